@@ -1,7 +1,7 @@
 """Embedding models and the chunks that they embed.
 
-    chunking  Notes cut into passages of the size that the embedding model reads.
-    models    Embedding models, the tokenizer of the one that comes with Strata, token counts.
+    chunking  Splits notes into passages that fit into the embedding model's input.
+    models    Finds embedding models; the packaged model's tokenizer and token counts.
 
 May import: `vault.notes`, `vault.errors`.
 """

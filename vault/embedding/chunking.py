@@ -1,9 +1,9 @@
-"""Notes cut into passages of the size that the embedding model reads.
+"""Split notes into passages that fit into the embedding model's input.
 
-Lines are the unit, since they are what a citation names: a passage is a run of whole lines,
-except where one line or paragraph alone is too long and is cut between sentences. Fences and
-tables stay whole where they fit. Each line's length is counted once, in the model's own tokens,
-which add up over lines.
+The unit is the line, since citations name lines. A passage consists of consecutive whole lines;
+only a single line or paragraph that is too long is split between sentences. Code fences and tables
+stay whole if they fit. The length of each line is counted once, in the model's own tokens, which
+add up over lines.
 """
 
 import hashlib
@@ -45,10 +45,10 @@ class Chunk:
     """A passage of a note.
 
     Attributes:
-        heading: the headings above it, outermost first.
-        lines: first and last line in the file, from 1, inclusive.
-        text: the lines as they are, or a part of them where they are too long.
-        context: title and headings that the text does not show itself.
+        heading: the headings above the passage, outermost first.
+        lines: the first and last line in the file, from 1, inclusive.
+        text: the original lines, or a part of them if they are too long.
+        context: the title and the headings that are not in the text itself.
     """
 
     heading: tuple[str, ...]
@@ -59,7 +59,7 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
-        """The text that is embedded: title and headings, but no folder, then the passage."""
+        """The text that is embedded: title and headings (but no folder), then the passage."""
         return build_embedded_text(self.context, self.text)
 
     @cached_property
@@ -70,7 +70,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A span of the text, in characters, that may become a passage."""
+    """A span of the text, as character offsets, that may become a passage."""
 
     start: int
     end: int
@@ -79,26 +79,27 @@ class _Piece:
 
 
 def build_embedded_text(context: str, text: str) -> str:
-    """Return a passage with its title and headings before it."""
+    """Return a passage's text after its title and headings, for embedding."""
     return f"{context}\n{text}" if context else text
 
 
 def chunk_note(
     note: Note, document: Document, tick: Callable[[], None] = lambda: None
 ) -> tuple[Chunk, ...]:
-    """Cut a note into passages that together show every line that is not blank.
+    """Split a note into passages that together contain every line that is not blank.
 
     Args:
-        note: gives title and text.
-        document: the structure of that text.
-        tick: called now and then while a huge note is cut; what it raises ends the work.
+        note: the note with its title and text.
+        document: the structure of the note's text.
+        tick: called regularly while a huge note is split; an exception that it raises ends the
+            work.
     """
     text = _Text(note.text, document.lines, tick)
     pieces: list[_Piece] = []
     for path, blocks in _split_sections(document):
         room = MAX_TOKENS - SPECIAL_TOKENS - _count_tokens(_build_context(note.title, path))
         pieces += _pack(text, path, blocks, room)
-    joined = pieces if document.is_paged else _join_small(pieces)  # a passage names one page
+    joined = pieces if document.is_paged else _join_small(pieces)  # a passage must not span pages
     chunks = (_build_chunk(note, text, piece) for piece in joined)
     return tuple(chunk for chunk in chunks if chunk.text)
 
@@ -117,12 +118,12 @@ class _Text:
                 self._up_to.append(self._up_to[-1] + tokens)
 
     def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
-        """Return the span of whole lines, counted from 1, both included."""
+        """Return the span of the lines `first` to `last`, counted from 1, inclusive."""
         tokens = self._up_to[last] - self._up_to[first - 1]
         return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
 
     def find_lines(self, start: int, end: int) -> tuple[int, int]:
-        """Return the lines on which a span starts and ends."""
+        """Return the first and last line of a span of characters."""
         return bisect_right(self._starts, start), bisect_right(self._starts, max(start, end - 1))
 
 
@@ -131,7 +132,7 @@ def _count_tokens(text: str) -> int:
 
 
 def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
-    """Yield the path of each heading with its own blocks, the heading's block among them."""
+    """Yield the heading path of each section with its blocks, including the heading's own block."""
     path: tuple[Heading, ...] = ()
     blocks: list[Block] = []
     if document.body_line > 1:
@@ -147,7 +148,7 @@ def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], l
 
 
 def _build_context(title: str, path: Sequence[Heading]) -> str:
-    """Join title and headings, each once, in at most a quarter of the model's input."""
+    """Join the title and headings without repetition, in at most a quarter of the model's input."""
     names = list(dict.fromkeys([title, *(heading.text for heading in path)]))
     context = " > ".join(name for name in names if name)[:_MAX_CONTEXT_CHARS]
     while _count_tokens(context) > _MAX_CONTEXT_TOKENS:
@@ -158,7 +159,7 @@ def _build_context(title: str, path: Sequence[Heading]) -> str:
 def _pack(
     text: _Text, path: tuple[Heading, ...], blocks: Sequence[Block], room: int
 ) -> Iterator[_Piece]:
-    """Fill passages with a section's blocks, in order; a heading stays with what follows it."""
+    """Pack a section's blocks into passages, in order; a heading stays with the next block."""
     heading_tokens = sum(
         text.piece(block.first, block.last, path).tokens
         for block in blocks
@@ -182,7 +183,7 @@ def _pack(
 def _split_block(
     text: _Text, path: tuple[Heading, ...], block: Block, room: int
 ) -> Iterator[_Piece]:
-    """Split a block into the largest units that fit: itself, inner blocks, lines, sentences."""
+    """Split a block into the largest units that fit: blocks, lines or sentences."""
     whole = text.piece(block.first, block.last, path)
     if whole.tokens <= room:
         yield whole
@@ -226,7 +227,7 @@ def _build_splitter(room: int) -> "TextSplitter":
 
 
 def _slice(text: str) -> Iterator[tuple[int, str]]:
-    """Split a very long text for the splitter, at the end of a sentence if possible."""
+    """Slice a very long text for the sentence splitter, at the end of a sentence if possible."""
     start = 0
     while len(text) - start > _SLICE_CHARS:
         earliest, latest = start + _SLICE_CHARS // 2, start + _SLICE_CHARS
@@ -238,7 +239,7 @@ def _slice(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _join_small(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Join small sections with their neighbours, so that none is only a heading."""
+    """Join small sections with their neighbours, so that no passage is only a heading."""
     joined: list[_Piece] = []
     for piece in pieces:
         if joined and _belong_together(joined[-1], piece):
@@ -256,7 +257,7 @@ def _belong_together(above: _Piece, below: _Piece) -> bool:
 
 
 def _join(above: _Piece, below: _Piece) -> _Piece:
-    """Join two spans and the text between them, under the headings that they share."""
+    """Join two spans and the text between them, under their common headings."""
     common = [one for one, other in zip(above.path, below.path, strict=False) if one == other]
     path = tuple(common) if above.path and below.path else above.path or below.path
     return _Piece(above.start, below.end, above.tokens + below.tokens, path)

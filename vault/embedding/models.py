@@ -1,7 +1,7 @@
-"""Embedding models: the one that comes with Strata with its tokenizer, or one the user has named.
+"""Embedding models: the packaged one with its tokenizer, or one that the user has chosen.
 
-A stamp of its files identifies a model without loading it. Vectors of different stamps are not
-comparable.
+A model is identified by a stamp of its files, without loading it. Vectors of different stamps
+cannot be compared.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ SPECIAL_TOKENS = 2
 
 @cache
 def load_tokenizer() -> "Tokenizer":
-    """Load the model's own tokenizer, which needs neither torch nor a network."""
+    """Load the packaged model's tokenizer, which needs neither torch nor a network."""
     from importlib.resources import files
 
     from tokenizers import Tokenizer
@@ -53,9 +53,9 @@ class EmbeddingModel:
     """An embedding model on this computer.
 
     Attributes:
-        name: as the setting names it.
-        stamp: differs where vectors are not comparable.
-        folder: where it lies; None for the one that comes with Strata.
+        name: the name in the setting `embedding.model`.
+        stamp: identifies the model's files; vectors of different stamps cannot be compared.
+        folder: the folder of the model; None for the packaged model.
     """
 
     name: str
@@ -63,7 +63,7 @@ class EmbeddingModel:
     folder: Path | None = None
 
     def languages(self) -> str:
-        """Return the languages of the model, as its model card names them."""
+        """Return the languages of the model according to its model card."""
         if self.folder is None:
             return "English"
         try:
@@ -81,10 +81,10 @@ def find_model(name: str) -> EmbeddingModel:
     """Find a model by the value of the setting `embedding.model`; nothing is downloaded.
 
     Args:
-        name: a folder, or a name that Hugging Face knows and whose files were downloaded before.
+        name: a folder, or the name of a Hugging Face model whose files are already downloaded.
 
     Raises:
-        EmbedderFailed: it is not on this computer.
+        EmbedderFailed: the model is not on this computer.
     """
     if name in _OWN_NAMES:
         return PACKAGED
@@ -112,7 +112,7 @@ def _find_folder(name: str) -> Path | None:
 
 
 def _compute_fingerprint(folder: Path) -> str:
-    """Hash names, sizes and small files, and of large ones samples from all over them."""
+    """Hash the file names and sizes, the contents of small files and samples of large ones."""
     digest = hashlib.sha256()
     try:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -140,14 +140,14 @@ def _read_samples(path: Path) -> Iterator[bytes]:
             yield file.read(_SAMPLE_BYTES)
 
 
-CHARS_PER_TOKEN = 16  # of letters the model does not know, a token may stand for thousands
+CHARS_PER_TOKEN = 16  # a token may stand for thousands of letters that the model does not know
 
 _SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK)\]")
 _PART = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:
-    """Count the tokens of each text, or more where a token stands for very many letters."""
+    """Count the tokens of each text, with a minimum by length for letters unknown to the model."""
     plain = [_split_plain(text) for text in texts]
     others = [text for text, words in zip(texts, plain, strict=True) if words is None]
     encoded = iter(load_tokenizer().encode_batch_fast(others, add_special_tokens=False))

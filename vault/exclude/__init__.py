@@ -1,4 +1,4 @@
-"""Which notes are excluded, and by which rule.
+"""Rules that exclude notes from the index and from models.
 
     obsidian  Obsidian's settings of a vault, and its "Excluded files".
     rules     The rules of a vault: the user's patterns, and Obsidian's filters.

@@ -1,8 +1,9 @@
-"""Obsidian's settings of a vault, and its "Excluded files"; `.obsidian/app.json` is never written.
+"""Read Obsidian's settings of a vault with its "Excluded files"; they are never written.
 
-The filters may come with somebody else's vault, so they are bounded. A regular expression is
-refused when it is long, nests its repetitions or uses what JavaScript does not have. One that takes
-long to match is not used again. The index reports the filters that are not used.
+The settings are in `.obsidian/app.json`. A vault may come from another person, so its filters are
+limited. A regular expression is refused if it is long, has nested repetitions or uses syntax that
+JavaScript lacks. An expression that takes too long to match is not used again. The index reports
+the filters that are not used.
 """
 
 import json
@@ -22,12 +23,13 @@ MAX_BYTES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ObsidianSettings:
-    """Those of Obsidian's settings that are used here.
+    """The settings of Obsidian that Strata uses.
 
     Attributes:
-        ignore_filters: "Excluded files": the beginning of a path, or `/a regular expression/`.
-        attachment_folder: where attachments lie: below the vault, or with `./` below the note.
-        problem: why the file could not be read, in a few words; empty where it could.
+        ignore_filters: "Excluded files": beginnings of paths, or `/regular expressions/`.
+        attachment_folder: the folder of attachments, relative to the vault, or with `./` to the
+            note.
+        problem: the reason in a few words why the file could not be read; empty if it could.
     """
 
     ignore_filters: tuple[str, ...] = ()
@@ -36,7 +38,7 @@ class ObsidianSettings:
 
 
 def read_settings(root: Path) -> ObsidianSettings:
-    """Read the settings of a vault; one that Obsidian never opened has the usual ones."""
+    """Read the settings of a vault; without a settings file, return Obsidian's defaults."""
     try:
         data = read_bytes(root, SETTINGS_PATH) if (root / SETTINGS_PATH).exists() else b"{}"
     except NoteUnreadable as error:
@@ -78,17 +80,17 @@ _TOKEN = re.compile(
 
 
 class Filter(Protocol):
-    """One filter: its text, and why it is not used, if so."""
+    """One filter: its text, and the reason if it is not used."""
 
     text: str
     problem: str
 
     def matches(self, path: str) -> bool:
-        """Return whether the filter excludes a path; a folder's ends with `/`."""
+        """Return whether the filter excludes a path; the path of a folder ends with `/`."""
 
 
 class _PrefixFilter:
-    """A filter that matches the beginning of a path, whatever its case."""
+    """A filter that matches the beginning of a path, ignoring case."""
 
     problem = ""
 
@@ -101,7 +103,7 @@ class _PrefixFilter:
 
 
 class _RegexFilter:
-    """A filter that searches for a regular expression anywhere in the path of a file."""
+    """A filter that searches the path of a file for a regular expression."""
 
     def __init__(self, text: str) -> None:
         import regex
@@ -124,7 +126,7 @@ class _RegexFilter:
 
 
 class IgnoreFilters:
-    """The filters of one vault."""
+    """The "Excluded files" filters of one vault."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._is_cut = len(texts) > MAX_FILTERS
@@ -138,12 +140,12 @@ class IgnoreFilters:
         return bool(self._filters)
 
     def find_filter(self, path: str, is_folder: bool) -> str | None:
-        """Return the filter that excludes a path, or None."""
+        """Return the text of the filter that excludes a path, or None."""
         whole = f"{path}/" if is_folder else path
         return next((one.text for one in self._filters if one.matches(whole)), None)
 
     def list_problems(self) -> list[str]:
-        """Describe the filters that are not used, and why."""
+        """Describe the filters that are not used, with the reasons."""
         found = [
             f"its filter {_shorten(one.text)} is not used: {one.problem}"
             for one in self._filters
@@ -159,17 +161,17 @@ class IgnoreFilters:
 
 @lru_cache(maxsize=4 * MAX_EXPRESSIONS)
 def _build_filter(text: str) -> Filter:
-    """Build a filter once, so that an expression that took too long is not used again."""
+    """Build a filter once, so that an expression that took too long stays disabled."""
     is_expression = len(text) > 2 and text.startswith("/") and text.endswith("/")
     return _RegexFilter(text) if is_expression else _PrefixFilter(text)
 
 
 def _find_refusal(expression: str) -> str:
-    """Return why an expression is refused before it is compiled; empty where it is harmless."""
+    """Return why a regular expression is refused before compiling; empty if it is harmless."""
     if len(expression) > MAX_CHARS:
         return f"it has more than {MAX_CHARS} characters"
-    repeats_inside = [False]  # for each open group, whether something in it is repeated
-    closed = False  # whether the last one ended a group with a repetition in it
+    repeats_inside = [False]  # for each open group, whether it contains a repetition
+    closed = False  # whether the last item ended a group with a repetition
     for match in _TOKEN.finditer(expression):
         part = match[0]
         if part.startswith("("):

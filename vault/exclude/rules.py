@@ -1,7 +1,7 @@
-"""The rules that exclude files by their names: the user's patterns, and Obsidian's filters.
+"""The rules that exclude files by name: the user's patterns and Obsidian's filters.
 
-Patterns are written as in a `.gitignore` file, and are matched part by part, so that no pattern can
-take long.
+Patterns have the syntax of a `.gitignore` file. They are matched part by part, so that no pattern
+takes long.
 """
 
 import fnmatch
@@ -17,7 +17,7 @@ DOT_FOLDER: Final = "a folder whose name begins with a dot"
 
 
 class ExcludeRules:
-    """The rules that exclude files of one vault; a rule is named as shown beside the path."""
+    """The rules that exclude files of one vault; methods return a rule as text."""
 
     def __init__(
         self, exclude: Sequence[str] = (), obsidian: ObsidianSettings | None = None
@@ -28,7 +28,7 @@ class ExcludeRules:
 
     @classmethod
     def load(cls, root: Path, exclude: Sequence[str] = ()) -> "ExcludeRules":
-        """Load the rules of a vault as they are now.
+        """Load the current rules of a vault.
 
         Args:
             root: the vault's folder, whose `.obsidian/app.json` is read.
@@ -38,7 +38,7 @@ class ExcludeRules:
 
     @property
     def attachment_folder(self) -> str:
-        """The folder for attachments, as Obsidian's settings name it."""
+        """The attachment folder from Obsidian's settings."""
         return self._obsidian.attachment_folder
 
     def __bool__(self) -> bool:
@@ -48,7 +48,7 @@ class ExcludeRules:
     def find_rule(self, path: str, is_folder: bool) -> str | None:
         """Return the rule that excludes this path, or None.
 
-        The folders above it are asked about on their own, before it.
+        Parent folders are not checked here; the caller checks them first.
         """
         if (pattern := self._patterns.find_rule(path, is_folder)) is not None:
             return f"vault.exclude: {pattern}"
@@ -69,7 +69,7 @@ class ExcludeRules:
         return None
 
     def list_problems(self) -> tuple[tuple[str, str], ...]:
-        """List, after a scan, the rules that could not be used, with file and reason."""
+        """List, after a scan, the rules that could not be used, as pairs of file and reason."""
         reasons = (
             [self._obsidian.problem] if self._obsidian.problem else self._filters.list_problems()
         )
@@ -79,13 +79,13 @@ class ExcludeRules:
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     text: str
-    parts: tuple[re.Pattern[str] | None, ...]  # None stands for `**`
+    parts: tuple[re.Pattern[str] | None, ...]  # None means `**`
     is_negated: bool
     is_folder_only: bool
 
 
 class ExcludePatterns:
-    """Patterns as in a `.gitignore`; the last one that matches decides."""
+    """Patterns as in a `.gitignore`; the last matching pattern decides."""
 
     def __init__(self, patterns: Sequence[str]):
         self._rules = tuple(
@@ -99,7 +99,7 @@ class ExcludePatterns:
     def find_rule(self, path: str, is_folder: bool) -> str | None:
         """Return the pattern that excludes this path, or None.
 
-        The folders above it are asked about on their own, before it.
+        Parent folders are not checked here; the caller checks them first.
         """
         parts = path.split("/")
         for rule in reversed(self._rules):
@@ -124,12 +124,15 @@ def _parse_pattern(pattern: str) -> _Pattern | None:
 
 
 def _matches(pattern: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:
-    """Match a whole path; `reachable` holds the numbers of path parts that a prefix can match."""
+    """Return whether a pattern matches a whole path.
+
+    `reachable` contains the numbers of path parts that a prefix of the pattern can match.
+    """
     reachable = {0}
     for index, part in enumerate(pattern):
         if part is not None:
             reachable = {at + 1 for at in reachable if at < len(parts) and part.match(parts[at])}
-        elif index == len(pattern) - 1:  # `folder/**` means what is in it, not the folder
+        elif index == len(pattern) - 1:  # `folder/**` matches the contents, not the folder
             return any(at < len(parts) for at in reachable)
         elif reachable:
             reachable = set(range(min(reachable), len(parts) + 1))

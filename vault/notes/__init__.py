@@ -3,11 +3,11 @@
     dates          Find the days, months and years that a text names.
     encodings      Decode bytes to text.
     inline         The inline marks of a note: tags, inline fields, tasks, block names, comments.
-    keywords       Text as words of the full-text index, for notes and for queries.
-    kinds          The kinds of files that are read, by their names; pages.
+    keywords       Converts text of notes and queries to the words of the full-text index.
+    kinds          The kinds of files that are read, by file name; pages.
     links          Links between notes: `LinkResolver` finds the note that a link means.
     markdown       The structure of a Markdown text: front matter, headings, blocks and code.
-    note           One note as it is on the disk: `read_note`, `parse_note`.
+    note           Reads one note from disk: `read_note`, `parse_note`.
     parser_client  Read PDF, HTML and Word files in a child process.
     parser_worker  The entry point of that child process.
     properties     Read front matter.

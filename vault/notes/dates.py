@@ -1,7 +1,7 @@
 """Find the days, months and years that a text names, as spans of days.
 
-A question names them in many ways; a note says its own as ISO 8601 does, in its name, a heading or
-its front matter.
+Questions name dates in many forms. The dates of a note are recognised only in ISO 8601 form, in its
+name, its headings or its front matter.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 
 __all__ = ["Span", "find_date_spans", "find_iso_days", "list_property_days"]
 
-Span = tuple[date, date]  # the first day, and the first one after
+Span = tuple[date, date]  # the first day, and the first day after it
 
 _MAX_CHARS: Final = 400
 _MONTHS: Final = "janfebmaraprmayjunjulaugsepoctnovdec"
@@ -40,8 +40,8 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
     """Return the spans of the dates, months, years or words such as "last week" in a question.
 
     Args:
-        text: the question; of a long one its beginning counts.
-        today: what "yesterday" goes by; a day without a year is the last such one.
+        text: the question; only the first 400 characters are searched.
+        today: the date that "yesterday" refers to; a day without a year means the most recent one.
     """
     said = text[:_MAX_CHARS].lower()
     found: list[Span | None] = [
@@ -54,7 +54,7 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
 
 
 def find_iso_days(text: str) -> Iterator[date]:
-    """Return the days that stand in a name as year, month and day."""
+    """Yield the days in a text that are written in ISO 8601 form, such as 2024-03-05."""
     for match in _ISO_DAY.finditer(text):
         day = _build_day(*map(int, match.groups()))
         if day is not None:
@@ -62,7 +62,7 @@ def find_iso_days(text: str) -> Iterator[date]:
 
 
 def list_property_days(properties: Iterable[Iterable[str]]) -> list[str]:
-    """Return the days that are the values of properties, in ISO 8601, each once."""
+    """Return the distinct days among the values of properties, sorted, in ISO 8601."""
     values = (value for texts in properties for value in texts)
     days = (day for value in values if _ISO_DAY.match(value) for day in find_iso_days(value[:10]))
     return sorted({day.isoformat() for day in days})
@@ -115,7 +115,7 @@ def _build_day(year: int, month: int, day: int) -> date | None:
 def _build_until(first: date, following: Callable[[date], date]) -> Span:
     try:
         return first, following(first)
-    except (ValueError, OverflowError):  # the last year that there is
+    except (ValueError, OverflowError):  # the last year supported by `date`
         return first, date.max
 
 

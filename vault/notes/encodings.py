@@ -1,8 +1,8 @@
 """Decode bytes to text; the encoding follows from the bytes and is never guessed.
 
-UTF-8, and UTF-16 and UTF-32 with their marks, are certain. Of the old single-byte encodings only
-Windows-1252 (with Latin-1 in it) is taken, and only where the result reads as Western text;
-everything else is a failure that says which byte it was.
+UTF-8 is certain, and so are UTF-16 and UTF-32 with a byte-order mark. Of the old single-byte
+encodings only Windows-1252 (which includes Latin-1) is accepted, and only if the result looks like
+Western text. Everything else raises an error that names the first bad byte.
 """
 
 import codecs
@@ -26,7 +26,7 @@ _UTF8_SEQUENCE = re.compile(
 _HIGH = re.compile(r"[^\x00-\x7f]")
 _LETTER = re.compile(r"[^\W\d_]")
 _SIGN_IN_WORD = re.compile(r"(?<=[^\W\d_])(?:[^\x00-\x7f\w‘’–—…·\xad]|[²³¹])(?=[^\W\d_])")
-_NEVER_TOGETHER: Final = (  # what letters of other alphabets turn into, in no one language both
+_NEVER_TOGETHER: Final = (  # letters of other alphabets become these; no language has both
     ("ðþý", "çü"),  # Turkish
     ("ø", "ìòù"),  # Czech
     ("šž", "ìèùòøæð"),  # Czech, Slovak, Croatian, Slovenian
@@ -43,9 +43,9 @@ class DecodedText:
     r"""A text and its encoding.
 
     Attributes:
-        text: with its line ends as they were.
-        encoding: Python's name of it.
-        mark: the byte-order mark before it; `mark + text.encode(encoding)` are the bytes again.
+        text: the decoded text, with its original line ends.
+        encoding: Python's name of the encoding.
+        mark: the byte-order mark; `mark + text.encode(encoding)` returns the original bytes.
     """
 
     text: str
@@ -54,10 +54,10 @@ class DecodedText:
 
 
 def decode_text(data: bytes) -> DecodedText:
-    """Read bytes as text.
+    """Decode the bytes of a file as text.
 
     Raises:
-        ReadingFailed: they are no text, or in an encoding that cannot be told for certain.
+        ReadingFailed: the bytes are not text, or their encoding is uncertain.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -91,7 +91,7 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
 
 
 def _detect_utf16(data: bytes) -> str:
-    """Detect UTF-16 without a mark by the zeros in every other byte of Western text."""
+    """Detect UTF-16 without a byte-order mark, by the zero in every other byte of Western text."""
     sample = data[:4096]
     if len(data) % 2 or not sample:
         return ""
@@ -103,10 +103,10 @@ def _detect_utf16(data: bytes) -> str:
 
 
 def _decode_western(data: bytes, first_bad: int) -> str:
-    """Decode Windows-1252 if the result reads as Western text.
+    """Decode Windows-1252 if the result looks like Western text.
 
-    Text of another single-byte encoding, or of an East Asian one, comes out as words of nothing
-    but accented letters, or with signs inside its words.
+    Text in another encoding would become words of only accented letters, or words with symbols
+    inside them.
     """
     high_bytes = sum(1 for byte in data[:_SAMPLE] if byte > 0x7F)
     in_sequences = sum(len(found) for found in _UTF8_SEQUENCE.findall(data[:_SAMPLE]))

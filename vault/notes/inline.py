@@ -1,6 +1,7 @@
-"""The inline marks of a note: tags, inline fields, tasks, block names, comments.
+"""Find the inline marks of a note: tags, inline fields, tasks, block names, comments.
 
-All of it works on lines without code, numbered as in the file, in time linear in the text.
+All functions work on lines without code, numbered as in the file, in time linear in the length of
+the text.
 """
 
 import re
@@ -27,7 +28,7 @@ _COMMENT = re.compile(r"%%|<!--|-->")
 
 @dataclass(frozen=True, slots=True)
 class TaskItem:
-    """An item with a box: `status` is what stands in it, a blank while the task is open."""
+    """A task: a list item with a checkbox; `status` is its character, blank if open."""
 
     line: int
     status: str
@@ -35,7 +36,7 @@ class TaskItem:
 
 
 def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
-    """Collect `#tags` in order, each once; a bare number is no tag, nor is a link's `#heading`."""
+    """Return the distinct `#tags` in order, except bare numbers and the `#heading` of links."""
     found: dict[str, None] = {}
     for _, line in lines:
         if "#" in line:
@@ -46,7 +47,7 @@ def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
 
 
 def has_private_tag(lines: Iterable[Line]) -> bool:
-    """Return whether `#private` stands anywhere, even where another tag would not count."""
+    """Return whether `#private` is in the text, even where other tags are ignored."""
     return any(
         "#" in line and _PRIVATE.search(_LINK_TARGET.sub(" ", line)) is not None
         for _, line in lines
@@ -54,11 +55,11 @@ def has_private_tag(lines: Iterable[Line]) -> bool:
 
 
 def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find `key:: value`, on a line or item of its own or in brackets.
+    """Find inline fields `key:: value`, on their own line or list item, or in brackets.
 
     Args:
-        lines: without code and comments, which are blanked in place.
-        source: the lines as written, from which the values are taken.
+        lines: the lines with code and comments replaced by blanks.
+        source: the original lines, from which the values are taken.
     """
     for number, line in lines:
         if "::" not in line:
@@ -70,21 +71,21 @@ def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[
 
 
 def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
-    """Find the items with a box, also in lists inside callouts; arguments as for fields."""
+    """Find the tasks, including those in callouts; the arguments are those of `find_fields`."""
     for number, line in lines:
         if match := _TASK.match(line):
             yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
 
 
 def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
-    """Find the `^names` of blocks: the name, its line, and whether it stands there alone."""
+    """Yield the `^names` of blocks: the name, its line, and whether it is alone on the line."""
     for number, line in lines:
         if "^" in line and (match := _BLOCK_NAME.search(line)):
             yield match[1], number, not line[: match.start()].strip(" \t>")
 
 
 def blank_comments(lines: Sequence[Line]) -> list[Line]:
-    """Blank `%%comments%%` and `<!-- comments -->`; a mark that is never closed is text."""
+    """Replace `%%comments%%` and `<!-- comments -->` by blanks; an unclosed mark counts as text."""
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
     for start, end in _find_comments(text):
@@ -128,7 +129,7 @@ def blank_inline_code(text: str) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """Return one line of Markdown as plain text: links by their label, no emphasis marks."""
+    """Return a line of Markdown as plain text, with the labels of links and no emphasis marks."""
     text = re.sub(r"!?\[\[([^\[\]\n]{0,500})\]\]", _wikilink_label, markdown)
     text = _INLINE_LINK.sub(r"\1", text)
     return " ".join(_EMPHASIS.sub(r"\2", text).split())

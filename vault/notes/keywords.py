@@ -1,8 +1,8 @@
-"""Text as words of the full-text index, the same way for notes and for queries.
+"""Convert text to words of the full-text index, in the same way for notes and queries.
 
-Letters are folded (case, accents, compatibility forms). Scripts written without spaces are cut
-into bigrams, the last letter standing alone as well, so that words of two letters and of one are
-found; the index itself then stems and ranks.
+Letters are folded (case, accents, compatibility forms). Text in scripts without spaces is split
+into bigrams, plus the last letter alone, so that words of one or two letters are found. The
+full-text index itself does the stemming and ranking.
 """
 
 import re
@@ -19,11 +19,11 @@ TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 _MAX_QUERY_CHARS = 20_000
 _MAX_TERMS = 128
 
-# Marks that readers leave out or type differently: accents, Hebrew points, Arabic vowel signs.
+# Marks that users often omit or type differently: accents, Hebrew points, Arabic vowel signs.
 _FOLDED_MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]"
 )
-# Thai, Lao, Tibetan, Burmese, Khmer, kana, Han; Hangul too, whose words carry their particles.
+# Thai, Lao, Tibetan, Burmese, Khmer, kana, Han; also Hangul, whose words include particles.
 _UNSPACED = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
@@ -31,13 +31,13 @@ _UNSPACED = re.compile(
 
 
 def index_text(text: str) -> str:
-    """Return the text in the form that the full-text index takes."""
+    """Return the text in the form that is stored in the full-text index."""
     folded = fold(text)
     return folded if folded.isascii() else _UNSPACED.sub(_write_bigrams, folded)
 
 
 def fold(text: str) -> str:
-    """Fold case, accents and compatibility forms; what cannot be encoded becomes a blank."""
+    """Fold case, accents and compatibility forms; unencodable characters become blanks."""
     if text.isascii():
         return text.replace("\0", " ").lower()
     encodable = text.encode("utf-8", "replace").decode("utf-8")
@@ -46,9 +46,9 @@ def fold(text: str) -> str:
 
 
 def build_query_terms(query: str) -> tuple[str, ...]:
-    """Cut any text into distinct terms to be looked up, each a quoted expression of FTS5.
+    """Split a text into distinct search terms, each a quoted FTS5 expression.
 
-    However long the text is, the work and the number of terms are bounded.
+    The work and the number of terms are limited, however long the text is.
     """
     terms: dict[str, None] = {}
     for match in _build_token_pattern().finditer(fold(query[:_MAX_QUERY_CHARS])):
@@ -60,17 +60,17 @@ def build_query_terms(query: str) -> tuple[str, ...]:
 
 
 def match_any(terms: Sequence[str]) -> str:
-    """Return the FTS5 expression for passages that hold at least one of the terms."""
+    """Return the FTS5 expression for passages that contain at least one of the terms."""
     return " OR ".join(terms)
 
 
 def match_all(terms: Sequence[str]) -> str:
-    """Return the FTS5 expression for passages that hold every one of the terms."""
+    """Return the FTS5 expression for passages that contain all of the terms."""
     return " AND ".join(terms)
 
 
 def measure_latin_share(text: str) -> float:
-    """Return which share of a text's letters is Latin; 1.0 where it has none."""
+    """Return the Latin share of a text's letters, from 0 to 1; 1.0 without letters."""
     letters = [char for char in text[:2000] if char.isalpha()]
     latin = sum(char.isascii() or "LATIN" in unicodedata.name(char, "") for char in letters)
     return latin / len(letters) if letters else 1.0
@@ -82,7 +82,7 @@ def _build_terms(token: str) -> list[str]:
         terms += _quote(token[at : run.start()])
         letters = run.group()
         at = run.end()
-        # One letter alone begins a bigram, or ends a run, wherever it occurs.
+        # A single letter begins a bigram or ends a run wherever it occurs.
         terms += [f'"{letters}"*'] if len(letters) == 1 else _quote(*_pair_letters(letters))
     return terms + _quote(token[at:])
 
@@ -102,7 +102,7 @@ def _write_bigrams(run: re.Match[str]) -> str:
 
 @cache
 def _build_token_pattern() -> re.Pattern[str]:
-    """Build the pattern of a word of the index: letters, digits and their marks."""
+    """Build the regular expression of an index word: letters, digits and their marks."""
     marks = "".join(
         char
         for char in map(chr, range(sys.maxunicode + 1))
@@ -111,7 +111,7 @@ def _build_token_pattern() -> re.Pattern[str]:
     return re.compile(f"(?:[^\\W_]|[{marks}])+")
 
 
-# Of languages in which many of them are long; others are told by how common they are.
+# For languages in which many of them are long; in others they are recognised by frequency.
 _WORDS: Final = """
     a an and are at be by can could did do does for from give had has have how i if in is it its
     me my of on or please should show tell that the their there they this to was we were what when

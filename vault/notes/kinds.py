@@ -1,7 +1,7 @@
-"""The kinds of files that are read, by their names, and the pages of those that have pages.
+"""The kinds of files that are read, by file name, and the pages of files with pages.
 
-The lines of a passage of a paged file are lines of the text that its reader made, and mean nothing
-to somebody who has the file open.
+The lines of a passage in a paged file are lines of the text that the reader extracted. Since they
+do not exist in the original file, the page is shown instead.
 """
 
 import posixpath
@@ -18,10 +18,11 @@ class FileKind:
     """A kind of file.
 
     Attributes:
-        name: as a reader is asked for.
-        plural: what such files are called in a sentence.
-        max_bytes: larger ones are not read.
-        is_foreign: it is read by a library that hostile bytes may crash, so in a child process.
+        name: the name of the reader.
+        plural: the name of such files in a sentence.
+        max_bytes: the largest size that is read.
+        needs_worker: whether the file is parsed in a child process, because hostile bytes may
+            crash the library.
     """
 
     name: str
@@ -50,18 +51,18 @@ SUFFIXES: Final = tuple(_BY_SUFFIX)
 
 
 def find_kind(path: str) -> FileKind:
-    """Return the kind of a file by its name; plain text where no other kind fits."""
+    """Return the kind of a file by its suffix; plain text if no other kind matches."""
     return _BY_SUFFIX.get(posixpath.splitext(path)[1].lower(), TEXT)
 
 
 def drop_note_suffix(path: str) -> str:
-    """Return a path without the suffix of a Markdown note; other paths stay whole."""
+    """Return a path without the suffix of a Markdown note; other paths are unchanged."""
     stem, suffix = posixpath.splitext(path)
     return stem if suffix.lower() in MARKDOWN.suffixes else path
 
 
 def note_name(path: str) -> str:
-    """Return the name that links use for a file: without its folder, a note without its suffix."""
+    """Return the name that links use for a file: without folder and, for a note, without suffix."""
     return posixpath.basename(drop_note_suffix(path))
 
 
@@ -71,7 +72,7 @@ def is_small_enough(path: str, size: int) -> bool:
 
 
 def is_readable_kind(name: str) -> bool:
-    """Return whether files of this name are read; `~$…` are the locks of open Word documents."""
+    """Return whether a file is of a kind that is read, and not a lock file (`~$…`) of Word."""
     is_known = name.endswith(SUFFIXES) or name.lower().endswith(SUFFIXES)
     return is_known and not name.startswith("~$")
 
@@ -81,16 +82,16 @@ _PAGE: Final = re.compile(r"Page (\d+)")
 
 
 def format_page_heading(number: int | str) -> str:
-    """Return the heading that stands above the text of a page."""
+    """Return the heading placed above the text of a page."""
     return f"Page {number}"
 
 
 def find_page(path: str, heading: Sequence[str]) -> int | None:
-    """Return the page that a passage stands on; None where its file has none.
+    """Return the page number of a passage; None if its file has no pages.
 
     Args:
-        path: of the file.
-        heading: the headings above the passage, the uppermost first.
+        path: the path of the file.
+        heading: the headings above the passage, outermost first.
     """
     if not heading or not path.lower().endswith(_PAGED):
         return None

@@ -1,4 +1,4 @@
-"""Links between notes: reading them, finding the note that one means, and the place in it."""
+"""Links between notes: find links, the note that a link means, and the lines in that note."""
 
 import posixpath
 import re
@@ -29,8 +29,8 @@ class Link:
     """A link from a note to another note or file of the vault.
 
     Attributes:
-        target: as written, without heading and label; empty for a place in the same note.
-        heading: the heading or `^block` behind `#`.
+        target: the target as written, without heading and label; empty for a link within the note.
+        heading: the heading or `^block` after `#`.
     """
 
     target: str
@@ -41,7 +41,7 @@ class Link:
 
 
 def find_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
-    """Find the links in lines without code, but those to the web."""
+    """Yield the links in lines without code, except links to the web."""
     for number, line in lines:
         if "[" not in line:
             continue
@@ -66,11 +66,11 @@ def list_link_names(path: str, aliases: Iterable[str]) -> set[str]:
 
 
 class LinkResolver:
-    """Finds the note or file that a link means, as Obsidian does.
+    """Finds the note or file that a link means, by Obsidian's rules.
 
-    An exact path comes first, then the shortest path with that name, then an alias. The case of
-    letters and the way accents are written do not matter. The notes that share a name with a link
-    are enough to resolve it.
+    An exact path is preferred, then the shortest path with that name, then an alias. Case and the
+    Unicode form of accents are ignored. To resolve a link, the resolver only has to know the notes
+    that share its name.
     """
 
     def __init__(
@@ -79,13 +79,13 @@ class LinkResolver:
         attachments: str = "/",
         titles: Iterable[tuple[str, str]] = (),
     ):
-        """Read the names of the notes.
+        """Collect the names of the notes.
 
         Args:
-            notes: paths with their aliases, by path.
-            attachments: the folder for attachments as `.obsidian/app.json` names it: relative to
-                the vault, or with `./` to the note.
-            titles: paths with their titles, where a title may be used like an alias.
+            notes: pairs of a path and its aliases, sorted by path.
+            attachments: the attachment folder from `.obsidian/app.json`, relative to the vault, or
+                with `./` to the note.
+            titles: pairs of a path and its title, if titles may be used like aliases.
         """
         self._attachments = attachments
         self._by_path: dict[str, str] = {}
@@ -101,7 +101,7 @@ class LinkResolver:
             self._by_alias.setdefault(_normalize(title), path)
 
     def resolve(self, target: str, source: str = "") -> str | None:
-        """Return the path of the note or file that `target`, written in `source`, leads to."""
+        """Return the path of the note or file that a link in the note `source` means, or None."""
         if not target:
             return source or None
         key = _normalize(drop_note_suffix(target))
@@ -111,7 +111,7 @@ class LinkResolver:
         return self._find_by_name(key, posixpath.dirname(source)) or self._by_alias.get(key)
 
     def _list_exact_paths(self, key: str, source: str) -> Iterator[str]:
-        """Yield the paths that a link may name: in the vault, by the note, among attachments."""
+        """Yield the possible paths of a link: from the vault, the note and the attachments."""
         folder = posixpath.dirname(source)
         yield key.lstrip("/")
         yield posixpath.normpath(posixpath.join(folder, key))
@@ -120,7 +120,7 @@ class LinkResolver:
         yield posixpath.normpath(posixpath.join(base, attachments.lstrip("/"), key))
 
     def _find_by_name(self, key: str, folder: str) -> str | None:
-        """Return the shortest path that ends with the link's, first below the note's own folder."""
+        """Return the shortest path that ends with the link's, preferably in the note's folder."""
         tail = f"/{key.lstrip('./')}"
         named = self._by_name.get(posixpath.basename(key), [])
         fitting = [p for p in named if f"/{_normalize(drop_note_suffix(p))}".endswith(tail)]
@@ -133,7 +133,7 @@ class LinkResolver:
 
 
 def _unescape(part: str) -> str:
-    r"""Remove the backslash that a `|` has inside a table."""
+    r"""Remove the backslash before a `|` inside a table."""
     return part.removesuffix("\\").strip()
 
 
@@ -149,9 +149,9 @@ def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
     """Return the line of the heading that an anchor names, or 0.
 
     Args:
-        headings: those of the note.
-        anchor: a heading, headings one below the other with `#` between them, the short form of
-            one as other programs write it, or `page=N`.
+        headings: the headings of the note.
+        anchor: a heading, nested headings joined by `#`, the slug of a heading as other programs
+            write it, or `page=N`.
     """
     if anchor.startswith("page="):
         anchor = format_page_heading(anchor.removeprefix("page="))
@@ -163,7 +163,7 @@ def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
 
 
 def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[int, int]]:
-    """Find what each `^name` names: the innermost block that it ends, or the block above it."""
+    """Find the lines of each `^name`: the innermost block that it ends, or the block above it."""
     names = list(find_block_names(prose))
     if not names:
         return {}
@@ -179,10 +179,10 @@ def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tu
 
 
 def _find_innermost(document: Document, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the smallest block around each line, in their order, in one sweep."""
+    """Yield the smallest block around each of the lines, in order, in one pass."""
     spans = [(block.first, block.last) for block in document.blocks]
     spans += chain.from_iterable(block.inner for block in document.blocks)
-    spans.sort(key=lambda span: (-span[0], span[1]))  # taken from the end: outer before inner
+    spans.sort(key=lambda span: (-span[0], span[1]))  # popped from the end, so outer before inner
     around: list[tuple[int, int]] = []
     for line in lines:
         while spans and spans[-1][0] <= line:
@@ -202,7 +202,7 @@ def _find_line(headings: Sequence[Heading], names: list[str], key: Callable[[str
 
 
 def _normalize_heading(text: str) -> str:
-    """Return a heading without the characters that have a meaning in links, as Obsidian does."""
+    """Return a heading without the characters that are special in links, like Obsidian."""
     return " ".join(_NOT_IN_ANCHORS.sub(" ", text).split()).casefold()
 
 

@@ -1,7 +1,7 @@
 """The structure of a Markdown text: front matter, headings, blocks and code.
 
-Only the block structure is parsed (CommonMark and tables); what stands inside a line is left to
-those who look for tags, links or sentences.
+Only the block structure is parsed (CommonMark and tables). Other modules parse the contents of
+lines, such as tags, links and sentences.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading with its line, counted from 1."""
+    """A heading with its level, its text and its line, counted from 1."""
 
     level: int
     text: str
@@ -28,11 +28,12 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A top-level block: its kind, its first and last line, and what is inside it.
+    """A top-level block: its kind, its first and last line, and its inner blocks.
 
     Attributes:
-        kind: the name of its opening token, such as `paragraph`, `fence`, `table`, `heading`.
-        inner: the lines of items, paragraphs, fences and tables in it; they nest.
+        kind: the name of its opening token, such as `paragraph`, `fence`, `table` or `heading`.
+        inner: the first and last lines of items, paragraphs, fences and tables in it, which may
+            be nested.
     """
 
     kind: str
@@ -44,14 +45,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed text; all lines are those of the file, front matter included.
+    """A parsed text; lines are numbered as in the file, including the front matter.
 
     Attributes:
-        properties: the front matter, empty where there is none or it cannot be read.
-        code_lines: lines inside fences and indented code.
-        body_line: the first line behind the front matter.
-        is_private: the front matter says so.
-        is_paged: its uppermost headings are pages, to which a passage keeps.
+        properties: the properties in the front matter; empty if there are none or it is invalid.
+        code_lines: the lines inside fences and indented code.
+        body_line: the first line after the front matter.
+        is_private: whether the front matter marks the note as private.
+        is_paged: whether its top-level headings are pages; a passage never spans several pages.
     """
 
     lines: tuple[str, ...]
@@ -64,12 +65,12 @@ class Document:
 
     @property
     def front_lines(self) -> Sequence[Line]:
-        """The lines of the front matter, without its marks."""
+        """The lines of the front matter, without the enclosing marks."""
         return list(enumerate(self.lines[1 : max(1, self.body_line - 2)], start=2))
 
     @property
     def headings(self) -> tuple[Heading, ...]:
-        """The headings in their order."""
+        """The headings in the order of the text."""
         return tuple(block.heading for block in self.blocks if block.heading is not None)
 
     def list_prose_lines(self) -> Iterator[Line]:
@@ -103,7 +104,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
 
 
 def parse_document(text: str) -> Document:
-    """Parse a text whose line ends are newlines."""
+    """Parse a Markdown text whose line ends are newlines."""
     lines = tuple(text.split("\n"))
     front = read_front_matter(lines)
     body_line = front.body_line

@@ -1,4 +1,4 @@
-"""One note as it is on the disk: its bytes, its text, and its structure."""
+"""Read one note from disk: its bytes, its text and its structure."""
 
 import hashlib
 import os
@@ -34,16 +34,16 @@ __all__ = ["Heading", "Link", "Note", "TaskItem", "parse_note", "read_bytes", "r
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    r"""A note as it was read once.
+    r"""A note as read from its file.
 
     Attributes:
-        path: relative to the vault, with `/`.
-        text: the whole file with line ends as `\n`, front matter included; of a file that is not
-            text itself, what was read out of it, as Markdown.
+        path: the path relative to the vault, with `/`.
+        text: the whole file with line ends as `\n`, including front matter. For other kinds of
+        files, the extracted text as Markdown.
         body_line: the line on which the text after the front matter starts.
-        version: SHA-256 of the file's bytes, in hex.
-        properties: texts of the front matter and of inline fields, by name in lower case.
-        blocks: first and last line of each block that has a `^name`.
+        version: the SHA-256 of the file's bytes, in hex.
+        properties: the texts in front matter and inline fields, by name in lower case.
+        blocks: the first and last line of each block that has a `^name`, by name.
     """
 
     path: str
@@ -62,7 +62,7 @@ class Note:
     is_private: bool = False
 
     def find_lines(self, anchor: str) -> tuple[int, int] | None:
-        """Return the lines that a link's `#anchor` names: a heading, `^block` or `page=N`."""
+        """Return the first and last line of a link's `#anchor`: a heading, `^block` or `page=N`."""
         if anchor.startswith("^"):
             return self.blocks.get(anchor[1:].lower())
         line = find_heading_line(self.headings, anchor)
@@ -73,19 +73,19 @@ def read_note(root: Path, path: str) -> Note:
     """Read one note of the vault.
 
     Raises:
-        UnsafePath: the path would leave the vault.
-        NoteUnreadable: it is gone, too large, not a file or not text.
+        UnsafePath: the path leads out of the vault.
+        NoteUnreadable: the file is missing, too large, not a regular file or not text.
     """
     note, _ = parse_note(printable(path), read_bytes(root, path))
     return note
 
 
 def read_bytes(root: Path, path: str) -> bytes:
-    """Read a file of the vault without ever waiting on a FIFO or a device.
+    """Read the bytes of a file in the vault, without blocking on a FIFO or a device.
 
     Raises:
-        UnsafePath: the path would leave the vault.
-        NoteUnreadable: it is gone, may not be read, is too large or not a file.
+        UnsafePath: the path leads out of the vault.
+        NoteUnreadable: the file is missing, cannot be read, is too large or not a regular file.
     """
     kind = find_kind(path)
     try:
@@ -113,13 +113,14 @@ def parse_note(
     """Parse the bytes of a file to a note and the structure of its text.
 
     Args:
-        path: tells by its suffix how the bytes are read.
-        data: the whole file.
-        foreign: reads what is not text itself; without one, a process is started for this file.
-        on_wait: called now and then while that takes time; what it raises ends the reading.
+        path: the path of the note; its suffix determines the kind of file.
+        data: the bytes of the whole file.
+        foreign: the client that parses other files than text; with None, a child process is
+            started for this file.
+        on_wait: called regularly while parsing takes long; an exception that it raises ends it.
 
     Raises:
-        NoteUnreadable: no text comes of the bytes.
+        NoteUnreadable: the bytes cannot be read as text.
     """
     kind = find_kind(path)
     version = hashlib.sha256(data).hexdigest()
@@ -151,7 +152,7 @@ def _read_extract(
 
 
 def _build_markdown_note(path: str, version: str, document: Document, title: str) -> Note:
-    """Build a note from Markdown as Obsidian writes it."""
+    """Build a note from Markdown, with Obsidian's tags, fields, aliases and block names."""
     written = list(document.list_prose_lines())
     prose = blank_comments(written)
     properties = read_text_properties(document.properties)
@@ -185,7 +186,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
 def _build_plain_note(
     path: str, version: str, document: Document, title: str, aliases: tuple[str, ...]
 ) -> Note:
-    """Build a note from plain text, in which no mark counts but the private one."""
+    """Build a note from plain text, in which only the private mark is recognised."""
     return Note(
         path=path,
         title=title,
@@ -199,7 +200,7 @@ def _build_plain_note(
 
 
 def _choose_title(path: str, document: Document) -> str:
-    """Return the title of the front matter, else of an opening heading, else the file's name."""
+    """Return the title from the front matter, else from an opening heading, else the file name."""
     named = _find_property(document.properties, "title")
     if isinstance(named, str) and named.strip():
         return " ".join(named.split())
@@ -214,7 +215,7 @@ def _strip_suffix(path: str) -> str:
 
 
 def _find_property(properties: Mapping[str, Any], *names: str) -> Any:
-    """Return the first of some properties that is not empty; case does not matter."""
+    """Return the first of the named properties that is not empty, ignoring case."""
     lowered = {name.strip().lower(): value for name, value in properties.items()}
     return next((lowered[name] for name in names if lowered.get(name)), None)
 

@@ -1,4 +1,4 @@
-"""Read files in a child process, one at a time, since hostile bytes may crash their library."""
+"""Parse files in a child process, one at a time, since hostile bytes may crash the library."""
 
 import signal
 import threading
@@ -12,16 +12,16 @@ from vault.notes.readers.parts import Extract, ExtractPart
 from vault.workers.process import Child
 
 READ_S: Final = 20.0
-# How a process ends that gets no more memory, or that hostile bytes crashed.
+# The signals that end a process that runs out of memory or crashes on hostile bytes.
 _CRASHES: Final = frozenset(
     {signal.SIGABRT, signal.SIGTRAP, signal.SIGSEGV, signal.SIGILL, signal.SIGBUS}
 )
 
 
 class ParserClient:
-    """The child process that parses files, started when needed and again when a file crashed it.
+    """Parses files in a child process, which is started when needed and restarted after a crash.
 
-    Safe to use from several threads, which wait for each other.
+    It is safe to use from several threads, but parses one file at a time.
     """
 
     def __init__(self) -> None:
@@ -41,22 +41,22 @@ class ParserClient:
 
     @property
     def pid(self) -> int | None:
-        """The process id while it runs."""
+        """The process id of the child; None while it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     def read(
         self, kind: FileKind, data: bytes, on_wait: Callable[[], None] = lambda: None
     ) -> Extract:
-        """Read a file's bytes.
+        """Parse the bytes of a file in the child process.
 
         Args:
-            kind: how they are to be read.
-            data: the whole file.
-            on_wait: called about every 50 ms; what it raises ends the reading.
+            kind: the kind of the file.
+            data: the bytes of the whole file.
+            on_wait: called about every 50 ms; an exception that it raises ends the parsing.
 
         Raises:
-            ReadingFailed: no text comes of it, in time and in memory.
+            ReadingFailed: the file cannot be read as text within the limits of time and memory.
         """
         with self._lock:
             child = self._ensure_child()
@@ -74,7 +74,7 @@ class ParserClient:
             except ChildRefused as error:
                 raise ReadingFailed(f"its reader failed: {error}") from error
             except BaseException:
-                self._end()  # what it is at may take long yet
+                self._end()  # its current work may take long
                 raise
         if "failure" in header:
             raise ReadingFailed(header["failure"])
@@ -82,7 +82,7 @@ class ParserClient:
         return Extract(parts, header["title"], tuple(header["aliases"]), header["is_paged"])
 
     def close(self) -> None:
-        """End the process; the next file starts another."""
+        """Stop the child process; the next file starts another one."""
         with self._lock:
             if self._child is not None:
                 self._child.close()

@@ -16,8 +16,8 @@ MAX_MEMORY_BYTES: Final = 1024**3
 
 
 def main() -> None:
-    """Serve until the parent is gone."""
-    with suppress(ValueError, OSError):  # not every system knows this limit
+    """Answer requests until the parent process ends."""
+    with suppress(ValueError, OSError):  # not every system has this limit
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     Requests(ends_at_once=True).serve(_read)
 

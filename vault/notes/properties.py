@@ -1,4 +1,4 @@
-"""Read front matter as texts, lists and mappings; hostile or broken YAML counts as none."""
+"""Read front matter as texts, lists and mappings; hostile or invalid YAML counts as empty."""
 
 import re
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ _SPLIT_COMMAS = re.compile(r"\s*,\s*")
 
 
 def load_properties(front: str) -> Mapping[str, Any]:
-    """Parse front matter; anything but a sound YAML mapping counts as none.
+    """Parse front matter; anything but a valid YAML mapping returns an empty mapping.
 
-    Every scalar is the text that was written: a date stays `2024-01-05`, `yes` stays `yes`.
-    Aliases are refused, since a few lines of them can stand for billions of values, and deep
-    nesting, since libyaml's Python binding overflows the stack of the process on it.
+    Every scalar is returned as it is written: a date as `2024-01-05`, `yes` as `yes`. Aliases
+    are refused, since a few lines of them can expand to billions of values. Deep nesting is
+    refused, since libyaml's Python binding overflows the stack on it.
     """
     import yaml
 
@@ -42,7 +42,7 @@ def load_properties(front: str) -> Mapping[str, Any]:
 
 
 def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
-    """Return whether front matter marks its note as private; broken YAML counts by its words."""
+    """Return whether front matter marks its note as private; invalid YAML is searched as text."""
     if _PRIVATE_LINE.search(front):
         return True
     if properties:
@@ -52,7 +52,7 @@ def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
 
 
 def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ...]:
-    """Split a property, which may be a list or one text, into texts."""
+    """Split a property, which may be a list or a single text, into texts."""
     if isinstance(value, str):
         separator = _SPLIT_ANYWHERE if splits_blanks else _SPLIT_COMMAS
         return tuple(part for part in separator.split(value.strip()) if part)
@@ -62,7 +62,7 @@ def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ..
 
 
 def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return each property that is a text or a list of texts, by its name in lower case."""
+    """Return the properties that are texts or lists of texts, by name in lower case."""
     found: dict[str, tuple[str, ...]] = {}
     for name, value in properties.items():
         texts = (value.strip(),) if isinstance(value, str) else split_values(value)
@@ -72,7 +72,7 @@ def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, 
 
 
 def _is_harmless(front: str, loader: Any) -> bool:
-    """Return whether YAML has no aliases and is shallow, from the parser's events alone."""
+    """Return whether YAML has no aliases and no deep nesting, using only the parser's events."""
     import yaml
 
     depth = events = 0

@@ -1,7 +1,7 @@
 """Search texts that are not indexed, such as a note that is too large to be sent whole.
 
-They get a catalog of their own for as long as the search takes. Meaning counts as far as an index
-already has vectors of the same passages; nothing is embedded for it but the query.
+The texts are stored in a temporary catalog during the search. Passages are compared by meaning only
+if the index already has vectors of the same passages; nothing but the query is embedded.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -36,17 +36,17 @@ SELECT chunks.id, path, first_line, hash FROM chunks JOIN files ON files.id = fi
 ORDER BY CAST(path AS INTEGER), chunks.id
 """
 
-# Gives the vectors of those texts, by the hash of each, that have one.
+# Returns the vectors of texts by their hashes; texts without a vector are left out.
 Vectors = Callable[[Collection[bytes]], Mapping[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class AdhocText:
-    """A text to search within.
+    """A text to search in.
 
     Attributes:
-        path: what its hits say they are from, as is `title` and `version`.
-        text: Markdown, or any other.
+        path: the path that its hits get; `title` and `version` likewise.
+        text: the text, as Markdown or plain text.
     """
 
     path: str
@@ -66,31 +66,31 @@ def search_texts(
     encode: Encode = _refuse_encoding,
     vectors: Vectors = lambda _hashes: {},
 ) -> tuple[Hit, ...]:
-    """Find the `k` passages of some texts that fit a query best, best first.
+    """Find the `k` passages of the given texts that match a query best, best first.
 
-    Where fewer have anything in common with the query, others follow: what stands beside those,
-    then the texts from their beginnings on. At least one passage of each text is among them.
+    If fewer passages match, others follow: first those next to a match, then each text from its
+    beginning. The result contains at least one passage of each text.
 
     Args:
-        texts: where to look.
-        query: as for a search of the whole vault.
-        k: how many at most.
-        encode: begins to make a query's vector; without it, words alone count.
-        vectors: those that are there already.
+        texts: the texts to search in.
+        query: the query, as for a search of the whole vault.
+        k: the number of passages, if the texts have that many.
+        encode: starts to embed the query; without it, only keywords are searched.
+        vectors: returns the existing vectors of texts, by their hashes.
     """
     with _build_catalog(texts, vectors) as catalog:
         searcher = Searcher(catalog, encode, ExactScan(catalog).query)
         hits = searcher.search(query, k).hits
         if not hits and (words := parse_query(query).words) != query:
-            hits = searcher.search(words, k).hits  # a filter of notes selects none of these texts
+            hits = searcher.search(words, k).hits  # the filters match none of these texts
         found = tuple(_complete(hits, catalog, k))
     return tuple(_restore_source(hit, texts[int(hit.path)]) for hit in found)
 
 
 def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
-    """Yield the hits and further passages until there are `k`, and at least one of each text.
+    """Yield the hits and then other passages up to `k`, at least one of each text.
 
-    What stands beside a hit comes first, then the texts from their beginnings on, in turns.
+    Passages next to a hit come first, then the texts from their beginnings, in turns.
     """
     rows = catalog.rows(_IN_ORDER)
     ids = {compute_hit_id(row[1], row[2], bytes(row[3])): int(row[0]) for row in rows}
@@ -111,7 +111,7 @@ def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
 
 
 def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Iterator[int]:
-    """Yield the passages right before and after others of the same text."""
+    """Yield the passages directly before and after the found ones in the same text."""
     place = {number: (text, at) for text, row in by_text.items() for at, number in enumerate(row)}
     for number in tuple(found):
         text, at = place[number]
@@ -121,7 +121,7 @@ def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]])
 
 @contextmanager
 def _build_catalog(texts: Sequence[AdhocText], vectors: Vectors) -> Iterator[Catalog]:
-    """Index texts under their numbers: two of them may be of one path."""
+    """Build a temporary catalog of texts, named by number since two may have the same path."""
     with TemporaryDirectory(prefix="strata-") as folder:
         catalog = Catalog(Path(folder) / "within.db", is_writable=True)
         try:

@@ -1,8 +1,9 @@
-"""Small, bounded boosts of a passage from the context of its note.
+"""Boost the scores of passages whose notes match the names, tags, dates or links of a query.
 
-A query that is the name of a note means that note, and not the notes that mention it most. A query
-that names a tag, a folder or a day means the notes that have it. Notes linked with a named note
-belong to it. A name may raise its note far. The other boosts move a passage by a few places.
+A query that is the name of a note means that note, not the notes that mention it most often. A
+query that names a tag, a folder or a day means the notes with that tag, folder or day. Notes linked
+with a named note are boosted too. A matching name can move a note up many ranks; the other boosts
+move a passage by a few ranks.
 """
 
 import json
@@ -29,24 +30,25 @@ __all__ = [
     "measure_likeness",
 ]
 
-# Chosen beside the fusion's weights: known notes and headings gain a tenth, questions lose nothing.
+# Chosen together with the weights of the fusion: searches for known notes and headings gain a
+# tenth, questions lose nothing.
 _NAME_SHARE = 0.5
 _SHARPNESS = 3
 _MAX_NAME_CHARS = 400
-# Each is a share of what the score lacks of one; neighbours in a ranking lie about 0.02 apart.
+# Each is a share of the score's distance to 1; neighbours in a ranking differ by about 0.02.
 _TAG_SHARE = 0.1
 _DATE_SHARE = 0.15
 _LINK_SHARE = 0.08
 
 
 class Boosts(NamedTuple):
-    """The boosts of a passage, each from 0 to 1; None where the query names nothing of the kind.
+    """The boosts of a passage, each from 0 to 1; None if the query names nothing of that kind.
 
     Attributes:
-        title: how nearly the query is a name of the note or the passage.
-        tags: it has a tag, or is in a folder, that the query names.
-        dates: it is of a day that the query names.
-        links: it is linked with a note that the query names or that is in play.
+        title: how similar the query is to a name of the note or the passage.
+        tags: 1 if the note has a tag or is in a folder that the query names.
+        dates: 1 if the passage is from a day that the query names.
+        links: 1 if the note is linked with a note that the query names or the session is about.
     """
 
     title: float
@@ -56,13 +58,13 @@ class Boosts(NamedTuple):
 
 
 def measure_likeness(query: str, names: Iterable[str]) -> float:
-    """Return how nearly a query is one of the names, from 0 to 1: words shared of all words."""
+    """Return the largest share of common words between a query and a name, from 0 to 1."""
     wanted = _list_words(query)
     return max((_measure_shared_words(wanted, _list_words(name)) for name in names), default=0.0)
 
 
 def apply_boosts(score: float, boosts: Boosts | None) -> float:
-    """Return a score with its boosts; it stays from 0 to 1."""
+    """Return a score after its boosts, from 0 to 1."""
     if boosts is None:
         return score / (1.0 + _NAME_SHARE)
     score = (score + _NAME_SHARE * boosts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
@@ -83,11 +85,11 @@ def _list_words(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class PassageContext:
-    """The note of a passage, and the headings above it.
+    """The names, date and headings that boosts compare with a query, for a passage or a whole note.
 
     Attributes:
-        file_id: of the note.
-        headings: from the outermost to the passage's own; none for a note as such.
+        file_id: the id of the note's file in the catalog.
+        headings: the headings above the passage, outermost first; empty for a whole note.
     """
 
     file_id: int
@@ -99,7 +101,7 @@ class PassageContext:
 
     @property
     def stem(self) -> str:
-        """The name of the file without its suffix."""
+        """The file name of the note without its suffix."""
         return posixpath.splitext(posixpath.basename(self.path))[0]
 
     @property
@@ -109,7 +111,7 @@ class PassageContext:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the passage: those of its note, and its own heading."""
+        """The names of the passage: the names of its note and the innermost heading."""
         return (*self.note_names, *self.headings[-1:])
 
     @property
@@ -119,25 +121,25 @@ class PassageContext:
 
     @property
     def named_days(self) -> tuple[date, ...]:
-        """The days that stand in the names of the note and in the headings."""
+        """The days in ISO 8601 form in the note's names and the headings."""
         return tuple(
             day for name in (*self.note_names, *self.headings) for day in find_iso_days(name)
         )
 
     @property
     def day_of_change(self) -> date:
-        """The day, here, on which the file was last changed."""
+        """The day on which the file was last changed, in the local time zone."""
         return datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date()
 
 
 class ContextReader:
-    """Reads the context of passages from the catalog, in one statement each."""
+    """Reads the context of passages from the catalog, with one SQL statement for each method."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
 
     def read_passages(self, ids: Collection[int]) -> dict[int, PassageContext]:
-        """Return the context of each passage."""
+        """Return the context of each of the given passages, by passage id."""
         rows = self._catalog.rows(
             "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading"
             " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
@@ -152,7 +154,7 @@ class ContextReader:
         }
 
     def read_notes(self, paths: Collection[str]) -> list[PassageContext]:
-        """Return the context of notes by their paths."""
+        """Return the contexts of the notes with the given paths."""
         rows = self._catalog.rows(
             "SELECT file_id, path, title, aliases, mtime_ns"
             " FROM notes JOIN files ON files.id = file_id"
@@ -165,16 +167,16 @@ class ContextReader:
         ]
 
     def read_tags(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Return the tags of notes."""
+        """Return the tags of each of the given notes, by file id."""
         return self._read_by_file("SELECT file_id, tag FROM tags", file_ids)
 
     def read_days(self, file_ids: Collection[int]) -> dict[int, set[date]]:
-        """Return the days that the properties of notes name."""
+        """Return the days in the properties of each of the given notes, by file id."""
         found = self._read_by_file("SELECT file_id, day FROM days", file_ids)
         return {file: {date.fromisoformat(day) for day in days} for file, days in found.items()}
 
     def read_heading_days(self, ids: Collection[int]) -> dict[int, set[date]]:
-        """Return the days that headings within each passage name."""
+        """Return the days in the headings inside each of the given passages, by passage id."""
         rows = self._catalog.rows(
             "SELECT id, text FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -187,7 +189,7 @@ class ContextReader:
         }
 
     def read_targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Return the targets of the links of notes, as they are written."""
+        """Return the link targets of each of the given notes as written, by file id."""
         return self._read_by_file("SELECT file_id, target FROM links", file_ids)
 
     def _read_by_file(self, statement: str, file_ids: Collection[int]) -> dict[int, set[str]]:
@@ -204,18 +206,18 @@ def _parse_names(stored: str) -> tuple[str, ...]:
 
 
 _MAX_CHARS = 400
-_MOST_NAMED = 3  # what more notes are called is a subject, and no name
+_MOST_NAMED = 3  # if more notes match, the words are a subject and no name
 
 
 class QueryContext:
-    """Computes the boosts of passages for one search."""
+    """Computes the boosts of passages for one query."""
 
     def __init__(self, catalog: Catalog, attachments: str = "/"):
-        """Read nothing yet.
+        """Store the catalog; nothing is read yet.
 
         Args:
-            catalog: what is indexed.
-            attachments: the folder for attachments as Obsidian's settings name it.
+            catalog: the catalog of the index.
+            attachments: the attachment folder from Obsidian's settings.
         """
         self._catalog = catalog
         self._attachments = attachments
@@ -224,7 +226,7 @@ class QueryContext:
         self._tags: dict[int, Collection[str]] = {}
 
     def load(self, numbers: Collection[int]) -> None:
-        """Read the context of passages ahead, while the query is being encoded."""
+        """Read the context of passages in advance, while the query is being embedded."""
         if missing := [number for number in numbers if number not in self._known]:
             found = self._reader.read_passages(missing)
             files = {context.file_id for context in found.values()} - self._tags.keys()
@@ -235,13 +237,13 @@ class QueryContext:
     def compute_boosts(
         self, words: str, numbers: Collection[int], in_play: Collection[str], today: date
     ) -> dict[int, Boosts]:
-        """Return the boosts of some passages.
+        """Return the boosts of the given passages, by passage id.
 
         Args:
             words: the query without its filters.
-            numbers: the passages.
-            in_play: paths of the notes that a conversation is about.
-            today: what "yesterday" goes by.
+            numbers: the ids of the passages.
+            in_play: the paths of the notes that the session is about.
+            today: the date that words such as "yesterday" refer to.
         """
         self.load(numbers)
         contexts = {number: self._known[number] for number in numbers if number in self._known}
@@ -261,7 +263,7 @@ class QueryContext:
     def _find_tagged(
         self, wanted: frozenset[str], contexts: Collection[PassageContext]
     ) -> set[int] | None:
-        """Return the notes with a tag, or in a folder, that is named."""
+        """Return the file ids of the notes with a tag, or in a folder, that the query names."""
         carried = (
             (context, (*context.folders, *self._tags[context.file_id])) for context in contexts
         )
@@ -271,7 +273,7 @@ class QueryContext:
     def _find_dated(
         self, words: str, contexts: Mapping[int, PassageContext], today: date
     ) -> set[int] | None:
-        """Return the passages of a named day: their own day, else that of the last change."""
+        """Return the passages of a day in the query, by their own day or the last change."""
         spans = find_date_spans(words, today)
         if not spans:
             return None
@@ -288,7 +290,7 @@ class QueryContext:
     def _find_linked(
         self, wanted: frozenset[str], contexts: Iterable[PassageContext], in_play: Collection[str]
     ) -> set[int] | None:
-        """Return the notes with a link from or to one that is named or in play."""
+        """Return the notes linked with a note that the query names or the session is about."""
         known = {context.file_id: context for context in contexts}
         named = _find_named(known.values(), wanted)
         given = {context.file_id: context for context in self._reader.read_notes(in_play)}
@@ -305,7 +307,7 @@ class QueryContext:
         }
 
     def _resolve_links(self, known: Mapping[int, PassageContext]) -> dict[int, set[int]]:
-        """Return for each note the others that it links to."""
+        """Return the file ids that each note links to, by file id."""
         names = {n for c in known.values() for n in list_link_names(c.path, c.aliases)}
         targets = {
             file: {target for target in found if target and fold_link_name(target) in names}
@@ -327,7 +329,7 @@ class QueryContext:
 
 
 def _find_named(contexts: Iterable[PassageContext], wanted: frozenset[str]) -> set[int]:
-    """Return the notes that are named in full."""
+    """Return the file ids of the notes whose full name is among the words of the query."""
     owners: dict[frozenset[str], set[int]] = defaultdict(set)
     for context in contexts:
         for name in map(_list_telling_words, context.note_names):
@@ -345,13 +347,13 @@ def _score(key: int, found: Collection[int] | None) -> float | None:
 
 
 def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
-    """Return whether all words of a name, or of the last part of a nested tag, are wanted."""
+    """Return whether the query has all words of a name or of the last part of a nested tag."""
     parts = (part for name in names for part in {name, name.rpartition("/")[2]})
     return any((words := _list_telling_words(part)) and words <= wanted for part in parts)
 
 
 @lru_cache(maxsize=1 << 14)
 def _list_telling_words(text: str) -> frozenset[str]:
-    """Return the words that say something; "recipe" and "recipes" are the same."""
+    """Return the words of a text without function words and without a plural "s"."""
     terms = (term.strip('"') for term in build_query_terms(text[:_MAX_CHARS]))
     return frozenset(term.removesuffix("s") for term in terms if term not in FUNCTION_WORDS)

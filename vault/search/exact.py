@@ -1,7 +1,7 @@
-"""The nearest passages by exact scan of the catalog's vectors.
+"""Find the nearest passages by an exact scan of the catalog's vectors.
 
-It needs no other process and no lock, so it serves whenever Chroma does not: while its store is
-being filled, when it is broken, and for those who only read.
+The scan needs no other process and no lock. It is used when Chroma is not available: while the
+store is being filled, when it is broken, and in processes that only read the index.
 """
 
 import threading
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SPARE = 8  # one row more for so many, so that a note that is saved does not move all of them
+_SPARE = 8  # one spare row per 8, so that saving a note does not copy the whole matrix
 
 
 class ExactScan:
-    """The catalog's vectors in memory, updated at each query."""
+    """An in-memory copy of the catalog's vectors, updated at each query."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
@@ -36,22 +36,22 @@ class ExactScan:
         """Return the hashes of the `k` nearest texts with their cosines, nearest first.
 
         Args:
-            vector: of length one.
-            k: how many at most.
-            among: the hashes of the texts that count; None for all.
+            vector: the query's vector, of length one.
+            k: the largest number of results.
+            among: the hashes of the texts to search; None for all.
         """
         import numpy as np
 
         hashes, matrix = self._refresh()
         if matrix is not None and matrix.shape[1] != len(vector):
-            return []  # the vectors of another embedder have taken their place just now
+            return []  # another embedder's vectors have just replaced them
         if matrix is not None and among is not None:
             rows = [row for row, text_hash in enumerate(hashes) if text_hash in among]
             hashes, matrix = [hashes[row] for row in rows], matrix[rows]
         if matrix is None or k <= 0 or not hashes:
             return []
-        # Not `@`: the threads of its library spin on for a while, and slow down whoever computes
-        # next, such as the embedding child; one thread is as fast, memory being the limit.
+        # Not `@`: the threads of its library keep spinning for a while and slow down other
+        # processes, such as the embedding child. One thread is as fast, since memory is the limit.
         cosines = np.einsum("ij,j->i", matrix, vector)
         k = min(k, len(hashes))
         nearest = np.argpartition(-cosines, k - 1)[:k]
@@ -80,7 +80,7 @@ class ExactScan:
             return self._hashes, None if self._matrix is None else self._matrix[: self._rows]
 
     def _append(self, added: "NDArray[np.float32]") -> None:
-        """Append rows; the matrix grows by more than is needed, so that it is rarely copied."""
+        """Append vectors; the matrix gets spare rows, so that it is rarely copied."""
         import numpy as np
 
         rows = self._rows + len(added)

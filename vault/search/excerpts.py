@@ -1,10 +1,10 @@
-"""Cut long passages to the few sentences that a query is about.
+"""Cut long passages to the few sentences that match a query.
 
-A passage is as long as the embedding model reads, since meaning needs its surroundings; what
-answers a query is often two sentences of it. The first passages of long notes are cut into
-excerpts, which compete by the rank of their passage and by the words of the query that they hold.
-Notes of a few passages are shown by whole passages, as is what ranks further down, and no fence or
-table is cut.
+A passage is as long as the embedding model's input, since meaning depends on context, but the
+answer to a query is often only two of its sentences. The best passages of long notes are cut into
+excerpts, which are ranked by the rank of their passage and the words of the query that they
+contain. Notes with only a few passages and lower-ranked hits are shown as whole passages. Code
+fences and tables are never cut.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ __all__ = ["FEWEST_PASSAGES", "LONG_NOTE_PASSAGES", "cut_excerpts", "search_exce
 
 LONG_NOTE_PASSAGES = 4
 FEWEST_PASSAGES = 10
-# Chosen on questions about three long texts: 200 loses answers there, 400 adds what is none.
+# Chosen on questions about three long texts: 200 loses answers, 400 adds text that is no answer.
 _EXCERPT_CHARS = 300
 _LONGEST_SENTENCE_CHARS = 450
 _MOST_OF_A_PASSAGE = 4
@@ -39,7 +39,7 @@ _SOLID = re.compile(f"{_FENCE}|{_TABLE}", re.MULTILINE | re.DOTALL)
 
 
 class _Span(NamedTuple):
-    """A span of a passage, and which words of the query it holds."""
+    """A span of a passage, with the word stems of the query that it contains."""
 
     start: int
     end: int
@@ -52,13 +52,13 @@ _Ranked = Sequence[tuple[float, _Span]]
 def search_excerpts(
     search: Callable[[str, int], SearchResult], passages: Passages | None, query: str, k: int
 ) -> SearchResult:
-    """Find the `k` best places: passages, and of long notes the sentences that fit.
+    """Find the `k` best hits for a query, with passages of long notes cut to excerpts.
 
     Args:
         search: returns the best passages of a query.
-        passages: those of the catalog that is searched; None where there is no index.
-        query: words and filters.
-        k: how many places at most.
+        passages: reads the passages of the catalog; None if there is no index.
+        query: the text of the query: words and filters.
+        k: the largest number of hits.
     """
     began = time.perf_counter()
     if k < 1:
@@ -75,13 +75,13 @@ def search_excerpts(
 def cut_excerpts(
     hits: Sequence[Hit], query: Query, long_notes: Collection[str], k: int
 ) -> list[Hit]:
-    """Return the best `k` places of some hits: excerpts of long notes, whole passages of others.
+    """Return the `k` best hits: excerpts of long notes, and whole passages of other notes.
 
     Args:
-        hits: passages, best first; as many as `FEWEST_PASSAGES` at least, where there are.
-        query: what was looked for; an excerpt holds its phrases, else its passage is shown whole.
-        long_notes: paths of the notes whose passages are cut.
-        k: how many at most.
+        hits: passages, best first; at least `FEWEST_PASSAGES`, if that many were found.
+        query: the query. If no excerpt contains its phrases, the passage is shown whole.
+        long_notes: the paths of the notes whose passages are cut.
+        k: the largest number of hits.
     """
     stems = _list_stems(query.words)
     cut = {
@@ -105,14 +105,14 @@ def cut_excerpts(
 
 
 def _list_stems(words: str) -> frozenset[str]:
-    """Return the stems of a query's words, but function words only where no others are."""
+    """Return the stems of a query's words, without function words unless there are no others."""
     every = _WORD.findall(index_text(words))[:_MOST_WORDS]
     telling = [word for word in every if word not in FUNCTION_WORDS] or every
     return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
 
 
 def _split_parts(text: str, stems: Collection[str]) -> list[_Span]:
-    """Fill parts with sentences, in order; a fence or a table is never cut."""
+    """Split a passage into parts of whole sentences, in order; fences and tables are never cut."""
     if not stems:
         return []
     longest_first = "|".join(sorted(stems, key=len, reverse=True))
@@ -135,7 +135,7 @@ def _has_phrases(text: str, part: _Span, phrases: Collection[str]) -> bool:
 
 
 def _split_units(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the units that are not cut: fences, tables, and sentences that are not too long."""
+    """Yield the spans that are not cut: fences, tables and sentences of limited length."""
     at = 0
     for solid in _SOLID.finditer(text):
         yield from _split_sentences(text, at, solid.start())
@@ -158,7 +158,7 @@ def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int
 
 
 def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, float]:
-    """Weigh each stem, 1 in total: the rarer it is among the parts, the more."""
+    """Return the weight of each stem, higher for stems in fewer parts; the weights add up to 1."""
     having = {stem: sum(stem in part.held for part in parts) for stem in stems}
     rarity = {
         stem: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5))
@@ -169,7 +169,7 @@ def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, fl
 
 
 def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
-    """Return the parts of a passage that hold a stem, best first."""
+    """Return the parts of a passage that contain a stem of the query, best first."""
     shares = [(sum(worth[stem] for stem in part.held), part) for part in parts]
     shares.sort(key=lambda pair: (-pair[0], pair[1].start))
     return [pair for pair in shares[:_MOST_OF_A_PASSAGE] if pair[0]]
@@ -178,9 +178,10 @@ def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
 def _score_places(
     hits: Sequence[Hit], ranked: Mapping[int, _Ranked]
 ) -> Iterator[tuple[float, Hit]]:
-    """Yield every place with its score.
+    """Yield every hit with its score, as a whole passage or as excerpts.
 
-    A passage of a short note is taken to hold what is usual, one of a long note what it holds.
+    The score of a passage of a short note assumes a usual share of the query's words; that of an
+    excerpt uses its actual share.
     """
     best = [parts[0][0] for parts in ranked.values() if parts]
     usual = sum(best) / len(best)

@@ -1,7 +1,7 @@
 """Explain why a note is or is not among the hits of a query, in a sentence or two.
 
-The reasons are its state in the index, its rank, or the signals of its best passage against those
-of the last hit that is shown.
+The explanation is based on the note's state in the index, on its rank, or on a comparison of the
+signals of its best passage with those of the last hit shown.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from vault.search.hits import Hit
 
 __all__ = ["why_not"]
 
-# The words for each signal, in the order in which they are said.
+# The words for each signal, in the order in which they are listed.
 _NAMES = {
     "words": "for its words",
     "dense": "for its meaning",
@@ -25,13 +25,13 @@ _ALWAYS = ("words", "dense")
 
 
 def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequence[Hit]) -> str:
-    """Explain why a note is, or is not, among the hits that are shown.
+    """Explain why a note is or is not among the hits shown.
 
     Args:
-        records: what the index knows of each file; None where there is no index.
-        path: the note.
-        many: far more passages for the same query than are shown.
-        shown: those hits.
+        records: the index's records of files; None if there is no index.
+        path: the path of the note.
+        many: many more hits of the same query than are shown.
+        shown: the hits shown.
     """
     known = {} if records is None else records.find_files([path])
     if path not in known:
@@ -49,7 +49,7 @@ def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequ
 
 
 def _describe_signals(hit: Hit) -> str:
-    """Name the signals that a hit that is shown was found by."""
+    """Describe the signals by which a shown hit was found."""
     said = [
         f"{name} {_format_signal(hit, signal)}"
         for signal, name in _NAMES.items()
@@ -59,7 +59,7 @@ def _describe_signals(hit: Hit) -> str:
 
 
 def _describe_rank(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
-    """Compare a hit that is not shown with the last one that is."""
+    """Describe the rank of a hit that is not shown, compared with the last one shown."""
     place = f"The best passage of {hit.path} is number {rank}"
     if not shown:
         return f"{place}."
@@ -72,7 +72,7 @@ def _describe_rank(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
 
 
 def _format_signal(hit: Hit, signal: str) -> str:
-    """Return a signal's score of a hit; a signal that was not used has none."""
+    """Return a hit's score for a signal as text, or "nothing" if the signal was not used."""
     value = hit.signals[signal]
     return "nothing" if value is None else f"{value:.2f}"
 

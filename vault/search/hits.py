@@ -1,4 +1,4 @@
-"""The hits of a search."""
+"""The hits of a search: passages with their scores and signals."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that fits a query, with its lines and the signals that found it.
+    """A passage that matches a query, with its lines and the signals that found it.
 
     Attributes:
-        id: stays the same while the passage does, wherever else the note changes.
-        lines: first and last line in the file as it is, from 1, inclusive.
-        signals: score by signal (dense, words, title, links, tags, dates, rerank), those of
-            `vault.search.boosts` from 0 to 1; None where a signal was not used.
-        version: SHA-256 of the note's bytes that these lines are of.
+        id: identifies the passage by the note's path, its first line and its text.
+        lines: the first and last line in the current file, from 1, inclusive.
+        signals: the score for each signal (dense, words, title, links, tags, dates, rerank);
+            those of `vault.search.boosts` are from 0 to 1. None if a signal was not used.
+        version: the SHA-256 of the note's bytes to which the lines refer.
     """
 
     id: str
@@ -51,10 +51,10 @@ class SearchResult:
     """The hits of one query, best first.
 
     Attributes:
-        filters: what the query asked for beside its words, each with its values.
-        warnings: what could not be used, in words; every hit's signal for it is None then.
-        total: of a listing, how many notes are selected; None for the best of a search.
-        next: of a listing, the offset of the next page; None where there is none.
+        filters: the filters of the query, each with its values.
+        warnings: sentences about parts of the search that failed; the signals of these are None.
+        total: the number of notes that match, in a listing; None in a search.
+        next: the offset of the next page of a listing; None if there is none.
     """
 
     query: str
@@ -79,7 +79,7 @@ class SearchResult:
 
 
 def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
-    """Return a passage as a hit; signals that are not named were not used."""
+    """Build a hit from a passage; signals that are not given count as not used."""
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(
         id=compute_hit_id(passage.path, passage.lines[0], passage.text_hash),
@@ -95,6 +95,6 @@ def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None
 
 
 def compute_hit_id(path: str, first_line: int, text_hash: bytes) -> str:
-    """Return the id of the hit for a passage."""
+    """Return the id of a hit, from its path, first line and the hash of its text."""
     name = f"{path}\0{first_line}\0".encode()
     return hashlib.sha256(name + text_hash).hexdigest()[:16]

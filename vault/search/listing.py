@@ -1,7 +1,8 @@
-"""List every note that a query selects, in pages.
+"""List every note that matches a query, in pages.
 
-A search gives the best passages; a listing gives every note that fits the filters and holds all of
-the words, one line a note. Where no note holds all of them, those that hold some are listed.
+A search returns the best passages. A listing returns every note that matches the filters and
+contains all words of the query, with one line of each note. If no note contains all words, the
+notes that contain some of them are listed.
 """
 
 import json
@@ -40,18 +41,18 @@ Current = Callable[[Iterable[tuple[int, Passage]]], Iterator[tuple[int, Passage]
 def list_notes(
     catalog: Catalog, current: Current, text: str, limit: int, offset: int = 0
 ) -> SearchResult:
-    """List the notes that a query selects, those first that its words fit best.
+    """List the notes that match a query, those that match its words best first.
 
     Args:
-        catalog: what is indexed.
-        current: leaves out what is not as it was indexed, or brings it up to date.
-        text: filters and words.
-        limit: how many notes at most.
-        offset: how many were listed before.
+        catalog: the catalog of the index.
+        current: yields the passages that still exist, with their current lines.
+        text: the query: filters and words.
+        limit: the largest number of notes.
+        offset: the number of notes on the previous pages.
 
     Returns:
-        One hit a note, its text the line that fits best, with the number of all and where the
-        next page begins.
+        One hit for each note with the line that matches best, the total number of notes, and the
+        offset of the next page.
 
     Raises:
         IndexUnusable: the catalog cannot be read.
@@ -81,7 +82,7 @@ def list_notes(
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:
-    """Return the terms of a query, but function words only where no others are."""
+    """Return the search terms of a query, without function words unless there are no others."""
     kept = " ".join(
         word for word in words.split() if fold(word).strip("?.,;:!") not in FUNCTION_WORDS
     )
@@ -91,7 +92,7 @@ def _choose_terms(words: str) -> tuple[str, ...]:
 def _find_best_passages(
     catalog: Catalog, terms: Sequence[str], scope: Scope, warnings: list[str]
 ) -> Mapping[int, float]:
-    """Return the best passage of each note that is selected, in the order of the list."""
+    """Return the best passage of each matching note with its score, best first."""
     files = _list_files(catalog, scope)
     if not terms:
         return _find_first_passages(catalog, files, scope)
@@ -131,7 +132,7 @@ def _find_files_with(catalog: Catalog, term: str) -> Iterator[int]:
 def _find_first_passages(
     catalog: Catalog, files: Collection[int], scope: Scope
 ) -> Mapping[int, float]:
-    """Return the first passage of each note that is selected, by path."""
+    """Return the first passage of each matching note, sorted by the note's path."""
     rows = catalog.rows(
         "SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id"
         " ORDER BY path, chunks.id"
@@ -144,7 +145,7 @@ def _find_first_passages(
 
 
 def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit:
-    """Return the line of a passage that holds the most terms, as a hit of its own."""
+    """Build a hit of only that line of a passage that contains the most terms."""
     stems = [_stem(word) for term in terms for word in _WORD.findall(term)]
     lines = passage.text.split("\n")
     body = _find_body(lines)
@@ -158,7 +159,7 @@ def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit
 
 
 def _rate_line(at: int, lines: Sequence[str], body: int) -> int:
-    """Rate how much a line says by itself: prose most, then headings, then marks and blanks."""
+    """Rate a line: 2 for prose, 1 for headings and properties, 0 for marks and blank lines."""
     line = lines[at].strip("-=*|>` \t")
     if not line.strip("#"):
         return 0
@@ -182,7 +183,7 @@ def _count_stems(line: str, stems: Sequence[str]) -> int:
 
 
 def _shorten(line: str) -> str:
-    """Shorten a line to what is read at a glance, at the end of a word."""
+    """Shorten a long line at the end of a word."""
     if len(line) <= _MAX_LINE_CHARS:
         return line
     cut = line[:_MAX_LINE_CHARS]

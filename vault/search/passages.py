@@ -1,4 +1,4 @@
-"""Read the passages of a catalog for a search, in few statements however many candidates."""
+"""Read the passages of a catalog for a search, many of them with each SQL statement."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-# The weights are those of title, heading and body.
+# The BM25 weights of title, heading and body.
 _RANKED = """
 SELECT rowid, bm25(words, 3.0, 1.5, 1.0) AS cost FROM words
 WHERE words MATCH :terms ORDER BY cost LIMIT :limit
@@ -33,7 +33,7 @@ _MAX_ALIKE = 20
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One passage with its note, as they were indexed."""
+    """A passage with data of its note, as indexed."""
 
     text_hash: bytes
     heading: tuple[str, ...]
@@ -46,21 +46,21 @@ class Passage:
 
 
 class Passages:
-    """Reads passages by words, by the hash of their text, and by number."""
+    """Reads passages by keywords, by the hash of their text, and by id."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
 
     @property
     def most(self) -> int:
-        """The largest number of a passage, so at least the number of passages."""
+        """The largest passage id, which is at least the number of passages."""
         found = self._catalog.rows("SELECT max(id) FROM chunks")[0][0]
         return int(found or 0)
 
     def find_by_words(
         self, terms: Sequence[str], limit: int, among: Collection[int] | None = None
     ) -> dict[int, float]:
-        """Return the passages that hold one of the terms, with their BM25 score."""
+        """Return the passages that contain any of the terms, with their BM25 scores."""
         telling = self._choose_terms(terms)
         if not telling:
             return {}
@@ -72,14 +72,14 @@ class Passages:
         return {int(row[0]): -float(row[1]) for row in rows}
 
     def find_matching(self, expression: str, limit: int) -> set[int]:
-        """Return passages that fit an expression of FTS5."""
+        """Return the ids of passages that match an FTS5 expression."""
         rows = self._catalog.rows(
             "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (expression, limit)
         )
         return {int(row[0]) for row in rows}
 
     def find_in_files(self, file_ids: Collection[int]) -> dict[int, bytes]:
-        """Return all passages of some files, with the hash of their text."""
+        """Return the text hashes of all passages of the given files, by passage id."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE file_id IN (SELECT value FROM json_each(?))"
             " ORDER BY id",
@@ -88,7 +88,7 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def hashes(self, ids: Collection[int]) -> dict[int, bytes]:
-        """Return the hash of the text of each passage."""
+        """Return the text hashes of the given passages, by passage id."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -96,7 +96,7 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def find_by_hash(self, hashes: Collection[bytes]) -> dict[int, bytes]:
-        """Return the passages with these texts; of very many equal ones only some."""
+        """Return the passages whose texts have these hashes; of very many equal texts only some."""
         rows = self._catalog.rows(
             f"SELECT id, hash FROM chunks WHERE hash IN ({_placeholders(hashes)})",  # noqa: S608 - marks
             tuple(hashes),
@@ -110,7 +110,7 @@ class Passages:
         return found
 
     def measure_cosines(self, vector: "Vector", hashes: Collection[bytes]) -> dict[bytes, float]:
-        """Compare a vector with those of some texts; a text without one is left out."""
+        """Return the cosines of a vector with those of texts; texts without one are left out."""
         import numpy as np
 
         rows = self._catalog.rows(
@@ -124,7 +124,7 @@ class Passages:
         return {row[0]: float(cosine) for row, cosine in zip(rows, found, strict=True)}
 
     def counts(self, paths: Collection[str]) -> dict[str, int]:
-        """Return how many passages each of some notes has."""
+        """Return the number of passages of each of the given notes, by path."""
         rows = self._catalog.rows(
             "SELECT path, count(*) FROM chunks JOIN files ON files.id = file_id"
             " WHERE path IN (SELECT value FROM json_each(?)) GROUP BY file_id",
@@ -133,7 +133,7 @@ class Passages:
         return {row[0]: int(row[1]) for row in rows}
 
     def details(self, ids: Iterable[int]) -> Mapping[int, Passage]:
-        """Read passages with their notes."""
+        """Read the given passages with data of their notes, by passage id."""
         rows = self._catalog.rows(
             "SELECT chunks.id, hash, heading, first_line, last_line, text, path,"
             " mtime_ns, size, device, inode, title, version"
@@ -155,7 +155,7 @@ class Passages:
         }
 
     def _choose_terms(self, terms: Sequence[str]) -> list[str]:
-        """Drop terms that nearly every passage holds, unless there are no others."""
+        """Drop terms that nearly every passage contains, unless there are no others."""
         if not terms:
             return []
         common = max(_COMMON_MIN, int(self.most * _COMMON_SHARE))

@@ -1,9 +1,9 @@
-"""Parse what a person types into a search: words, and filters among them.
+"""Parse the text of a query into words, phrases and filters.
 
     path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
 
-A filter's value follows its colon at once and may be quoted. What only looks like a filter, such as
-an address or a date that is none, is words.
+A filter's value follows the colon without a space and may be quoted. Text that only looks like a
+filter, such as a web address or an invalid date, is searched as words.
 """
 
 import re
@@ -29,10 +29,10 @@ class Query:
     """A parsed query.
 
     Attributes:
-        words: what is looked for, phrases included as words, filters not.
-        phrases: what a passage must hold word for word.
-        paths, files, tags: each must fit the note's path, file name or tags.
-        after_ns, before_ns: the note was changed at or after, and before.
+        words: the words to search for, including those of phrases, without the filters.
+        phrases: texts that a passage must contain word for word.
+        paths, files, tags: texts that the note's path, file name or tags must match.
+        after, before: the note's last change must be at or after the first, and before the second.
     """
 
     words: str
@@ -45,7 +45,7 @@ class Query:
 
     @property
     def has_filter(self) -> bool:
-        """Whether notes are to be left out, whatever their words."""
+        """Whether the query has a filter of notes."""
         return bool(self.paths or self.files or self.tags or self.after or self.before)
 
     def filters(self) -> Mapping[str, Any]:
@@ -62,7 +62,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Parse a query; any text is one."""
+    """Parse the text of a query; every text is valid."""
     named: dict[str, list[str]] = {"path": [], "file": [], "tag": [], "phrase": []}
     dates: dict[str, datetime] = {}
     words, end = [], 0
@@ -91,7 +91,7 @@ def parse_query(text: str) -> Query:
 def _add_filter(
     key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]
 ) -> bool:
-    """Add a filter, and return whether it is one."""
+    """Add a filter to `named` or `dates`, and return whether it is valid."""
     if key in ("after", "before"):
         day = _parse_day(value)
         if day is not None:
@@ -105,7 +105,7 @@ def _add_filter(
 
 
 def _parse_day(text: str) -> datetime | None:
-    """Read a year, a month or a day as its first moment, in UTC."""
+    """Return the start of a year, month or day in UTC, or None for an invalid date."""
     found = _DATE.fullmatch(text)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Find notes that are near a note in meaning, or linked with it, without a model."""
+"""Find the notes related to a note, by their vectors and links, without loading a model."""
 
 import json
 from collections import defaultdict
@@ -27,11 +27,11 @@ Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, 
 
 @dataclass(frozen=True, slots=True)
 class RelatedNote:
-    """A note that is related to another one.
+    """A note that is related to another note.
 
     Attributes:
-        score: from 0 to 1.
-        is_linked: one of the two links to the other.
+        score: the similarity, from 0 to 1.
+        is_linked: whether one of the two notes links to the other.
     """
 
     path: str
@@ -52,14 +52,14 @@ class RelatedNote:
 def find_related_notes(
     catalog: Catalog, nearest: Nearest, path: str, k: int, attachments: str = "/"
 ) -> list[RelatedNote]:
-    """Return the `k` notes nearest to one, the nearest first.
+    """Return the `k` notes most related to a note, best first.
 
     Args:
-        catalog: what is indexed.
+        catalog: the catalog of the index.
         nearest: returns the hashes of the nearest texts with their cosines.
-        path: the note.
-        k: how many at most.
-        attachments: the folder for attachments as Obsidian's settings name it.
+        path: the path of the note.
+        k: the largest number of notes.
+        attachments: the attachment folder from Obsidian's settings.
     """
     vector = _compute_mean_vector(catalog, path)
     scores: dict[str, float] = {}
@@ -95,7 +95,7 @@ def _compute_mean_vector(catalog: Catalog, path: str) -> "Vector | None":
 
 
 def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, float]:
-    """Return the score of the nearest passage of each note."""
+    """Return the score of each note, which is that of its nearest passage."""
     hashes = Passages(catalog).find_by_hash(near)
     rows = catalog.rows(
         "SELECT chunks.id, path FROM chunks JOIN files ON files.id = file_id"
@@ -109,7 +109,7 @@ def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str
 
 
 def _find_linked(catalog: Catalog, path: str, attachments: str) -> set[str]:
-    """Return the notes that a note links to or that link to it."""
+    """Return the paths of the notes that a note links to or that link to it."""
     records = Records(catalog)
     own = records.list_names(path)
     links = catalog.rows("SELECT path, target FROM links JOIN files ON files.id = file_id")

@@ -1,8 +1,8 @@
-"""Rerank the best passages by a cross-encoder, which reads each with the query.
+"""Rerank the best passages with a cross-encoder, which reads each passage with the query.
 
-It is slow, so that only the first passages are read, and it is an option: without it, or where it
-fails, the order stays as it was, and that is said. Its process is started when it is first needed,
-let go when it is idle, and a death of it is survived.
+Reranking is slow, so only the best passages are reranked, and only if the user has chosen a model.
+If it fails, the order is unchanged and the result has a warning. The child process is started when
+it is first needed, ends when it is idle, and is restarted if it dies.
 """
 
 import threading
@@ -24,10 +24,10 @@ _MOST_CHARS = 2_000
 
 
 class Reranker:
-    """The cross-encoder of one vault; safe to use from several threads."""
+    """Runs the cross-encoder of one vault; safe to use from several threads."""
 
     def __init__(self) -> None:
-        """Start nothing yet."""
+        """Initialize the state; no process is started yet."""
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._folder = ""
@@ -36,17 +36,18 @@ class Reranker:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id while it runs."""
+        """The process id of the child; None while it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     def apply(self, result: SearchResult, words: str, folder: str) -> SearchResult:
-        """Return the result with its first hits in the cross-encoder's order.
+        """Return the result with its best hits reordered by the cross-encoder's scores.
 
         Args:
-            result: what was found; of passages that score alike the first stays first.
-            words: what was looked for, without its filters.
-            folder: the model; where it cannot be used, the order stays and a warning says why.
+            result: the result of a search; hits with equal scores keep their order.
+            words: the query without its filters.
+            folder: the folder of the model. If it cannot be used, the order is unchanged and the
+                result has a warning with the reason.
         """
         first, rest = result.hits[:RERANKED], result.hits[RERANKED:]
         if not first or not words.strip():
@@ -60,7 +61,7 @@ class Reranker:
         return replace(result, hits=hits)
 
     def scores(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
-        """Return the score of each text for a query, from 0 to 1.
+        """Return the cross-encoder's score of each text for a query, from 0 to 1.
 
         Raises:
             RerankerFailed: the model cannot be used, or its process did not answer in time.
@@ -77,7 +78,7 @@ class Reranker:
                 raise RerankerFailed(_explain_failure(str(error))) from error
 
     def close(self) -> None:
-        """End the child."""
+        """Stop the child process."""
         self._is_closed = True
         child = self._child
         if child is not None:
@@ -113,13 +114,13 @@ class Reranker:
 
 
 def _build_text(hit: Hit) -> str:
-    """Return the text of a hit for the cross-encoder: title and headings, then the passage."""
+    """Return the text of a hit as the cross-encoder reads it: title, headings and passage."""
     above = " > ".join(dict.fromkeys((hit.title, *hit.heading)))
     return f"{above}\n{hit.text}"[:_MOST_CHARS]
 
 
 def _add_score(hit: Hit, score: float) -> Hit:
-    """Return a hit with its new score; reranked hits stay above all others."""
+    """Return a hit with its new score, at least 0.5."""
     signals = {**hit.signals, "rerank": round(score, 4)}
     return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
 

@@ -1,4 +1,4 @@
-"""Apply a query's filters: the passages that are searched."""
+"""Apply a query's filters, to select the passages that are searched."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ class Scope:
     """The passages that are searched.
 
     Attributes:
-        passages: number and hash of the text of each; None for all there are.
-        warnings: filters that were not used, and why.
+        passages: the text hash of each passage, by passage id; None for all passages.
+        warnings: sentences about filters that were ignored, with the reasons.
     """
 
     passages: Mapping[int, bytes] | None = None
@@ -27,7 +27,7 @@ class Scope:
 
 
 def build_scope(query: Query, catalog: Catalog, passages: Passages) -> Scope:
-    """Find the passages that fit the filters; a phrase that no passage holds is ignored."""
+    """Find the passages that match the filters, ignoring a phrase that no passage contains."""
     chosen: Mapping[int, bytes] | None = None
     if query.has_filter:
         chosen = passages.find_in_files(_find_files(query, catalog))
@@ -69,7 +69,7 @@ def _find_tagged(tag: str, catalog: Catalog) -> set[int]:
 def _find_phrase(
     phrase: str, passages: Passages, chosen: Mapping[int, bytes] | None
 ) -> Mapping[int, bytes]:
-    """Return the passages whose text holds a phrase, letters folded and blanks joined."""
+    """Return the passages that contain a phrase, ignoring case, accents and extra white space."""
     terms = build_query_terms(phrase)
     if not terms:
         return {}

@@ -1,4 +1,4 @@
-"""Search by words and by meaning, fused with weights that adapt to the query."""
+"""Search by keywords and by meaning, fused with weights that depend on the query."""
 
 import re
 import time
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["SIGNALS", "Hit", "SearchResult", "Searcher"]
 
 _CANDIDATES = 100
-_BOOSTED = 60  # what is named is found by its words: it is among the first already
+_BOOSTED = 60  # a named note is found by its words, so it already ranks high
 _MAX_DENSE_CHARS = 4_000
 
 Numbered = Iterable[tuple[int, Passage]]
@@ -36,7 +36,7 @@ Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, 
 
 
 class Searcher:
-    """Answers queries from one catalog."""
+    """Searches one catalog."""
 
     def __init__(
         self,
@@ -48,16 +48,16 @@ class Searcher:
         catch_up: Callable[[], None] = lambda: None,
         attachments: str = "/",
     ):
-        """Store what is searched, and how vectors are made and compared.
+        """Store the catalog and the functions that embed, compare and check.
 
         Args:
-            catalog: the words, the passages and their vectors.
-            encode: begins to make a query's vector, and gives what waits for it.
-            nearest: gives the hashes of the nearest texts, of all or of some, with their cosines.
-            current: leaves out what is not as it was indexed, or brings it up to date.
-            today: tells what "yesterday" goes by; None for the clock.
-            catch_up: brings the catalog up to date; called while the query is encoded.
-            attachments: the folder for attachments as Obsidian's settings name it.
+            catalog: the catalog with keywords, passages and vectors.
+            encode: starts to embed a query, and returns a function that waits for the vector.
+            nearest: returns the hashes of the nearest texts, of all or of given ones, with cosines.
+            current: yields the passages that still exist, with their current lines.
+            today: returns the date that words such as "yesterday" refer to.
+            catch_up: waits for the latest changes; called while the query is being embedded.
+            attachments: the attachment folder from Obsidian's settings.
         """
         self._catalog = catalog
         self._passages = Passages(catalog)
@@ -69,12 +69,12 @@ class Searcher:
         self._catch_up = catch_up
 
     def search(self, text: str, k: int, in_play: Collection[str] = ()) -> SearchResult:
-        """Find the `k` best passages; without an embedder, by words alone.
+        """Find the `k` best passages; only by keywords if the embedder fails.
 
         Args:
-            text: words and filters.
-            k: how many at most.
-            in_play: paths of the notes that a conversation is about.
+            text: the query: words and filters.
+            k: the largest number of hits.
+            in_play: the paths of the notes that the session is about.
 
         Raises:
             IndexUnusable: the catalog cannot be read.
@@ -93,7 +93,7 @@ class Searcher:
         return SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
 
     def _begin_encoding(self, words: str, warnings: list[str]) -> "Callable[[], Vector | None]":
-        """Begin to encode the query in its process; the words are searched meanwhile."""
+        """Start to embed the query in the child process, while keywords are searched here."""
         if not words.strip():
             return lambda: None
         try:
@@ -122,7 +122,7 @@ class Searcher:
         wanted = max(_CANDIDATES, 2 * k)
         among = scope.passages
         by_words = self._passages.find_by_words(build_query_terms(words), wanted, among)
-        self._context.load(list(islice(by_words, _BOOSTED)))  # the query is still being encoded
+        self._context.load(list(islice(by_words, _BOOSTED)))  # the query is still being embedded
         by_meaning = self._measure_meaning(by_words, vector(), wanted, scope)
         found = _Signals(words=by_words, dense=by_meaning)
         if words.strip():
@@ -139,7 +139,7 @@ class Searcher:
     def _measure_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
-        """Return the cosines of the nearest passages, and of those found by their words."""
+        """Return the cosines of the nearest passages and of those found by keywords."""
         if vector is None:
             return {}
         among = None if scope.passages is None else set(scope.passages.values())
@@ -157,7 +157,7 @@ class Searcher:
         found: "_Signals",
         k: int,
     ) -> Iterator[Hit]:
-        """Yield hits from the best on, reading no more passages than are needed."""
+        """Yield hits, best first, reading passages only as they are needed."""
         scores = dict(ranked)
         for start in range(0, len(ranked), 2 * k):
             ids = [number for number, _ in ranked[start : start + 2 * k]]
@@ -169,7 +169,7 @@ class Searcher:
 
 @dataclass(slots=True)
 class _Signals:
-    """The signals of the passages that were found, by their numbers."""
+    """The signals of the found passages, by passage id."""
 
     words: Mapping[int, float]
     dense: Mapping[int, float]
@@ -195,7 +195,7 @@ def _warn_words_only(error: EmbedderFailed) -> str:
 
 _CODE_LIKE = re.compile(r"\d|\w[_./:-]\w|[a-z][A-Z]")
 
-# Chosen on half of the training queries of SciFact: 0.2 to 0.5 differ by less than 1 % there.
+# Chosen on half of the training queries of SciFact, where 0.2 to 0.5 differ by less than 1 %.
 _BASE, _SHORT, _CODE, _FOREIGN = 0.35, 0.2, 0.2, 0.9
 _WORDS_SLOPE, _WORDS_USUAL = 0.5, 0.3
 _DENSE_SLOPE, _DENSE_USUAL = 1.0, 0.15
@@ -206,10 +206,11 @@ _MAX_TOKENS = 64
 
 
 def weigh_words(query: str) -> float:
-    """Return the weight of words against meaning, from 0 to 1.
+    """Return the weight of keywords relative to meaning, from 0 to 1.
 
-    The embedding model reads English, and other Latin script by and by: the rest of a query is
-    left to its words. Names, numbers and code mean little to it either.
+    The embedding model was trained on English and knows other languages in Latin script a little.
+    So keywords weigh more the less of a query is in Latin script, and also for short queries,
+    names, numbers and code.
     """
     tokens = query.split()[:_MAX_TOKENS]
     code_like = sum(bool(_CODE_LIKE.search(token)) for token in tokens) / max(len(tokens), 1)
@@ -220,10 +221,10 @@ def weigh_words(query: str) -> float:
 def fuse(
     words: Mapping[int, float], dense: Mapping[int, float], weight: float
 ) -> list[tuple[int, float]]:
-    """Rank the passages that either signal found, best first, with scores from 0 to 1.
+    """Rank the passages found by keywords or meaning, best first, with scores from 0 to 1.
 
-    Meaning alone never scores higher than its weight: for a query that the embedding model
-    cannot read, that is little.
+    A passage found by meaning alone never scores higher than the weight of meaning, which is
+    small for a query in a script that the embedding model does not know.
     """
     weight = _adjust_weight(weight, words, dense) if dense else 1.0
     best_words = max(words.values(), default=1.0) or 1.0
@@ -238,14 +239,14 @@ def fuse(
 
 
 def _adjust_weight(weight: float, words: Mapping[int, float], dense: Mapping[int, float]) -> float:
-    """Move the weight towards the ranking whose best passages stand out."""
+    """Return the weight, moved towards the ranking whose best passages stand out."""
     by_words = _WORDS_SLOPE * (_measure_sharpness(words) - _WORDS_USUAL)
     by_meaning = _DENSE_SLOPE * (_measure_sharpness(dense) - _DENSE_USUAL)
     return min(max(weight + by_words - by_meaning, _LEAST), max(_MOST, weight))
 
 
 def _measure_sharpness(scores: Mapping[int, float]) -> float:
-    """Return how far the eleventh score lies below the first, from 0 to 1."""
+    """Return by which share the eleventh score is lower than the first, from 0 to 1."""
     best = nlargest(_AHEAD + 1, scores.values())
     last = best[_AHEAD] if len(best) > _AHEAD else 0.0
     return min(1.0, (best[0] - last) / best[0]) if best and best[0] > 0 else 0.0

@@ -23,7 +23,7 @@ _SENTENCE = re.compile(r"[^.!?\n]{40,240}[.!?]")
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """The result of a self test: how often the note that a question was taken from was found."""
+    """The result of a self-test: how often and how fast the note behind each question was found."""
 
     questions: int
     recall_at_1: float
@@ -42,12 +42,14 @@ def run_self_test(
     search: Callable[[str, int], SearchResult],
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> SelfTest:
-    """Search for notes by their titles, headings and sentences, the same ones each time.
+    """Search for notes by their titles, headings and sentences, and measure the results.
+
+    The questions are the same in each run on the same index.
 
     Args:
-        catalog: what the questions are made from.
-        search: what is judged.
-        is_cancelled: called between questions; what was asked by then is the result.
+        catalog: the catalog from which the questions are built.
+        search: the search function to measure.
+        is_cancelled: checked between questions; the result covers the questions asked by then.
     """
     ranks: list[int | None] = []
     times_ms: list[float] = []
@@ -73,7 +75,7 @@ def run_self_test(
 
 
 def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """Yield questions with their notes: from titles, headings and sentences in turns."""
+    """Yield questions with their notes' paths, from titles, headings and sentences."""
     rows = catalog.rows(
         "SELECT path, title, heading, text FROM chunks JOIN notes USING (file_id)"
         " JOIN files ON files.id = file_id ORDER BY chunks.id"
@@ -87,7 +89,7 @@ def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
 
 
 def _choose_words(text: str, chance: random.Random) -> str:
-    """Choose most words of a sentence, since nobody remembers all of one."""
+    """Choose most words of a random sentence, since users rarely remember whole sentences."""
     sentences = _SENTENCE.findall(text)
     if not sentences:
         return ""

@@ -1,7 +1,7 @@
 """Check the found passages against the notes on the disk.
 
-A note may have been changed, marked as private, excluded or deleted since it was indexed. Nothing
-that the index still holds of it is given away then.
+A note may have been changed, marked as private, excluded or deleted since it was indexed. Its
+outdated passages in the index must then not be shown.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ __all__ = ["StalenessFilter"]
 
 
 class StalenessFilter:
-    """Drops passages that are gone or excluded by now; each file is checked once a search."""
+    """Drops passages that were deleted or excluded; each file is checked once per search."""
 
     def __init__(self, root: Path, exclude: Sequence[str] = ()):
         self._root = root
@@ -33,13 +33,13 @@ class StalenessFilter:
 
     @property
     def attachment_folder(self) -> str:
-        """The folder for attachments, as Obsidian's settings name it."""
+        """The attachment folder from Obsidian's settings."""
         return self._rules.attachment_folder
 
     def keep_current(
         self, passages: Iterable[tuple[int, Passage]]
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield those passages that still exist and are not excluded, at their present lines."""
+        """Yield the passages that still exist and are not excluded, with their current lines."""
         for chunk_id, passage in passages:
             if passage.path not in self._seen:
                 self._seen[passage.path] = self._check_file(passage)
@@ -48,7 +48,7 @@ class StalenessFilter:
                 yield chunk_id, now
 
     def _check_file(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Check a file and return a function that finds a passage in it."""
+        """Check a file, and return a function that returns the current version of its passages."""
         if self._rules.find_rule_on_path(passage.path) is not None:
             return _drop
         stat = read_stat(self._root, passage.path)
@@ -63,7 +63,7 @@ class StalenessFilter:
         return _keep if note.version == passage.version else _build_finder(note, document)
 
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Drop a changed file that would take long to parse; the next update indexes it again."""
+        """Drop the passages of a changed file if it is slow to parse, until the next update."""
         try:
             data = read_bytes(self._root, passage.path)
         except (NoteUnreadable, UnsafePath):
@@ -80,7 +80,7 @@ def _drop(_passage: Passage) -> Passage | None:
 
 
 def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage | None]:
-    """Build a function that finds a passage in a changed note, by its text or most of it."""
+    """Build a function that finds a passage in a changed note by its text or its lines."""
     chunks = chunk_note(note, document)
     by_text = {chunk.text: chunk for chunk in reversed(chunks)}
 
@@ -102,7 +102,7 @@ def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage
 
 
 def _find_most_alike(passage: Passage, chunks: Sequence[Chunk]) -> Chunk | None:
-    """Return the chunk that shares the most lines with a passage, if at least half of them."""
+    """Return the chunk that shares the most lines with a passage; None if fewer than half."""
     lines = set(passage.text.split("\n"))
     shared, best = max(
         ((len(lines & set(chunk.text.split("\n"))), chunk) for chunk in chunks),

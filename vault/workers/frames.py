@@ -1,6 +1,6 @@
 """Messages between the program and its child processes: a JSON header and raw bytes.
 
-Standard library only, since both ends import it and the children start faster for it.
+Only the standard library is imported, so that child processes start fast.
 """
 
 import json
@@ -17,7 +17,7 @@ MAX_FRAME_BYTES = 256 * 1024 * 1024
 
 
 class Frame(NamedTuple):
-    """One message; `payload` holds what would be too large for JSON, such as vectors."""
+    """One message: a JSON header, and a payload for data too large for JSON, such as vectors."""
 
     header: dict[str, Any]
     payload: bytes
@@ -28,16 +28,16 @@ Handler = Callable[[Frame], Answer]
 
 
 def encode_frame(header: Mapping[str, Any], payload: bytes = b"") -> bytes:
-    """Return the bytes of one message."""
+    """Encode one message as bytes."""
     text = json.dumps(header, ensure_ascii=True).encode("ascii")
     return _LENGTHS.pack(len(text), len(payload)) + text + payload
 
 
 def decode_frame(buffer: bytearray) -> Frame | None:
-    """Take one whole message off the front of a buffer; None while it is incomplete.
+    """Decode the first message in a buffer and remove it; None while it is incomplete.
 
     Raises:
-        ValueError: the bytes are no message of ours.
+        ValueError: the bytes are not a valid message.
     """
     if len(buffer) < _LENGTHS.size:
         return None
@@ -54,19 +54,19 @@ def decode_frame(buffer: bytearray) -> Frame | None:
 
 
 class Requests:
-    """The child's end: requests in their order, urgent ones first, until the parent is gone.
+    """The requests that a child process receives, in order but urgent ones first.
 
-    A thread reads standard input all the time, so that the parent is never blocked by a child
-    that computes, and its end is noticed at once.
+    Iteration ends when the parent ends. A thread reads standard input all the time, so that a
+    busy child never blocks the parent, and notices its end at once.
     """
 
     def __init__(self, *, ends_at_once: bool, idle_s: float | None = None):
-        """Take over standard input and output; what libraries print goes to standard error.
+        """Take over standard input and output; output of libraries is sent to standard error.
 
         Args:
-            ends_at_once: leave in the middle of work when the parent is gone; otherwise the
-                request at hand is finished first.
-            idle_s: leave when nothing was asked for this long.
+            ends_at_once: whether to exit immediately when the parent ends; otherwise the current
+                request is finished first.
+            idle_s: the seconds without a request after which the child ends; None for no limit.
         """
         self._input = os.fdopen(os.dup(0), "rb")
         self._output: BinaryIO = os.fdopen(os.dup(1), "wb")
@@ -87,7 +87,7 @@ class Requests:
         self._output.flush()
 
     def serve(self, handle: Handler) -> None:
-        """Answer every request with what `handle` returns, or with the error it raises."""
+        """Answer every request with the result of `handle`, or with the error that it raises."""
         for request in self:
             number = request.header["id"]
             try:

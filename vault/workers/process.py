@@ -1,8 +1,8 @@
 """A child process that answers framed requests on its standard input and output.
 
-It is started with `python -P`, a neutral working directory and an environment of few variables, so
-that nothing in a vault can be imported and no key reaches it; it listens on nothing, and it ends
-when its input is closed, as when the parent dies.
+It is started with `python -P`, a neutral working directory and only a few environment variables, so
+that it cannot import code from a vault and gets no API keys. It opens no network port, and ends
+when its input is closed, for example because the parent died.
 """
 
 import os
@@ -30,20 +30,20 @@ _ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
     "ANONYMIZED_TELEMETRY": "False",
     "TOKENIZERS_PARALLELISM": "true",
-    # Threads that wait for work sleep: spinning, they take the processor from whoever has some.
+    # Waiting threads sleep; spinning threads would take processor time from others.
     "OMP_WAIT_POLICY": "PASSIVE",
-    # Each length of batch has code of its own, which the library would keep for a thousand lengths.
+    # The library generates code for each batch length, and by default keeps it for 1,000 lengths.
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "32",
     "PYTHONSAFEPATH": "1",
-    # What a layer has used serves the next one. Mapped anew for each, as tensors of this size are
-    # otherwise, it took the system a quarter of the time that embedding took.
+    # The memory of one layer is reused for the next. By default tensors of this size are mapped
+    # anew each time, which took a quarter of the time of embedding.
     "MALLOC_MMAP_THRESHOLD_": "33554432",
     "MALLOC_TRIM_THRESHOLD_": "67108864",
     "PYTHONUNBUFFERED": "1",
     "PYTHONUTF8": "1",
 }
-# What a child is given of the user's environment. Everything else stays out: keys and tokens in
-# variables of any name, and what adds to the import path or runs code at the start of Python.
+# The variables of the user's environment that a child gets. All others are left out, because they
+# may contain keys and tokens, extend the import path or run code when Python starts.
 _PASSED: Final = frozenset(
     {
         *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"),
@@ -59,18 +59,19 @@ _NETWORK: Final = frozenset(
 
 
 class Child:
-    """One running child; safe to use from several threads.
+    """A running child process; safe to use from several threads.
 
-    There is no reading thread: of the callers that wait, one reads for all.
+    There is no reader thread; one of the waiting callers reads the answers for all.
     """
 
     def __init__(self, module: str, *arguments: str, is_online: bool = False):
         """Start the child process.
 
         Args:
-            module: what is run.
-            arguments: its command line.
-            is_online: it speaks to a server, and is told of proxies and certificates.
+            module: the module to run.
+            arguments: its command-line arguments.
+            is_online: whether the child connects to a server and gets the variables for proxies
+                and certificates.
         """
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         self._process = subprocess.Popen(
@@ -81,7 +82,7 @@ class Child:
             cwd=os.path.abspath(os.sep),
             env=_build_environment(is_online),
             bufsize=0,
-            start_new_session=True,  # Ctrl-C is for the program, which then ends its children
+            start_new_session=True,  # Ctrl-C goes to the program, which stops its children
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -104,25 +105,25 @@ class Child:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs."""
+        """Whether the process is running."""
         return not self._end and self._process.poll() is None
 
     @property
     def has_left(self) -> bool:
-        """Whether the process ended of its own accord, as one does that was idle."""
+        """Whether the process ended by itself without an error, for example because it was idle."""
         return self._process.poll() == 0
 
     @property
     def signal(self) -> int | None:
-        """The signal that ended the process; None while it runs, or where it left by itself."""
+        """The signal that killed the process; None while it runs, or if it ended by itself."""
         code = self._process.poll()
         return -code if code is not None and code < 0 else None
 
     def submit(self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60) -> int:
-        """Send a request and return the number to fetch its answer with.
+        """Send a request, and return the number for `answer`.
 
         Raises:
-            ChildDied: it is gone, or took nothing for `timeout_s`.
+            ChildDied: the child ended, or did not accept the request within `timeout_s`.
         """
         with self._write_lock:
             self._last_id += 1
@@ -141,14 +142,14 @@ class Child:
         """Wait for the answer to a request.
 
         Args:
-            number: what `submit` gave.
-            timeout_s: how long to wait before the child is taken for dead and ended.
-            on_wait: called about every 50 ms; what it raises ends the wait, and the answer
-                is thrown away when it comes.
+            number: the number returned by `submit`.
+            timeout_s: the seconds after which the child counts as dead and is killed.
+            on_wait: called about every 50 ms; an exception that it raises ends the wait, and the
+                answer is discarded when it arrives.
 
         Raises:
-            ChildDied: it is gone or too slow.
-            ChildRefused: it answered with an error.
+            ChildDied: the child ended or was too slow.
+            ChildRefused: the child answered with an error.
         """
         deadline = time.monotonic() + timeout_s
         while (frame := self._wait_turn(number)) is None:
@@ -171,13 +172,13 @@ class Child:
         return self.answer(self.submit(header, payload, timeout_s), timeout_s)
 
     def abandon(self, number: int) -> None:
-        """Discard an answer, now or when it arrives."""
+        """Discard the answer to a request, now or when it arrives."""
         with self._state:
             if self._answers.pop(number, None) is None:
                 self._abandoned.add(number)
 
     def kill(self, reason: str) -> None:
-        """End the process now."""
+        """Kill the process immediately."""
         self._end = self._end or reason
         self._process.kill()
         self._release()
@@ -185,7 +186,7 @@ class Child:
     def close(self) -> None:
         """Close the child's input so that it ends, and kill it if it does not."""
         self._end = self._end or "it was closed"
-        with self._write_lock, suppress(OSError):  # the pipe of a child that is gone already
+        with self._write_lock, suppress(OSError):  # the pipe of a child that has already ended
             self._stdin.close()
         try:
             self._process.wait(_CLOSE_S)
@@ -217,7 +218,7 @@ class Child:
         return 0
 
     def _wait_turn(self, number: int) -> Frame | None:
-        """Return the answer if it is there; else read for a moment, or wait for another reader."""
+        """Return the answer if it has arrived; else read, or wait for another reader, briefly."""
         with self._state:
             if number in self._answers:
                 return self._answers.pop(number)
@@ -265,7 +266,7 @@ class Child:
     def _describe_end(self) -> str:
         """Describe how the child ended, with the last line that it wrote to standard error."""
         if not self._end:
-            with suppress(subprocess.TimeoutExpired):  # its output may end before it does
+            with suppress(subprocess.TimeoutExpired):  # its output may end before the process
                 self._process.wait(1)
             code = self._process.poll()
             how = f"signal {-code}" if code is not None and code < 0 else f"code {code}"
@@ -283,7 +284,7 @@ class Child:
 
 
 def _build_environment(is_online: bool) -> dict[str, str]:
-    """Return the child's environment."""
+    """Return the environment variables of a child process."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -1,16 +1,16 @@
-"""Readers: the bytes of one file to the parts of a text, one module for each kind of file.
+"""Readers, which extract text from the bytes of a file; one module for each kind of file.
 
-    canvas  Obsidian's canvases: text cards, file cards and links, groups as headings, edges.
+    canvas  Obsidian canvases: text cards, file cards and links, groups as headings, edges.
     docx    Word documents: zipfile and expat; no macros, no entities.
     html    Web pages: lxml; no script, no style, nothing fetched.
     parts   The parts that a reader returns, and the document that is built from them.
     pdf     PDF files: pdfium; each page is a heading.
 
-A reader is a function of bytes alone: no path, no file, no network. It returns an `Extract` or
-raises `ReadingFailed` with a reason for a person. Each reader has its limits: bytes of the file (in
-`kinds`), characters of the text (in `parts`), and pages, parts or depth of its own. Kinds that need
-a library written in C (`FileKind.needs_worker`) are read in a child process by `parser_client`,
-with bounded memory and time.
+A reader is a pure function of bytes: it uses no path, file or network. It returns an `Extract` or
+    raises `ReadingFailed` with a reason for the user. The size of the file is limited in `kinds`,
+    the number of characters in `parts`, and pages, parts or depth in each reader. Kinds that need a
+    library written in C (`FileKind.needs_worker`) are read by `parser_client` in a child process
+    with limited memory and time.
 """
 
 from vault.notes.encodings import decode_text, normalize_line_ends
@@ -21,14 +21,14 @@ __all__ = ["parts", "read_extract"]
 
 
 def read_extract(kind: str | FileKind, data: bytes) -> Extract:
-    """Read a file's bytes; its library is loaded now.
+    """Extract the text from a file's bytes; the reader's library is imported on first use.
 
     Args:
-        kind: the kind or its name, any but Markdown.
-        data: the whole file.
+        kind: the kind or its name, any except Markdown.
+        data: the bytes of the whole file.
 
     Raises:
-        ReadingFailed: no text comes of it.
+        ReadingFailed: the file cannot be read as text.
     """
     from importlib import import_module
 

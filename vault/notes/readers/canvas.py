@@ -1,4 +1,4 @@
-"""Obsidian's canvases: a JSON of cards, groups and the edges between them."""
+"""Read Obsidian canvases: JSON files of cards, groups and the edges between them."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,10 +16,10 @@ Card = Mapping[str, Any]
 
 
 def read(data: bytes) -> Extract:
-    """Read a canvas: cards from top to bottom, those of a group below its name, then the edges.
+    """Read a canvas: cards from top to bottom, each group under its name, then the edges.
 
     Raises:
-        ReadingFailed: it is no canvas, or holds too many cards.
+        ReadingFailed: it is not a canvas, or has too many cards and edges.
     """
     cards, edges = _load(decode_text(data).text)
     if len(cards) + len(edges) > MAX_CARDS:
@@ -28,7 +28,7 @@ def read(data: bytes) -> Extract:
 
 
 def _load(text: str) -> tuple[list[Card], list[Card]]:
-    if not text.strip():  # Obsidian makes new canvases so
+    if not text.strip():  # a new canvas of Obsidian is empty
         return [], []
     try:
         loaded = json.loads(text)
@@ -61,7 +61,7 @@ def _build_card_parts(cards: Sequence[Card]) -> Iterator[ExtractPart]:
 
 
 def _find_group(card: Card, groups: Sequence[Card]) -> int:
-    """Return the smallest group around a card's middle, or -1."""
+    """Return the index of the smallest group that contains the centre of a card, or -1."""
     x = _read_number(card, "x") + _read_number(card, "width") / 2
     y = _read_number(card, "y") + _read_number(card, "height") / 2
     around = [
@@ -97,7 +97,7 @@ def _build_edge_parts(cards: Sequence[Card], edges: Sequence[Card]) -> Iterator[
 
 
 def _name_card(card: Card) -> str:
-    """Name a card in one line: its group's label, its file, or how its text begins."""
+    """Return a name for a card in one line: its label, its file or the beginning of its text."""
     shown = _read_text(card, "label") if card.get("type") == "group" else _render_card(card)
     first = shown.strip().partition("\n")[0].lstrip("# ").removeprefix("!").strip()
     return first if len(first) <= _NAME_CHARS else f"{first[:_NAME_CHARS].rstrip()}…"

@@ -1,9 +1,9 @@
 """Read Word documents: the zip and its XML, with limits on every size and depth.
 
-Paragraphs, headings by their style, lists, tables, foot- and endnotes. No macros, no fields, no
-entities, nothing deleted under "track changes", and nothing that a document only points to.
-python-docx reads less (no inserted text, content controls, text boxes or footnotes), and builds a
-tree that takes several times the memory.
+Paragraphs, headings (by their style), lists, tables, footnotes and endnotes are read. Macros,
+fields, entities, text deleted under "track changes" and linked files are not. python-docx reads
+less (no inserted text, content controls, text boxes or footnotes), and builds a tree that needs
+several times the memory.
 """
 
 import io
@@ -33,7 +33,7 @@ Styles = Mapping[str, int]
 _HEADING_NAME: Final = re.compile(r"heading ([1-9])", re.I)
 _CHUNK_BYTES: Final = 65_536
 _INSTEAD: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_LEFT_OUT: Final = frozenset(  # Fallback shows what Choice shows; the others are no text
+_LEFT_OUT: Final = frozenset(  # Fallback repeats Choice; the others are no text
     {"Fallback", "del", "moveFrom", "pPrChange", "rPrChange", "instrText", "tabs"}
 )
 
@@ -42,7 +42,7 @@ def read(data: bytes) -> Extract:
     """Read a Word document.
 
     Raises:
-        ReadingFailed: it is damaged, needs a password, or swells beyond all measure.
+        ReadingFailed: it is damaged, needs a password, or exceeds a limit when unpacked.
     """
     if data.startswith(_OLE_MARK):
         raise ReadingFailed("it is protected by a password, or an old .doc; save it as .docx")
@@ -59,7 +59,7 @@ def read(data: bytes) -> Extract:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Turn every error of the zip's reader into the one that the document is damaged."""
+    """Turn every error of the zip reader into a `ReadingFailed` about a damaged document."""
     try:
         yield
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error, OSError) as error:
@@ -96,7 +96,7 @@ def _find_main_part(package: zipfile.ZipFile) -> str:
 
 
 def _unpack(package: zipfile.ZipFile, name: str) -> bytes:
-    """Unpack one part up to the size that a part may have, whatever the zip claims."""
+    """Unpack one part of the document up to the size limit, whatever size the zip states."""
     if name not in package.NameToInfo:
         return b""
     with _translate_errors(), package.open(name) as file:
@@ -120,8 +120,8 @@ class Elements:
     """The events of an XML text: start, text and end of elements, without namespaces.
 
     Raises:
-        ReadingFailed: while iterating, where there is a document type or it is nested too deeply.
-        expat.ExpatError: while iterating, where it is no XML.
+        ReadingFailed: while iterating, if it has a document type or is nested too deeply.
+        expat.ExpatError: while iterating, if it is not valid XML.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -161,7 +161,7 @@ class Elements:
 
 
 def read_styles(data: bytes) -> Styles:
-    """Return the level of each heading style; the ids differ with Word's language, names do not."""
+    """Return the level of each heading style by id; ids depend on Word's language, names do not."""
     levels: dict[str, int] = {}
     style = ""
     for event, name, attributes in Elements(data):
@@ -188,7 +188,7 @@ class _Paragraph:
 
 
 def walk_body(data: bytes, styles: Styles) -> Iterator[ExtractPart]:
-    """Return the paragraphs, headings, lists and tables of a part of a document."""
+    """Yield the paragraphs, headings, lists and tables in one part of a document."""
     body = _Body(styles)
     for event in Elements(data):
         yield from body.take(*event)
@@ -200,7 +200,7 @@ class _Body:
 
     def __init__(self, styles: Styles) -> None:
         self._styles = styles
-        self._open: list[_Paragraph] = []  # a text box stands inside a paragraph
+        self._open: list[_Paragraph] = []  # a text box is inside a paragraph
         self._items: list[str] = []
         self._rows: list[list[str]] = []
         self._tables = 0
@@ -208,7 +208,7 @@ class _Body:
         self._is_text = False
 
     def take(self, event: str, name: str, attributes: Mapping[str, str]) -> Iterator[ExtractPart]:
-        """Handle one event, and yield the parts that it completes."""
+        """Handle one XML event, and yield the parts that it completes."""
         if event == "text":
             if self._is_text and not self._skipped and self._open:
                 self._open[-1].text.append(name)

@@ -1,7 +1,7 @@
-"""Web pages: the text that a browser would show, with headings, lists, tables and code.
+"""Read web pages: the text that a browser would show, with headings, lists, tables and code.
 
-Nothing is run and nothing is fetched. The whole page is read: tools that look for a page's main
-text lost 3 to 5 % of the words of plain documents, and what the index lacks cannot be found.
+No script is run and nothing is fetched. The whole page is read, since tools that extract a page's
+main text lost 3 to 5 % of the words of plain documents, and lost words cannot be found by a search.
 """
 
 import codecs
@@ -46,7 +46,7 @@ def read(data: bytes) -> Extract:
     """Read a web page.
 
     Raises:
-        ReadingFailed: it is no text, in an encoding that cannot be told, or nested too deeply.
+        ReadingFailed: the page is not text, has an unknown encoding or is nested too deeply.
     """
     from lxml import etree
 
@@ -56,7 +56,7 @@ def read(data: bytes) -> Extract:
     text = _XML_DECLARATION.sub("", _decode(data), count=1)
     root = etree.fromstring(text.encode("utf-8"), parser) if text.strip() else None
     if any(error.type_name == "ERR_RESOURCE_LIMIT" for error in parser.error_log):
-        raise ReadingFailed("it is nested too deeply")  # the parser leaves out what is deeper
+        raise ReadingFailed("it is nested too deeply")  # the parser drops deeper elements
     if root is None:
         return Extract(())
     title = root.findtext(".//title") or ""
@@ -66,7 +66,7 @@ def read(data: bytes) -> Extract:
 
 
 def _decode(data: bytes) -> str:
-    """Decode a page by the encoding that it names, unless it is UTF-8 or the name is wrong."""
+    """Decode a page with its declared encoding, unless it is UTF-8 or the declaration is wrong."""
     declared = _CHARSET.search(data, 0, 4096)
     if declared and (b"\x1b" in data or not _is_utf8(data)):  # ISO-2022 is ASCII with escapes
         with suppress(LookupError, ValueError):
@@ -84,14 +84,14 @@ def _is_utf8(data: bytes) -> bool:
 
 
 class _Page:
-    """Builds parts on a walk over a page's elements."""
+    """Builds parts while walking over a page's elements."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
-        self._items: list[str] = []  # lines of the list at hand
-        self._lists: list[int] = []  # for each open list the number of its next item; 0: bullets
+        self._items: list[str] = []  # lines of the current list
+        self._lists: list[int] = []  # for each open list the number of its next item; 0 for bullets
         self._rows: list[list[str]] = []
-        self._table: Any = None  # the open table, if it is one of data
+        self._table: Any = None  # the open table, if it contains data
         self._pre_depth = 0
         self._mark = ""
 
@@ -175,7 +175,7 @@ class _Page:
         return clean_prose("\n".join(line for line in lines if line))
 
     def _flush(self, kind: str, level: int = 0) -> Iterator[ExtractPart]:
-        """Yield the text gathered so far; inside a list it becomes a line of the list."""
+        """Yield the collected text as a part, or add it to the list if inside one."""
         text = _fence_code(self._text) if kind == "fence" else self._take_text()
         self._text = []
         if not text:
@@ -198,7 +198,7 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _is_data_table(table: Any) -> bool:
-    """Return whether a table holds data and is not the layout of a page."""
+    """Return whether a table contains data and is not used for page layout."""
     return not table.xpath("boolean(.//table|.//h1|.//h2|.//h3|.//ul|.//pre)")
 
 

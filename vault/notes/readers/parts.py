@@ -9,7 +9,7 @@ from vault.errors import ReadingFailed
 from vault.notes.markdown import Block, Document, Heading, parse_document, read_front_matter
 
 MAX_CHARS: Final = 10_000_000
-_PART_CHARS: Final = 20  # what a part takes beside its text
+_PART_CHARS: Final = 20  # the overhead of a part
 
 PartKind = Literal["heading", "paragraph", "list", "table", "fence", "markdown", "text"]
 
@@ -20,11 +20,11 @@ _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 
 @dataclass(frozen=True, slots=True)
 class ExtractPart:
-    """A piece of a text that belongs together.
+    """A part of an extracted text, such as a paragraph, a heading or a table.
 
     Attributes:
-        kind: `markdown` is parsed as such, and `text` is kept to the letter.
-        level: of a heading, from 1.
+        kind: the kind of part; `markdown` is parsed, and `text` is kept unchanged.
+        level: the level of a heading, from 1.
     """
 
     kind: PartKind
@@ -37,9 +37,9 @@ class Extract:
     """The parts and names that a reader found in a file.
 
     Attributes:
-        title: what the file calls itself, for people; empty where its name serves better.
-        aliases: other names of it.
-        is_paged: its uppermost headings are pages.
+        title: the title in the file; empty if the file name is the better title.
+        aliases: other names of the file.
+        is_paged: whether its top-level headings are pages.
     """
 
     parts: Sequence[ExtractPart]
@@ -49,7 +49,7 @@ class Extract:
 
 
 def build_document(extract: Extract) -> Document:
-    """Join the parts with a blank line between them, and record the lines of each."""
+    """Build a document from the parts, with a blank line between them."""
     written = _DocumentBuilder()
     for part in extract.parts:
         written.add(part)
@@ -57,13 +57,13 @@ def build_document(extract: Extract) -> Document:
 
 
 def clean_prose(text: str) -> str:
-    """Return text as a paragraph: no control characters, no blank lines, nothing like a heading."""
+    """Return text as one paragraph, without control characters, blank lines and heading marks."""
     shown = _NOT_SHOWN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " "))
     return _LOOKS_LIKE_HEADING.sub(r"\1\\\2", _BLANK_LINES.sub("\n", shown)).strip("\n ")
 
 
 def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
-    """Return rows as a table in Markdown, the first one as its head; none where all are empty."""
+    """Yield rows as a Markdown table with the first row as header; nothing if all are empty."""
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if filled:
         width = max(map(len, filled))
@@ -72,10 +72,10 @@ def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
 
 
 def limit_parts(parts: Iterable[ExtractPart]) -> tuple[ExtractPart, ...]:
-    """Collect parts up to the largest text that a note may have.
+    """Return the parts as a tuple, checking the limit on the text of a note.
 
     Raises:
-        ReadingFailed: there is more.
+        ReadingFailed: the parts have more than `MAX_CHARS` characters.
     """
     taken, chars = [], 0
     for part in parts:
@@ -94,7 +94,7 @@ def _format_row(cells: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class _DocumentBuilder:
-    """Builds a document from parts: its lines and blocks so far."""
+    """Builds a document from parts; its attributes are the lines and blocks so far."""
 
     lines: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)

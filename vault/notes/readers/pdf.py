@@ -1,6 +1,6 @@
-"""PDF files, page by page.
+"""Read PDF files page by page.
 
-pdfium is not safe to use from several threads: this is called in a process of its own.
+pdfium is not thread-safe, so this module is used in a separate process.
 """
 
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ MAX_PAGES: Final = 10_000
 
 _PASSWORD_ERROR: Final = 4  # FPDF_ERR_PASSWORD
 _SECURITY_ERROR: Final = 5  # FPDF_ERR_SECURITY
-_HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium marks a word that is divided at a line's end
+_HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium marks a hyphenated word at a line's end
 
 
 def read(data: bytes) -> Extract:
-    """Read a PDF; each page is a heading `Page N`.
+    """Read a PDF file, with a heading `Page N` above the text of each page.
 
     Raises:
-        ReadingFailed: it is damaged, needs a password, has too many pages or no text.
+        ReadingFailed: the file is damaged, needs a password, has too many pages or no text.
     """
     document = _open_document(data)
     try:
