@@ -77,7 +77,7 @@ class ComposerController(QObject):
         )
 
     def open(self, session: str | None) -> None:
-        """Show a chat's draft in the composer; None stands for a new chat."""
+        """Show a chat's draft in the composer, or the new chat's draft if `session` is None."""
         unsent = self._drafts.open(session)
         self._is_opening = True  # the restored text must not be saved as a new draft
         self._composer.clear_error()

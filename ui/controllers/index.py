@@ -280,9 +280,8 @@ class WatchController(QObject):
     """Watches the open vault for file changes on disk.
 
     Signals: `looked` is emitted after each check for changes. `changed` carries the `IndexReport`
-    if
-    the index changed. `failed` carries the error if it could not be updated. `progressed` carries
-    the `IndexProgress` of an update that takes longer than 0.4 s.
+    if the index changed. `failed` carries the error if it could not be updated. `progressed`
+    carries the `IndexProgress` of an update that takes longer than 0.4 s.
     """
 
     looked = Signal()

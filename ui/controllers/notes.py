@@ -58,8 +58,7 @@ class NotesController(QObject):
     """Lists the notes of the open vault, and shows a note in the note panel.
 
     Signals: `opened` is emitted when another vault has been opened. `open_failed` carries the
-    error.
-    `listed` carries the `NoteListing`.
+    error. `listed` carries the `NoteListing`.
     """
 
     opened = Signal()

@@ -20,7 +20,7 @@ Answer = tuple[str, list[RelatedNote] | Exception]
 class RelatedController(QObject):
     """Shows the notes related to the open note, or to the last cited note if no note is open.
 
-    The panel is only filled while it is visible, and refreshed when the notes change.
+    The panel is filled only while it is visible, and refreshed when the notes change.
     """
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, column: RightColumn) -> None:

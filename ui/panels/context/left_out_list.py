@@ -23,8 +23,8 @@ _MIDDLE = Qt.TextElideMode.ElideMiddle
 class LeftOutList(FitTree):
     """The tree of omitted items; rows with details can be expanded.
 
-    `place_chosen` carries the path and lines of a note; `summary_chosen` carries the entry of a
-    summary.
+    `place_chosen` carries the path and lines of a note; `summary_chosen` carries a
+    summary's entry.
     """
 
     place_chosen = Signal(str, int, int)

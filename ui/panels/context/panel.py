@@ -54,8 +54,7 @@ class ContextPanel(Pane):
     `which_chosen` carries `next`, `last`, or `chosen` for the request of an older answer.
     `place_chosen` carries the path and lines of a segment. `pin_chosen` carries the id to pin and
     whether to pin or unpin it. `action_chosen` carries an action and the compaction entry it
-    applies
-    to, which may be empty. `request_requested` is emitted to show the complete request.
+    applies to, which may be empty. `request_requested` is emitted to show the complete request.
     """
 
     which_chosen = Signal(str)

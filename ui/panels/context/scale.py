@@ -113,8 +113,7 @@ def label_spans(
     """Return the left and right edge of each mark's label; labels that do not fit are omitted.
 
     The last mark's label is to its right, and the others are to the left of their marks. Labels
-    that
-    would overlap are moved to the left.
+    that would overlap are moved to the left.
     """
     spans: dict[str, tuple[int, int]] = {}
     end = width

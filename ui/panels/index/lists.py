@@ -27,8 +27,7 @@ class NoteLists(QWidget):
     """The list of notes in one state, chosen in a menu; by default the first state with notes.
 
     `note_chosen` carries the path of a note to open. `reveal_requested` carries the path of a note
-    to
-    select in the note tree. `retry_requested` carries the paths to index again, or none for all.
+    to select in the note tree. `retry_requested` carries the paths to index again, or none for all.
     """
 
     note_chosen = Signal(str)

@@ -25,8 +25,7 @@ class NotePanel(Pane):
     """The note panel: the text of a note, and a header `head` that the dock shows on top.
 
     The header's buttons emit `closed`, `related_requested` and `attach_requested`. The latter
-    carries
-    the path and the selected lines, which are 0 for the whole note.
+    carries the path and the selected lines, which are 0 for the whole note.
     """
 
     closed = Signal()

@@ -36,8 +36,7 @@ class RelatedPanel(Pane):
     """The list of notes related to a note, most similar first.
 
     `note_chosen` carries the path of the clicked note. `attach_requested` carries the path of a
-    note
-    to attach. `looked_at` is emitted when the panel becomes visible.
+    note to attach. `looked_at` is emitted when the panel becomes visible.
     """
 
     note_chosen = Signal(str)

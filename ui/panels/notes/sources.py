@@ -84,9 +84,8 @@ class SourcesPanel(Pane):
     """The panel that lists the sources of an answer.
 
     `place_chosen` carries the path and lines of a clicked source. `hovered` carries its number, or
-    0
-    for none. `cited` carries the path of the first row with a note. `reason_requested` carries the
-    path of a note to explain.
+    0 for none. `cited` carries the path of the first row with a note. `reason_requested` carries
+    the path of a note to explain.
     """
 
     place_chosen = Signal(str, int, int)
