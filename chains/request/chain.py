@@ -31,7 +31,7 @@ __all__ = ["AgentLimits", "AgentSetup", "AttachmentSearch", "Chain", "NotesPort"
 
 
 class SearchPort(Protocol):
-    """Finds passages in the open vault."""
+    """A port that finds passages in the open vault."""
 
     def search(
         self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
@@ -50,7 +50,7 @@ class SearchPort(Protocol):
 
 
 class AttachmentSearch(Protocol):
-    """Finds passages within attachments."""
+    """A port that finds passages in attachments."""
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Return the best `k` passages, best first, with at least one from each segment.

@@ -107,7 +107,7 @@ def draft_turn(
     segments: Sequence[Segment] | None,
     noted: Mapping[str, object] | None = None,
 ) -> DraftedTurn:
-    """Build the entries of a turn.
+    """Build the log entries of a turn: its user message and its segments.
 
     Args:
         segments: the retrieved and attached segments, or None for no segments entry.

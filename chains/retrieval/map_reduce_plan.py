@@ -349,7 +349,7 @@ class MapReducePlan:
 def plan_map_reduce(
     segments: Sequence[Segment], sizes: Mapping[str, int], notes_room: int, setup: MapReduceSetup
 ) -> MapReducePlan:
-    """Plan the map-reduce of attachments.
+    """Plan the parts and calls of a map-reduce over attachments.
 
     Args:
         segments: the attachments that are too large.

@@ -186,7 +186,7 @@ class AgentLoop:
     def _store_result(
         self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
     ) -> tuple[ToolEnded, str]:
-        """Store a tool result, and return its event and a problem with the storage or empty."""
+        """Store a tool result. Return its event, and a sentence on a storage problem or empty."""
         session = self._session
         stored = offload_result(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"

@@ -159,7 +159,7 @@ class AnswerStream:
         return answer
 
     def _stream(self, model: ModelPort) -> Iterator[Event]:
-        """Stream the answer. If the request is too long for the service, compact once."""
+        """Stream the answer. If the request is too long for the service, compact and retry once."""
         cancel = self._context.cancel
         try:
             for event in model.stream(self._turn.request, cancel):
