@@ -112,7 +112,7 @@ class MainWindow(WindowFrame):
         self.controllers.notes.open(folder)
 
     def open_samples(self) -> None:
-        """Open the sample vault."""
+        """Open the sample vault that is shipped with Strata."""
         self.open_folder(sample_vault())
 
     def choose_folder(self) -> None:

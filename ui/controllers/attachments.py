@@ -51,12 +51,12 @@ class AttachmentController(QObject):
 
     @property
     def states(self) -> Mapping[Attachment, ChipState]:
-        """The state of each attachment, in order."""
+        """The chip state of each attachment, in the order in which they were added."""
         return dict(self._states)
 
     @property
     def attached(self) -> tuple[Attachment, ...]:
-        """The attachments, in order."""
+        """The attachments of the unsent message, in the order in which they were added."""
         return tuple(self._states)
 
     @property

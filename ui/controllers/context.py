@@ -116,7 +116,7 @@ class ContextController(QObject):
         self._lasts.ask(partial(self._look_up, session, entry), now=True)
 
     def show(self, which: str) -> None:
-        """Switch to the `next`, `last` or `chosen` request."""
+        """Switch the panel to the `next`, `last` or `chosen` request."""
         if which == "next" or which in self._shown or which == "last":
             self._panel.show_which(which)
         self.redraw()

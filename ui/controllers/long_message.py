@@ -92,7 +92,7 @@ class LongMessageController(QObject):
         return UnsentMessage(self.waiting[0], waiting=self.waiting[1:], parts=self.parts)
 
     def attach(self) -> None:
-        """Move the long text to a file and attach it."""
+        """Move the long text of the message to a file and attach the file."""
         self._given = self._message()
         text = self._given.text
         task = self._runner.call(lambda: self._assistant.long_texts.as_file(text))

@@ -63,7 +63,7 @@ class RequestView(QDialog):
         self._lay_out()
 
     def show_request(self, context: Mapping[str, Any]) -> None:
-        """Show the request of a *Context*."""
+        """Open the dialog with the request of a *Context* report."""
         self._context = context
         sent = "would be sent next" if context["when"] == "next" else "was sent"
         kept = ", made anew from the chat" if context.get("rebuilt") else ""

@@ -48,7 +48,7 @@ class NumberField(QLineEdit):
         self._fit()
 
     def resizeEvent(self, event: Any) -> None:
-        """Keep the unit at the right edge."""
+        """Move the unit to the right edge of the resized field."""
         super().resizeEvent(event)
         self._place_unit()
 

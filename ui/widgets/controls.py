@@ -152,7 +152,7 @@ class IconButton(Scaled, QToolButton):
         self.setToolTip(plain_tip(f"{name} ({keys})" if keys else name))
 
     def set_icon(self, icon_name: str, tone: str = "text.secondary") -> None:
-        """Show another icon."""
+        """Set the button's icon and its colour token."""
         self.setIcon(icon(icon_name, tone))
 
     def _fit(self) -> None:

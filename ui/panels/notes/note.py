@@ -102,7 +102,7 @@ class NotePanel(Pane):
         self._notice.show_notice("danger", message, hint, ())
 
     def clear(self) -> None:
-        """Show no note."""
+        """Close the note and show the panel's hint instead."""
         self.path, self._note = "", None
         self._title.set_text("Note")
         self.text.show_text("", 1, 0, 0)
