@@ -25,8 +25,7 @@ fuses and boosts the scores, and checks the passages against the notes on the di
     workers         child processes and their messages
 
 A renamed or moved note is recognised in `records`: `RemovedNotes.take` matches a new file with a
-    removed note of the same content, and `Records.rename` changes the path. Nothing is embedded
-    again.
+removed note of the same content, and `Records.rename` changes the path. Nothing is embedded again.
 
 May import: resources and third parties; sqlite3 in `catalog` and `migrations` alone, chromadb in
 `vector_worker`, sentence-transformers and torch in `embed_worker`.
