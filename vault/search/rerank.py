@@ -120,7 +120,7 @@ def _build_text(hit: Hit) -> str:
 
 
 def _add_score(hit: Hit, score: float) -> Hit:
-    """Return a hit with its new score, at least 0.5."""
+    """Return a hit with its new score, from 0.5 to 1; hits not reranked score at most 0.5."""
     signals = {**hit.signals, "rerank": round(score, 4)}
     return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
 
