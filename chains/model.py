@@ -303,11 +303,6 @@ def _usage(counted: Any) -> Usage | None:
     return Usage(1, prompt, completion, cached)
 
 
-def _messages(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the messages argument for litellm, with no placeholders to fill in."""
-    return {"messages": build_wire_conversation(request)}, {}
-
-
 def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the messages as an extra part of the body, which the OpenAI client does not validate.
 
