@@ -54,7 +54,7 @@ class CompactResult:
 
 
 class ConversationSignals(NamedTuple):
-    """The shares of messages with tools and with errors in a conversation."""
+    """The number of messages of a conversation, and the fractions with tools and with errors."""
 
     error_density: float
     tool_call_density: float

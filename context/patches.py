@@ -71,7 +71,7 @@ def apply_patch(
 
 
 def request_ops(ops: Sequence[Op]) -> tuple[Op, ...]:
-    """Return the operations that address instructions, tools and options, not the messages."""
+    """Return the patch operations that change instructions, tools or options."""
     return tuple(op for op in ops if op["op"] not in MESSAGE_OPS)
 
 

@@ -138,7 +138,7 @@ class MainWindow(WindowFrame):
         self._actions[name].trigger()
 
     def open_settings(self, page: str = "") -> None:
-        """Show the settings dialog at a page; an empty name keeps the current page."""
+        """Open the settings dialog on a page. An empty name keeps the selected page."""
         from ui.settings.dialog import SettingsDialog
 
         if self._settings is None:

@@ -70,7 +70,7 @@ class Attachments:
     def segments(
         self, paths: Sequence[str], selections: Sequence[Selection] = ()
     ) -> tuple[Segment, ...]:
-        """Return the attachments as segments, each once and in full, numbered from 1.
+        """Return the attachments as segments, without duplicates and numbered from 1.
 
         Args:
             paths: notes, folders and text files, relative to the vault or the working directory. A

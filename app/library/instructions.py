@@ -124,7 +124,7 @@ class InstructionDecisions:
         return VaultInstructions(note.path, note.text, note.version, self._decision(note.version))
 
     def decide(self, digest: str, decision: Decision) -> None:
-        """Store the user's decision about a text.
+        """Store the user's decision about the AGENTS.md text with this digest.
 
         Raises:
             StorageFailed: the decision cannot be stored.

@@ -1,4 +1,4 @@
-"""Check the summary of a model, and build an outline without a model."""
+"""Validate summaries written by a model, and build an outline if no model is set."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal

@@ -281,7 +281,7 @@ class TrimInput:
         return (*self.history.messages, *question, *self.work)
 
     def shown(self, reach: TrimOffsets) -> tuple[Message, ...]:
-        """Return the messages in the form in which they are sent."""
+        """Return the messages as they are sent: trimmed up to `reach`, except pinned ones."""
         return tuple(
             message if message.id in self.pinned else reach.form(at, message, self.counter)
             for at, message in enumerate(self.messages)
@@ -294,7 +294,7 @@ class TrimInput:
         return history, show_messages(self.work, start, reach, self.pinned, self.counter)
 
     def start_of_turn(self, age: int) -> int:
-        """Return the position of the first message that is at most a number of turns old."""
+        """Return the index of the first message of the last `age` turns of the history."""
         return self.history[: max(0, len(self.history) - age)].message_count
 
     @property

@@ -202,7 +202,7 @@ class EphemeralEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class UsageEntry(Entry):
-    """The estimated size of a request, and the tokens that the provider counted.
+    """The estimated token count of a request, and the counts reported by the provider.
 
     Attributes:
         request: the number of the request in its turn; 0 for a call beside the turn's requests.

@@ -35,7 +35,7 @@ _MOMENT_S = 0.4
 
 
 class IndexController(QObject):
-    """Runs one index update at a time and shows its state in footer, rail and index panel.
+    """Runs one index update at a time, and shows its state in the footer, rail and index panel.
 
     Signals: `phase_changed` carries the new phase of a run, after which the list of notes may have
     changed. `finished` carries the `IndexReport` of a run.

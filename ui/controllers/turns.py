@@ -38,7 +38,7 @@ class OutgoingMessage:
 
 
 class ChatTurn(QObject):
-    """A turn that runs in a task, and continues when the user opens another chat.
+    """A turn in a background task, which continues when the user opens another chat.
 
     Attributes:
         view: the value of the session controller's counter of opened chats when the turn began. If

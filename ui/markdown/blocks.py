@@ -38,7 +38,7 @@ _READABLE = 24
 
 
 class Style(IntFlag):
-    """The styles of a run of text, which can be combined."""
+    """Text style flags, which can be combined."""
 
     NONE = 0
     BOLD = 1

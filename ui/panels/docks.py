@@ -94,7 +94,7 @@ class RightColumn(DockWindow):
         dock.raise_()
 
     def is_in_front(self, dock: QDockWidget) -> bool:
-        """Return whether a dock's panel is visible, and not only its tab."""
+        """Return whether a dock's content is visible, rather than hidden behind another tab."""
         return dock.isVisible() and not dock.visibleRegion().isEmpty()
 
     def places(self) -> QByteArray:

@@ -101,7 +101,7 @@ class LinkResolver:
             self._by_alias.setdefault(_normalize(title), path)
 
     def resolve(self, target: str, source: str = "") -> str | None:
-        """Return the path of the note or file that a link in the note `source` means, or None."""
+        """Return the path of the note or file that a link in `source` points to, or None."""
         if not target:
             return source or None
         key = _normalize(drop_note_suffix(target))

@@ -89,7 +89,7 @@ class Scroller(QWidget):
         self._place_jump()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Restore the position when only the view is resized, as when the composer grows."""
+        """Restore the scroll position when only the view is resized, such as by the composer."""
         if event.type() == QEvent.Type.Resize:
             self._settle()
         return False

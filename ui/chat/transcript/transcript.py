@@ -106,7 +106,7 @@ class Transcript(QWidget):
         self.scroller.to_end()
 
     def show_aside(self, title: str, text: str) -> None:
-        """Show Markdown that is neither stored nor sent, at the end of the chat."""
+        """Append Markdown for display only; it is neither saved nor sent to the model."""
         self._stack.setCurrentWidget(self.scroller)
         self.feed.append(self.maker.loose("aside", lambda: self._aside(title, text)))
         self.scroller.to_end()

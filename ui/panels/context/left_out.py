@@ -58,7 +58,7 @@ class LeftOutRow:
 
 
 def left_out_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[LeftOutRow]:
-    """Return the omissions of a request: history first, then results, passages and tools.
+    """Return a row for each item left out: history, then results, passages and tools.
 
     Args:
         context: the request report.

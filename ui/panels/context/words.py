@@ -38,7 +38,7 @@ def in_words(name: str) -> str:
 
 
 def reason_in_words(reason: str | None) -> str:
-    """Return the text for an omission reason of the report."""
+    """Return the text for the reason why something was left out of a request."""
     return _REASONS.get(reason or "", in_words(reason or ""))
 
 
@@ -64,7 +64,7 @@ class Counted:
 
 
 def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) -> str:
-    """Describe in one line how the budget is derived, and the provider's token count if known."""
+    """Return one line on how the budget is calculated, with the provider's count if known."""
     parts = [f"Window {count(context['window'])}"]
     parts.append(f"less {count(context['reserve'])} kept for the answer")
     if context["factor"] > 1:
