@@ -8,7 +8,7 @@ TORCH := torch==2.13.0
 VAULT ?= resources/vault
 QUESTION ?= When is the server backed up?
 
-.PHONY: run test lint format bench readme picture clean
+.PHONY: run test fuzz lint format bench readme picture clean
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml .ci/system-packages
@@ -37,6 +37,13 @@ lint: $(READY)
 
 test: lint
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+
+# The property tests with examples of their own in each run: FUZZ_RUNS times.
+FUZZ_RUNS ?= 10
+fuzz: $(READY)
+	@for run in $$(seq $(FUZZ_RUNS)); do \
+	  QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --quiet --numprocesses=auto -m hypothesis --hypothesis-profile=fuzz || exit 1; \
+	done
 
 bench: $(READY)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks

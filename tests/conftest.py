@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from vault.embedder import Embedder
 
@@ -16,6 +17,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 # A shell starts what runs in the background with Ctrl-C ignored, and so would all that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Property tests take the same examples in each run, so that a change is never refused for a defect
+# that it did not make. `make fuzz` takes new ones.
+settings.register_profile("same", derandomize=True, database=None, deadline=None)
+settings.register_profile("fuzz", deadline=None)
+settings.load_profile("same")
 
 OUR_PACKAGES = ("app", "chains", "context", "ui", "vault")
 NOTES = {

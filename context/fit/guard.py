@@ -25,12 +25,10 @@ from context.fit.drop import (
 )
 from context.fit.marks import CacheMark
 from context.fit.shorten import (
-    clean_older_results,
-    clean_results,
-    drop_oldest_batch,
     shorten_answer,
-    shorten_results,
     shorten_tail,
+    shrink_older_results,
+    shrink_work,
 )
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn
@@ -305,10 +303,14 @@ def _break_guarantee(passing: _GuardState) -> _GuardState:
 
 
 def _shorten_work(passing: _GuardState) -> _GuardState:
-    work, pinned = passing.draft.work, passing.draft.pins.messages
-    cleaned = zip(work, clean_older_results(work), strict=True)
-    kept = tuple(said if said.id in pinned else shorter for said, shorter in cleaned)
-    return _with_work(passing, "work", kept)
+    draft = passing.draft
+    work = draft.work
+    for smaller in shrink_older_results(draft.work):
+        pairs = zip(draft.work, smaller, strict=True)
+        work = tuple(full if full.id in draft.pins.messages else short for full, short in pairs)
+        if replace(draft, work=work).used <= passing.budget:
+            break
+    return _with_work(passing, "work", work)
 
 
 def _end_loop(passing: _GuardState) -> _GuardState:
@@ -323,12 +325,11 @@ def _end_loop(passing: _GuardState) -> _GuardState:
     steps = (*passing.steps, END_LOOP)
     passing = replace(passing, steps=steps, left_out=(*passing.left_out, *gone))
     passing = replace(passing, draft=replace(before, preamble=bare))
-    for shorten in (shorten_results, clean_results):
-        if passing.draft.used > passing.budget:
-            passing = _with_work(passing, "", shorten(passing.draft.work))
-    while passing.draft.used > passing.budget:
-        passing = _with_work(passing, "", drop_oldest_batch(passing.draft.work))
-    return passing
+    if passing.draft.used <= passing.budget:
+        return passing
+    shrunk = shrink_work(before.work)
+    fitting = (work for work in shrunk if replace(passing.draft, work=work).used <= passing.budget)
+    return _with_work(passing, "", next(fitting, ()))
 
 
 def _with_work(passing: _GuardState, step: str, work: tuple[Message, ...]) -> _GuardState:

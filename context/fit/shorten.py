@@ -9,7 +9,7 @@ Source: "Token Budget Enforcement", phase 2; "L2 Carry-Forward Compaction".
 """
 
 import html
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isqrt
@@ -171,11 +171,17 @@ def _rate(segment: Segment, is_newest: bool) -> int:
     return 2 if segment.layer is Layer.L2 else 3
 
 
-def clean_older_results(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Replace all results except those of the latest calls by their number of lines."""
-    latest = _find_last_batch(work)
-    older = (_clean_result(message) for message in work[:latest])
-    return (*older, *work[latest:])
+def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
+    """Yield ever smaller versions of the work, in which the results of the latest calls stay.
+
+    The others are shortened to half the length each time, and at last replaced by their number of
+    lines.
+    """
+    split = _find_last_batch(work)
+    older, latest = work[:split], work[split:]
+    for most_chars in _list_result_bounds(older):
+        yield (*shorten_results(older, most_chars), *latest)
+    yield (*clean_results(older), *latest)
 
 
 def clean_results(work: Sequence[Message]) -> tuple[Message, ...]:
@@ -183,9 +189,35 @@ def clean_results(work: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(_clean_result(message) for message in work)
 
 
-def shorten_results(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Shorten every result to its beginning."""
-    return tuple(_shorten_result(message) for message in work)
+def shorten_results(work: Sequence[Message], most_chars: int) -> tuple[Message, ...]:
+    """Shorten every longer result to its beginning."""
+    return tuple(_shorten_result(message, most_chars) for message in work)
+
+
+def shrink_work(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
+    """Yield ever smaller versions of the work, down to none of it.
+
+    Results are shortened first, to half the length each time: so the first version that fits keeps
+    at least half of what would fit. Then results are replaced by their number of lines, and at last
+    the oldest calls are left out.
+    """
+    for most_chars in _list_result_bounds(work):
+        yield shorten_results(work, most_chars)
+    smaller = clean_results(work)
+    yield smaller
+    while smaller:
+        smaller = drop_oldest_batch(smaller)
+        yield smaller
+
+
+def _list_result_bounds(work: Sequence[Message]) -> Iterator[int]:
+    contents = (message.content for message in work if isinstance(message.content, tuple))
+    results = (part for parts in contents for part in parts if isinstance(part, ToolResultPart))
+    most_chars = max((len(result.content) for result in results), default=0) // 2
+    while most_chars > SHORT_RESULT_CHARS:
+        yield most_chars
+        most_chars //= 2
+    yield SHORT_RESULT_CHARS
 
 
 def drop_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
@@ -214,16 +246,17 @@ def _size(part: Part) -> int:
     return len(part.content.encode("utf-8", "replace")) if isinstance(part, ToolResultPart) else 0
 
 
-def _shorten_result(message: Message) -> Message:
+def _shorten_result(message: Message, most_chars: int) -> Message:
     if isinstance(message.content, str):
         return message
-    return replace(message, content=tuple(_shorten_result_part(part) for part in message.content))
+    content = tuple(_shorten_result_part(part, most_chars) for part in message.content)
+    return replace(message, content=content)
 
 
-def _shorten_result_part(part: Part) -> Part:
+def _shorten_result_part(part: Part, most_chars: int) -> Part:
     if not isinstance(part, ToolResultPart) or is_offload_stub(part.content):
         return part
-    return replace(part, content=truncate_with_ellipsis(part.content, SHORT_RESULT_CHARS))
+    return replace(part, content=truncate_with_ellipsis(part.content, most_chars))
 
 
 def shorten_answer(message: Message) -> Message:

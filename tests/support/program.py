@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,8 @@ def children_of(pid: int) -> list[int]:
     """Return the processes that a process started, those of its threads included."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        found += [int(word) for word in task.read_text().split()]
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+            found += [int(word) for word in task.read_text().split()]
     return found
 
 

@@ -206,7 +206,7 @@ def test_older_results_shrink_before_anything_else_and_calls_stay():
     prepared = loop.step("line\n" * 2_200)
     assert prepared.report.guard == ("work",)
     results = [message.content[0] for message in prepared.messages if message.role == "tool"]
-    assert results[0].content == "[Content truncated: 900 lines]"
+    assert len(results[0].content) == pytest.approx(2_250, abs=10)
     assert results[1].content == "line\n" * 2_200
     assert prepared.report.layers[Layer.L4].items == 1
     assert prepared.report.prefix.reasons == ("older results of this turn were shortened",)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from context.assemble.inputs import HistoryPolicy
@@ -161,9 +161,12 @@ def play(loop, steps):
 
 
 def lost_of(turn, shown, counter):
-    """How many tokens of a turn a request does not hold."""
+    """How many tokens of a turn a request does not hold.
+
+    A turn that is being answered has no end yet, so the end that history shows is not counted.
+    """
     lost = 0
-    for message in turn.messages:
+    for message in turn.shown:
         said = count_message(message, counter)
         lost += said - (count_message(shown[message.id], counter) if message.id in shown else 0)
     return lost
@@ -189,6 +192,12 @@ def has_more(before, prepared, counter):
     st.integers(4_000, 30_000),
     st.sampled_from(["model", "outline", "long"]),
     st.lists(STEPS, min_size=1, max_size=40),
+)
+@example(
+    HistoryPolicy(auto_compact=False, keep_last=0, clean_after=0, can_summarise=False),
+    4_000,
+    "outline",
+    [Step(297, 1, (1_472,))],
 )
 @settings(max_examples=60, deadline=None)
 def test_what_is_shortened_leaves_half_of_the_budget_used_wherever_the_history_has_that_much(
@@ -236,3 +245,14 @@ def test_the_newest_answers_are_never_trimmed(history_policy, threshold, steps):
     for _, prepared in play(Loop(asked), steps):
         protected = answers(prepared)[-max(1, history_policy.keep_last) :]
         assert "[trimmed]" not in protected
+
+
+@pytest.mark.parametrize("chars", [6_000, 7_500, 9_000, 20_000, 60_000])
+def test_results_that_end_a_loop_keep_at_least_half_of_what_fits(chars):
+    loop = Loop(Chat(threshold=4_000, max_output_tokens=2_000))
+    loop.begin("What do the notes say?")
+    prepared = loop.step("word " * (chars // 5))
+    if prepared.ends_loop:
+        assert prepared.report.fraction >= 0.5
+    (result,) = prepared.messages[-1].content
+    assert result.content.startswith("word word")
