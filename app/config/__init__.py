@@ -1,6 +1,7 @@
 """The settings: their schema and file, API keys, and the chosen models.
 
-    schema         Name, default, range, help and section of each setting, defined once.
+    settings       Name, default, range, help and section of each setting, defined once.
+    schema         The schema entry of each setting, and validation.
     settings_file  Read, check and change `settings.toml`; override settings for one run.
     secrets        API keys in the system keyring or the environment.
     models         The models to choose from, and the options of the index.
@@ -9,4 +10,4 @@ May import: `app.paths`, `app.durable`, `app.errors`, `app.log`, chains, vault. 
 stored only in the keyring or the environment.
 """
 
-__all__ = ["models", "schema", "secrets", "settings_file"]
+__all__ = ["models", "schema", "secrets", "settings", "settings_file"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from app.config import secrets
-from app.config.schema import Settings
+from app.config.settings import Settings
 from chains.llm.http import is_loopback, parse_host
 from chains.models import EXTRACTIVE, describe, list_served_models
 from vault.options import IndexOptions, VectorServer

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.config import secrets
-from app.config.schema import SHARES, Settings, SettingSpec, check, check_shares, schema
+from app.config.schema import SettingSpec, check, check_shares, schema
+from app.config.settings import SHARES, Settings
 from app.durable import write_atomically
 from app.errors import (
     AppError,

@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.assistant import Assistant
-from app.config.schema import SECTIONS, schema
+from app.config.schema import schema
+from app.config.settings import SECTIONS
 from ui.settings.fields import NumberField, make_row, parse_number
 from ui.settings.instructions import InstructionsSection
 from ui.settings.limit import LimitRow

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QSli
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.config.schema import SECTIONS, schema, use_labels
+from app.config.schema import schema, use_labels
+from app.config.settings import SECTIONS
 from tests.support import widgets
 from tests.support.contexts import make_context, make_segment
 from tests.support.file_keyring import VARIABLE, FileKeyring

@@ -13,7 +13,8 @@ import yaml
 
 from app.cli.parser import build_parser
 from app.commands import COMMANDS as SLASH_COMMANDS
-from app.config.schema import Settings, schema
+from app.config.schema import schema
+from app.config.settings import Settings
 from app.errors import _CODES, AppError
 from context.budget import compute_budget_tokens, compute_window, output_reserve
 from resources import sample_vault

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from app.config.models import index_options
-from app.config.schema import Settings, check
+from app.config.schema import check
+from app.config.settings import Settings
 from app.errors import BadSetting
 from app.library.library import IndexFinished, Library
 from app.paths import Paths

@@ -1,6 +1,7 @@
 import pytest
 
-from app.config.schema import SECTIONS, Settings, check, schema
+from app.config.schema import check, schema
+from app.config.settings import SECTIONS, Settings
 from app.errors import BadSetting
 
 

@@ -1,0 +1,276 @@
+"""The settings: the name, default, range, help and section of each, defined once.
+
+To add a setting, add a field to `Settings`, in the order in which the dialog shows it.
+"""
+
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+__all__ = ["SECTIONS", "SHARES", "Settings", "Theme"]
+
+Theme = Literal["system", "light", "dark"]
+SECTIONS: Final = (
+    "Appearance",
+    "Vault and index",
+    "Models",
+    "Context",
+    "Retrieval",
+    "Agent",
+    "Privacy",
+)
+
+# In the order in which the actions happen. See `app.config.schema.check_shares`.
+SHARES: Final = ("context.trimAt", "context.compactAt", "context.blockAt")
+
+
+def _define_setting(
+    key: str, default: object, section: str, label: str, help: str, **limits: Any
+) -> Any:
+    extra = {"section": section, "unit": limits.pop("unit", "")}
+    return Field(
+        default, alias=key, title=label, description=help, json_schema_extra=extra, **limits
+    )
+
+
+class Settings(BaseModel):
+    """The checked and immutable values of all settings."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    ui_theme: Theme = _define_setting(
+        "ui.theme", "system", "Appearance", "Theme", "Light, dark, or as the system is."
+    )
+    vault_path: str = _define_setting(
+        "vault.path",
+        "",
+        "Vault and index",
+        "Folder of notes",
+        "The folder that is opened at the start. Empty: none is chosen.",
+    )
+    vault_exclude: list[str] = _define_setting(
+        "vault.exclude",
+        [],
+        "Vault and index",
+        "Left out of the index",
+        "Patterns as in a .gitignore file, relative to the folder of notes.",
+    )
+    embedding_model: str = _define_setting(
+        "embedding.model",
+        "all-MiniLM-L6-v2",
+        "Vault and index",
+        "Model for meaning",
+        "A sentence-transformers model on this computer: a folder or a name. Another one reads "
+        "all notes again; search goes on meanwhile.",
+        min_length=1,
+    )
+    vector_store_url: str = _define_setting(
+        "vectorStore.url",
+        "",
+        "Vault and index",
+        "Vector server",
+        "Address of a Chroma server, such as https://HOST:8000?tenant=T&database=D. Empty: a "
+        "store on this computer.",
+    )
+    chat_model: str = _define_setting(
+        "chat.model",
+        "extractive",
+        "Models",
+        "Model",
+        "Who answers, such as openai/NAME or ollama/NAME. extractive quotes notes without a model.",
+        min_length=1,
+    )
+    chat_api_base: str = _define_setting(
+        "chat.apiBase",
+        "",
+        "Models",
+        "Server address",
+        "Address of an OpenAI-compatible server. Empty: the model's own service.",
+    )
+    chat_local_context: int = _define_setting(
+        "chat.localContext",
+        16_384,
+        "Models",
+        "Local context length",
+        "The context that a server loads a model with where Strata sets it, as with Ollama. More "
+        "takes more memory.",
+        ge=2_048,
+        le=2_000_000,
+        unit="tokens",
+    )
+    chat_temperature: float = _define_setting(
+        "chat.temperature",
+        0.2,
+        "Models",
+        "Temperature",
+        "How freely the model words its answer; 0 is the steadiest.",
+        ge=0,
+        le=2,
+        allow_inf_nan=False,
+    )
+    chat_summary_model: str = _define_setting(
+        "chat.summaryModel",
+        "",
+        "Models",
+        "Model for summaries",
+        "Who sums up old turns. Empty: the model that answers.",
+    )
+    auto_compact_threshold: int = _define_setting(
+        "autoCompactThreshold",
+        128_000,
+        "Context",
+        "Context limit",
+        "The most tokens that a request may hold. A model with a smaller limit lowers it further.",
+        ge=4_000,
+        le=2_000_000,
+        unit="tokens",
+    )
+    max_output_tokens: int = _define_setting(
+        "maxOutputTokens",
+        4_096,
+        "Context",
+        "Kept for the answer",
+        "Tokens of the limit that the answer may use.",
+        ge=256,
+        le=200_000,
+        unit="tokens",
+    )
+    context_trim_at: float = _define_setting(
+        "context.trimAt",
+        0.80,
+        "Context",
+        "Trim at",
+        "At this share of the budget old results of tools shrink.",
+        ge=0.1,
+        le=1,
+        allow_inf_nan=False,
+    )
+    context_compact_at: float = _define_setting(
+        "context.compactAt",
+        0.95,
+        "Context",
+        "Compact at",
+        "At this share of its room the history is summed up. Not below context.trimAt.",
+        ge=0.1,
+        le=1,
+        allow_inf_nan=False,
+    )
+    context_block_at: float = _define_setting(
+        "context.blockAt",
+        0.98,
+        "Context",
+        "Block at",
+        "Above this share no question is taken before room is made. Not below context.compactAt.",
+        ge=0.1,
+        le=1,
+        allow_inf_nan=False,
+    )
+    context_auto_compact: bool = _define_setting(
+        "context.autoCompact",
+        True,
+        "Context",
+        "Compact by itself",
+        "Sum up old turns when the history fills its room, without being asked.",
+    )
+    context_keep_last_assistant_messages: int = _define_setting(
+        "context.keepLastAssistantMessages",
+        10,
+        "Context",
+        "Trimmed last",
+        "The newest messages of the assistant, which keep their results as long as there is room.",
+        ge=0,
+        le=200,
+    )
+    history_clean_tool_output_after_turns: int = _define_setting(
+        "history.cleanToolOutputAfterTurns",
+        3,
+        "Context",
+        "Old results",
+        "Results of tools older than so many turns are the first to shrink.",
+        ge=0,
+        le=200,
+        unit="turns",
+    )
+    result_offload_threshold: int = _define_setting(
+        "resultOffloadThreshold",
+        4_096,
+        "Context",
+        "Largest result in a request",
+        "A larger result of a tool is kept beside the chat, and the model reads it in parts.",
+        ge=256,
+        le=1_000_000,
+        unit="bytes",
+    )
+    retrieval_top_k: int = _define_setting(
+        "retrieval.topK",
+        8,
+        "Retrieval",
+        "Passages for a question",
+        "How many passages are looked up in the notes for one question.",
+        ge=1,
+        le=50,
+    )
+    retrieval_rewrite: bool = _define_setting(
+        "retrieval.rewrite",
+        False,
+        "Retrieval",
+        "Rewrite follow-ups",
+        "Let the model put a later question of a chat into words to search for: one more call.",
+    )
+    retrieval_rerank: bool = _define_setting(
+        "retrieval.rerank",
+        False,
+        "Retrieval",
+        "Order by a second model",
+        "Let a cross-encoder put the best passages in order. Slower; needs retrieval.rerankModel.",
+    )
+    retrieval_rerank_model: str = _define_setting(
+        "retrieval.rerankModel",
+        "",
+        "Retrieval",
+        "Folder of the second model",
+        "A folder with a cross-encoder of sentence-transformers.",
+    )
+    agent_max_steps: int = _define_setting(
+        "agent.maxSteps",
+        24,
+        "Agent",
+        "Steps",
+        "After so many requests with tools the model answers with what it has.",
+        ge=1,
+        le=200,
+    )
+    agent_max_seconds: int = _define_setting(
+        "agent.maxSeconds",
+        300,
+        "Agent",
+        "Time",
+        "After so much time the model answers with what it has.",
+        ge=5,
+        le=7_200,
+        unit="seconds",
+    )
+    hooks_enabled: bool = _define_setting(
+        "hooks.enabled",
+        False,
+        "Privacy",
+        "Hooks of your own",
+        "Run the Python files in the folder hooks beside the settings. They see all that is sent.",
+    )
+    privacy_offline: bool = _define_setting(
+        "privacy.offline",
+        False,
+        "Privacy",
+        "Offline",
+        "Refuse every call that leaves this computer. Servers on this computer still answer.",
+    )
+
+    @field_validator("chat_api_base", "vector_store_url")
+    @classmethod
+    def _is_web_address(cls, value: str) -> str:
+        if value:
+            address = urlsplit(value)
+            if address.scheme not in {"http", "https"} or not address.hostname:
+                raise ValueError("not a web address")
+        return value
