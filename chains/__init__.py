@@ -4,6 +4,7 @@
 turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, check, finish
   │           agent: ask, run tools, ask again      compact: summaries of old turns
   ├── tools       the tools of an agent: a call of the model → its arguments checked → a result
+  ├── web         an address → its host checked → the title and text of the page
   ├── retrieval   query → passages; attachments that are too large → excerpts or notes
   ├── request     Chain and TurnContext; the entries of a turn → its prepared request
   ├── llm         the model port, HTTP, provider errors (a 429 → RateLimited), extractive answers
@@ -16,6 +17,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in the prompt of an agent.
 - `cancel`: the token that stops work. `concurrency`: the pool that calls run in.
+- `event_loop`: the thread in which code for asyncio runs.
 
 A chain is a value (`request.chain.Chain`): prompt, search, tools, hooks. `turn.run.run_turn`
 answers a user message with it, in the thread of its consumer. Calls to servers, searches and

@@ -6,6 +6,7 @@ ChainError
 ├── BadPrompt            a file is not a valid prompt
 ├── CannotRead           an attachment cannot be read in full
 ├── ToolFailed           a tool failed
+├── FetchFailed          a web page cannot be fetched
 └── ModelError           the model returned no answer
     ├── MissingKey       no key is set for the service, or the service refused it
     ├── RateLimited      the service asks to wait (429)
@@ -26,6 +27,7 @@ __all__ = [
     "Cancelled",
     "CannotRead",
     "ChainError",
+    "FetchFailed",
     "MissingKey",
     "ModelError",
     "ModelUnavailable",
@@ -40,6 +42,10 @@ class ChainError(Exception):
 
 class ToolFailed(ChainError):
     """A tool call failed. The message tells the model what to do instead."""
+
+
+class FetchFailed(ChainError):
+    """A web page cannot be fetched or read. The message says why."""
 
 
 class BadPrompt(ChainError):

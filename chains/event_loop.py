@@ -1,0 +1,86 @@
+"""Run asyncio code from threads: one event loop in a daemon thread, shared by all callers.
+
+Libraries that exist only for asyncio, and network calls that need a limit on their whole duration,
+run here. A call ends at once when its token is cancelled or its time is over, and its task in the
+loop is cancelled too, so that no connection or thread is left behind.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError, Future
+from functools import cache
+from typing import Any, TypeVar
+
+from chains.cancel import CancelToken
+from chains.errors import Cancelled
+
+__all__ = ["EventLoop", "get_event_loop"]
+
+T = TypeVar("T")
+
+
+class EventLoop:
+    """An asyncio event loop in a daemon thread, which is started on first use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(
+        self,
+        work: Callable[[], Coroutine[Any, Any, T]],
+        cancel: CancelToken,
+        timeout_s: float,
+    ) -> T:
+        """Run a coroutine in the loop, wait for its end, and return its result.
+
+        Args:
+            work: makes the coroutine, in the thread of the loop.
+            cancel: ends the wait and the coroutine.
+            timeout_s: the limit on the duration of the coroutine.
+
+        Raises:
+            Cancelled: the token was cancelled first.
+            TimeoutError: the coroutine took longer than `timeout_s`.
+        """
+
+        async def limit() -> T:
+            async with asyncio.timeout(timeout_s):
+                return await work()
+
+        future = self.start(limit)
+        forget = cancel.on_cancel(lambda: _cancel(future))
+        try:
+            return future.result()
+        except CancelledError as error:
+            raise Cancelled from error
+        finally:
+            forget()
+
+    def start(self, work: Callable[[], Coroutine[Any, Any, T]]) -> "Future[T]":
+        """Start a coroutine in the loop, and return the future of its result."""
+
+        async def make() -> T:
+            return await work()
+
+        return asyncio.run_coroutine_threadsafe(make(), self._ensure_loop())
+
+    def _ensure_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                run = self._loop.run_forever
+                threading.Thread(target=run, name="event-loop", daemon=True).start()
+            return self._loop
+
+
+def _cancel(future: "Future[Any]") -> None:
+    """Cancel a future, which ends the wait for it and cancels its task in the loop."""
+    future.cancel()
+
+
+@cache
+def get_event_loop() -> EventLoop:
+    """Return the event loop of the program."""
+    return EventLoop()

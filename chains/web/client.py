@@ -1,0 +1,206 @@
+"""Fetch a web page over HTTP: checked addresses, bounded size and time.
+
+Each redirect is checked like the first address. The connection is made to the IP address that was
+checked, with the host's name in the request and in TLS. Compression is not accepted, since a
+compressed page could grow without limit. No cookie, key or other page is sent along.
+"""
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from chains.cancel import CancelToken
+from chains.errors import FetchFailed
+from chains.event_loop import get_event_loop
+from chains.web.urls import IPRule, find_addresses, is_public, is_same_host, parse_url
+
+if TYPE_CHECKING:
+    import httpx
+
+    from chains.web.urls import IPAddress
+
+__all__ = ["RedirectedElsewhere", "WebClient", "WebResponse"]
+
+MAX_BYTES: Final = 20_000_000
+MAX_REDIRECTS: Final = 5
+STEP_S: Final = 10.0
+WHOLE_S: Final = 40.0
+_HEADERS: Final = {
+    "User-Agent": "Mozilla/5.0 (compatible; Strata)",
+    "Accept": "text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*/*;q=0.5",
+    "Accept-Encoding": "identity",
+}
+
+
+class RedirectedElsewhere(FetchFailed):
+    """A page redirects to another host, which has not been approved."""
+
+    def __init__(self, source: "httpx.URL", target: "httpx.URL") -> None:
+        super().__init__(
+            f"{source} redirects to another host: {target}. It was not followed; "
+            "fetch that address if it is the right one."
+        )
+
+
+@dataclass(frozen=True)
+class WebResponse:
+    """The body of a web page, and the headers that describe it.
+
+    Attributes:
+        url: the address after redirects.
+        content_type: the media type in lower case, such as `text/html`, or empty.
+        charset: the declared encoding, or empty.
+    """
+
+    url: str
+    content_type: str
+    charset: str
+    body: bytes
+
+
+class WebClient:
+    """Fetches web pages.
+
+    Attributes:
+        is_offline: returns whether the setting `privacy.offline` is on.
+    """
+
+    def __init__(self, is_offline: Callable[[], bool], is_allowed: IPRule = is_public) -> None:
+        """Set the rules.
+
+        Args:
+            is_offline: returns whether nothing may be fetched.
+            is_allowed: returns whether a connection to an IP address is allowed.
+        """
+        self.is_offline = is_offline
+        self._is_allowed = is_allowed
+
+    def fetch(
+        self,
+        address: str,
+        cancel: CancelToken,
+        *,
+        stays_on_host: bool = False,
+        timeout_s: float = WHOLE_S,
+    ) -> WebResponse:
+        """Fetch the page at an address.
+
+        Args:
+            address: an address that begins with http:// or https://.
+            cancel: ends the call and closes the connection.
+            stays_on_host: whether a redirect to another host is refused.
+            timeout_s: the limit on the whole duration, with all redirects.
+
+        Raises:
+            FetchFailed: the address is not allowed, or the page cannot be fetched.
+            RedirectedElsewhere: the page redirects to another host, and `stays_on_host` is true.
+            Cancelled: the token was cancelled.
+        """
+        url = parse_url(address)
+        if self.is_offline():
+            raise FetchFailed(
+                f"Offline is on, so {url.host} was not called. Switch privacy.offline off to fetch "
+                "web pages."
+            )
+        try:
+            return get_event_loop().run(lambda: self._follow(url, stays_on_host), cancel, timeout_s)
+        except TimeoutError as error:
+            raise FetchFailed(f"{url.host} took longer than {timeout_s:.0f} s.") from error
+
+    async def _follow(self, url: "httpx.URL", stays_on_host: bool) -> WebResponse:
+        import httpx
+
+        transport = httpx.AsyncHTTPTransport(verify=_load_certificates())
+        async with httpx.AsyncClient(
+            transport=transport, trust_env=False, timeout=STEP_S, headers=_HEADERS
+        ) as client:
+            for _ in range(MAX_REDIRECTS + 1):
+                found = await self._get(client, url)
+                if isinstance(found, WebResponse):
+                    return found
+                if stays_on_host and not is_same_host(url, found):
+                    raise RedirectedElsewhere(url, found)
+                url = found
+        raise FetchFailed(f"{url.host} redirects more than {MAX_REDIRECTS} times.")
+
+    async def _get(
+        self, client: "httpx.AsyncClient", url: "httpx.URL"
+    ) -> "WebResponse | httpx.URL":
+        """Return the page at an address, or the address to which it redirects."""
+        import httpx
+
+        *others, last = await find_addresses(url, self._is_allowed)
+        try:
+            for ip in others:
+                try:
+                    return await _request(client, url, ip)
+                except (httpx.ConnectError, httpx.ConnectTimeout):
+                    continue
+            return await _request(client, url, last)
+        except httpx.HTTPError as error:
+            raise FetchFailed(f"{url.host} could not be read: {_explain(error)}.") from error
+
+
+@cache
+def _load_certificates() -> ssl.SSLContext:
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+async def _request(
+    client: "httpx.AsyncClient", url: "httpx.URL", ip: "IPAddress"
+) -> "WebResponse | httpx.URL":
+    request = client.build_request(
+        "GET",
+        url.copy_with(host=str(ip)),
+        headers={"Host": url.netloc.decode("ascii")},
+        extensions={"sni_hostname": url.raw_host.decode("ascii")},
+    )
+    response = await client.send(request, stream=True)
+    try:
+        if response.has_redirect_location:
+            return parse_url(response.headers["location"], url)
+        _check_headers(url, response)
+        body = await _read_body(url, response)
+    finally:
+        await response.aclose()
+    content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return WebResponse(str(url), content_type, response.charset_encoding or "", body)
+
+
+def _check_headers(url: "httpx.URL", response: "httpx.Response") -> None:
+    if response.status_code != 200:
+        raise FetchFailed(f"{url.host} answered with the status {response.status_code} for {url}.")
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise FetchFailed(f"{url.host} compressed the page, although that was not asked for.")
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > MAX_BYTES:
+        raise _too_large(url)
+
+
+async def _read_body(url: "httpx.URL", response: "httpx.Response") -> bytes:
+    body = bytearray()
+    async for chunk in response.aiter_raw():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise _too_large(url)
+    return bytes(body)
+
+
+def _too_large(url: "httpx.URL") -> FetchFailed:
+    return FetchFailed(f"{url} is larger than {MAX_BYTES // 1_000_000} MB.")
+
+
+def _explain(error: "httpx.HTTPError") -> str:
+    import httpx
+
+    if isinstance(error, httpx.TimeoutException):
+        return "it took too long"
+    if isinstance(error, httpx.ConnectError):
+        said = str(error).lower()
+        is_untrusted = "certificate" in said or "ssl" in said
+        return "its certificate is not trusted" if is_untrusted else "nothing answers there"
+    return "the connection broke off, or its answer is not HTTP"

@@ -1,0 +1,111 @@
+"""The rules for web addresses: which may be fetched, and to which IP addresses they lead.
+
+A page or a model may name any address, also one of this computer, of the local network or of a
+cloud's metadata service. Only addresses in the public Internet are therefore fetched. A host is
+looked up once; the connection is made to the very IP addresses that were checked, since a second
+answer of the name server could differ.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from chains.errors import FetchFailed
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["IPAddress", "IPRule", "find_addresses", "is_public", "is_same_host", "parse_url"]
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+# Returns whether a connection to an IP address is allowed.
+IPRule = Callable[[IPAddress], bool]
+
+MAX_URL_CHARS: Final = 4_000
+MAX_ADDRESSES: Final = 3
+MAX_PORT: Final = 65_535
+_SCHEMES: Final = ("http", "https")
+# IPv6 networks whose addresses contain an IPv4 address, in their last 32 bits.
+_TRANSLATED: Final = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
+_LOCAL_TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b:1::/48")
+_PROTOCOLS: Final = ipaddress.IPv4Network("192.0.0.0/24")  # one cloud has its metadata there
+
+
+def parse_url(address: str, base: "httpx.URL | None" = None) -> "httpx.URL":
+    """Parse a web address, without its fragment.
+
+    Args:
+        address: the address; relative to `base` if that is given.
+        base: the address of the page that redirects to this one.
+
+    Raises:
+        FetchFailed: it is no address of a web page, or contains a user name or password.
+    """
+    import httpx
+
+    shown = address[:200]
+    if len(address) > MAX_URL_CHARS:
+        raise FetchFailed(f"The address {shown}… is longer than {MAX_URL_CHARS:,} characters.")
+    try:
+        url = httpx.URL(address.strip()) if base is None else base.join(address.strip())
+        url = url.copy_with(fragment=None)
+    except (httpx.InvalidURL, ValueError, TypeError) as error:
+        raise FetchFailed(f"{shown} is not a web address.") from error
+    if url.scheme not in _SCHEMES or not url.host or (url.port or 0) > MAX_PORT:
+        raise FetchFailed(f"{shown} is not a web address that begins with http:// or https://.")
+    if url.userinfo:
+        raise FetchFailed(
+            f"The address of {url.host} contains a user name or password. Name it without them."
+        )
+    return url
+
+
+def is_same_host(first: "httpx.URL", second: "httpx.URL") -> bool:
+    """Return whether two addresses have the same host; a leading `www.` makes no difference."""
+    return _strip_www(first.host) == _strip_www(second.host)
+
+
+def is_public(ip: IPAddress) -> bool:
+    """Return whether an IP address is in the public Internet.
+
+    An IPv4 address within an IPv6 address counts as that IPv4 address.
+    """
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.teredo is not None or ip.is_site_local or ip in _LOCAL_TRANSLATED:
+            return False
+        inner = ip.ipv4_mapped or ip.sixtofour
+        if inner is None and any(ip in network for network in _TRANSLATED):
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFF_FFFF)
+        if inner is not None:
+            return is_public(inner)
+    elif ip in _PROTOCOLS:
+        return False
+    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
+
+
+async def find_addresses(url: "httpx.URL", is_allowed: IPRule) -> tuple[IPAddress, ...]:
+    """Look up the host of a web address, and return its IP addresses.
+
+    Raises:
+        FetchFailed: there is no such host, or one of its IP addresses is not allowed.
+    """
+    port = url.port or (443 if url.scheme == "https" else 80)
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+        ips = [ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in found]
+    except (OSError, UnicodeError, ValueError) as error:
+        raise FetchFailed(f"There is no host {url.host}, or no network.") from error
+    for ip in ips:
+        if not is_allowed(ip):
+            raise FetchFailed(
+                f"{url.host} is an address of this computer or of a private network ({ip}). "
+                "Only pages in the public Internet are fetched."
+            )
+    return tuple(dict.fromkeys(ips))[:MAX_ADDRESSES]
+
+
+def _strip_www(host: str) -> str:
+    return host.lower().rstrip(".").removeprefix("www.")

@@ -1,0 +1,108 @@
+"""A web server on loopback with the pages that a test gives it, and a log of the requests.
+
+```
+with WebServer() as server:
+    server.pages["/a"] = Page(b"<p>Hello", "text/html")
+    client = WebClient(lambda: False, is_allowed=allow_loopback)
+    client.fetch(server.url + "/a", CancelToken())
+```
+"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+from chains.web.urls import IPAddress
+
+
+def allow_loopback(ip: IPAddress) -> bool:
+    """Allow the addresses of this computer and no other, as no real rule does."""
+    return ip.is_loopback
+
+
+@dataclass(frozen=True)
+class Page:
+    """An answer of the server.
+
+    Attributes:
+        repeats: how often the body is sent, without a length in the header; None sends it once.
+        stalls: whether the connection stays open, without an end, until the server is closed.
+    """
+
+    body: bytes = b""
+    content_type: str = "text/html; charset=utf-8"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    repeats: int | None = None
+    stalls: bool = False
+
+
+class WebServer:
+    """The server; it answers as long as its context is entered."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Page] = {}
+        self.requests: list[tuple[str, Mapping[str, str]]] = []
+        self.is_reached = threading.Event()
+        self._ends = threading.Event()
+        self._server = _Server(("127.0.0.1", 0), _build_handler(self))
+
+    @property
+    def url(self) -> str:
+        """The address of the server, without a path."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def port(self) -> int:
+        """The port of the server."""
+        return int(self._server.server_address[1])
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer one request."""
+        self.requests.append((handler.path, dict(handler.headers)))
+        self.is_reached.set()
+        page = self.pages.get(handler.path, Page(b"missing", status=404))
+        handler.send_response(page.status)
+        for name, value in {"Content-Type": page.content_type, **page.headers}.items():
+            if value:
+                handler.send_header(name, value)
+        if page.repeats is None and not page.stalls and "Content-Length" not in page.headers:
+            handler.send_header("Content-Length", str(len(page.body)))
+        handler.end_headers()
+        try:
+            for _ in range(page.repeats or 1):
+                handler.wfile.write(page.body)
+            handler.wfile.flush()
+            if page.stalls:
+                self._ends.wait(60)
+        except OSError:
+            pass  # the client has read enough
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Leave out the trace of a client that has gone."""
+
+
+def _build_handler(server: WebServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            server.answer(self)
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    return Handler
