@@ -11,16 +11,15 @@ from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
 from app.library.attachments import Attachments, Selection
-from app.library.instructions import UserInstructionsFile, VaultInstructions
+from app.library.instructions import UserInstructionsFile
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
 from app.library.open_vault import OpenVault
 from app.paths import Paths
 from app.sessions.ask import AskRequest, TurnRunner
-from app.sessions.branches import AbandonedBranch, BranchEditor
+from app.sessions.branches import BranchEditor
 from app.sessions.request_history import RequestHistory, describe_request
 from app.sessions.store import SessionInfo, SessionStore
-from app.sessions.transcript import ChatTranscript
 from app.sessions.user_messages import find_last_mode
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
@@ -48,6 +47,9 @@ class Assistant:
         sessions: the chats.
         long_texts: the files of pasted texts that are too long for a message.
         user_instructions: the user's own instructions for models.
+        customization: the AGENTS.md of the open notes, and the user's decision about it.
+        branches: branches, forks, labels, pins and branch summaries of chats.
+        history: the transcripts of chats and their past requests.
     """
 
     def __init__(
@@ -63,10 +65,10 @@ class Assistant:
         self.long_texts = LongTexts(paths.pasted)
         self.user_instructions = UserInstructionsFile(paths.user_instructions)
         self._vault = OpenVault(paths, settings, embedder)
-        self._additions = UserCustomization(paths, settings, self._vault)
-        self._asking = TurnRunner(settings, sessions, self._vault, self._additions)
-        self._branching = BranchEditor(sessions, self._asking)
-        self._looking_back = RequestHistory(sessions, self._asking)
+        self.customization = UserCustomization(paths, settings, self._vault)
+        self._asking = TurnRunner(settings, sessions, self._vault, self.customization)
+        self.branches = BranchEditor(sessions, self._asking)
+        self.history = RequestHistory(sessions, self._asking)
 
     @property
     def vault(self) -> Path | None:
@@ -165,27 +167,6 @@ class Assistant:
             NoteUnreadable: it is not text.
         """
         return Attachments(self._vault.library).segments(attach, selections)
-
-    def instructions(self) -> VaultInstructions | None:
-        """Return the AGENTS.md of the open notes; None if there is none that models may read.
-
-        Raises:
-            NoteUnreadable: the file cannot be read as text.
-        """
-        return self._additions.instructions()
-
-    def accept_instructions(self, digest: str) -> None:
-        """Send the AGENTS.md with this digest to models from now on, until the file changes.
-
-        Raises:
-            InvalidRequest: the file has changed since it was shown.
-            NotFound: the file no longer exists.
-        """
-        self._additions.decide(digest, "accepted")
-
-    def refuse_instructions(self, digest: str) -> None:
-        """Leave the AGENTS.md with this digest out until it changes; raises as accepting does."""
-        self._additions.decide(digest, "refused")
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -290,81 +271,9 @@ class Assistant:
         prepared = self._asking.prepare_next(chat, request, changes)
         return describe_request(prepared, chat, full)
 
-    def last_context(
-        self, session: str, full: bool = False, entry: str | None = None
-    ) -> dict[str, Any] | None:
-        """Return the *Context* of the last request of a turn; None if the chat has no question.
-
-        If the stored request is gone, it is built again, and `rebuilt` is true.
-
-        Args:
-            session: the chat.
-            full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
-            entry: the question of the turn or an answer to it; None means the chat's last turn.
-
-        Raises:
-            NotFound: the chat has no such entry.
-        """
-        return self._looking_back.last_context(session, full, entry)
-
     def list_sessions(self) -> list[SessionInfo]:
         """Return the chats, the most recently used first."""
         return self.sessions.list()
-
-    def transcript(self, session: str) -> ChatTranscript:
-        """Return the transcript of a chat.
-
-        Raises:
-            SessionMissing: the chat does not exist.
-        """
-        return self._looking_back.transcript(session)
-
-    def entry_before(self, session: str, entry: str) -> str:
-        """Return the parent of an entry, such as the last entry before a compaction."""
-        return self._looking_back.entry_before(session, entry)
-
-    def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
-        """Make the branch of an entry the active one, and return the previously active one."""
-        return self._branching.select_leaf(session, entry)
-
-    def fork(self, session: str, entry: str | None = None) -> str:
-        """Copy a path into a new chat, and return the id of that chat.
-
-        The copy ends at `entry`. None means the active leaf, or the last entry before the first one
-        of an unknown type.
-
-        Raises:
-            NotFound: the chat has no such entry.
-            InvalidRequest: the path contains an entry of an unknown type, or is empty.
-        """
-        return self._branching.fork(session, entry)
-
-    def label(self, session: str, entry: str, text: str) -> str:
-        """Label an entry, and return the id of the label entry; an empty text removes the label."""
-        return self._branching.label(session, entry, text)
-
-    def pin(self, session: str, target: str, on: bool) -> None:
-        """Pin or unpin a message or a segment; a pinned one is always sent word for word.
-
-        The target is the entry of a message, or the id of a segment.
-
-        Raises:
-            BadPin: the target does not exist, or the pins would exceed their share of the budget.
-        """
-        self._branching.pin(session, target, on)
-
-    def summarise_branch(
-        self, session: str, entry: str, cancel: CancelToken, model: str | None = None
-    ) -> str:
-        """Store a summary of the abandoned branch of an entry, and return the summary.
-
-        The model is chosen as for `compact`.
-
-        Raises:
-            InvalidRequest: the entry is on the active branch.
-            Cancelled: the summary was cancelled; nothing is stored.
-        """
-        return self._branching.summarise_branch(session, entry, model, cancel)
 
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool = True
@@ -373,7 +282,7 @@ class Assistant:
 
         Models receive the content as a user message. `display` is whether the transcript shows it.
         """
-        return self._branching.send_message(session, custom_type, content, display)
+        return self.branches.send_message(session, custom_type, content, display)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
         """Return the models to choose from: no model, the configured one, and those of the server.

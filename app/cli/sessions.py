@@ -41,7 +41,7 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
         shown = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
         output.document(shown | {"problems": problems})
     else:
-        output.lines(cli_text.transcript(assistant.transcript(chat.id)))
+        output.lines(cli_text.transcript(assistant.history.transcript(chat.id)))
 
 
 def _remarks(log: LoadedLog) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _remarks(log: LoadedLog) -> Iterator[str]:
 
 def _fork(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
     session = args.session
-    copy = assistant.fork(session, args.at)
+    copy = assistant.branches.fork(session, args.at)
     output.show(lambda: {"session": copy, "branchedFrom": session}, [copy])
 
 
@@ -86,7 +86,7 @@ def show_context(args: argparse.Namespace, assistant: Assistant, output: Output)
     elif session is None:
         raise SessionMissing("There is no chat yet.", hint='Begin one with strata ask "…".')
     else:
-        found = assistant.last_context(session, args.full)
+        found = assistant.history.last_context(session, args.full)
     if found is None:
         raise NotFound(f"Nothing has been asked in the chat {session} yet.")
     output.show(lambda: found, _context_text(found))

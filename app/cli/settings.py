@@ -105,21 +105,21 @@ def change_instructions(args: argparse.Namespace, assistant: Assistant, output: 
     open_vault(assistant, args.vault)
     if args.action == "show":
         return _show_instructions(assistant, output)
-    found = assistant.instructions()
+    found = assistant.customization.instructions()
     if found is None:
         raise _no_instructions(assistant)
     if args.action == "accept":
-        assistant.accept_instructions(found.digest)
+        assistant.customization.decide(found.digest, "accepted")
     else:
-        assistant.refuse_instructions(found.digest)
-    found = assistant.instructions() or found
+        assistant.customization.decide(found.digest, "refused")
+    found = assistant.customization.instructions() or found
     output.show(lambda: _describe(found), [f"{found.path} is {_name_state(found)}."])
     return 0
 
 
 def _show_instructions(assistant: Assistant, output: Output) -> int:
     """Show the user's own instructions and the AGENTS.md of the notes."""
-    own, found = assistant.user_instructions.read(), assistant.instructions()
+    own, found = assistant.user_instructions.read(), assistant.customization.instructions()
     has_own = bool(own.text.strip() or own.problem)
     if found is None and not has_own:
         raise _no_instructions(assistant)
@@ -155,7 +155,7 @@ def ask_about_instructions(assistant: Assistant) -> None:
     if not can_ask():
         return
     try:
-        found = assistant.instructions()
+        found = assistant.customization.instructions()
     except NoteUnreadable:
         return  # the turn itself reports it
     if found is None or found.decision is not None:
@@ -167,9 +167,9 @@ def ask_about_instructions(assistant: Assistant) -> None:
     if not answer:
         sys.stderr.write("\n")
     elif answer.strip().lower() in ("y", "yes"):
-        assistant.accept_instructions(found.digest)
+        assistant.customization.decide(found.digest, "accepted")
     else:
-        assistant.refuse_instructions(found.digest)
+        assistant.customization.decide(found.digest, "refused")
         sys.stderr.write("They are left out. `strata instructions accept` takes them on.\n")
 
 

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.errors import VaultNotChosen
 from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
@@ -24,7 +23,7 @@ from vault.notes.links import LinkResolver
 from vault.notes.note import Note, read_note
 from vault.options import IndexOptions
 from vault.paths import check_folder
-from vault.search.adhoc import AdhocText, search_texts
+from vault.search.adhoc import AdhocText
 from vault.search.hits import Hit
 from vault.search.related import RelatedNote
 from vault.search.search import SearchResult
@@ -274,7 +273,7 @@ class Library:
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Return the best `k` passages in attachments, which may be outside the vault."""
-        return self._index.search_texts(_read_texts(segments), query, k)
+        return self._index.search_texts(read_texts(segments), query, k)
 
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Return the `k` notes most related to a note by meaning or links, without a model."""
@@ -370,28 +369,6 @@ class Library:
                 self._updates -= 1
 
 
-class NoLibrary:
-    """A replacement for the library while no vault is open, which only searches attachments."""
-
-    def search(
-        self,
-        query: str,  # noqa: ARG002 (the port's arguments)
-        k: int,  # noqa: ARG002
-        *,
-        in_play: Collection[str] = (),  # noqa: ARG002
-        reranks: bool = True,  # noqa: ARG002
-    ) -> SearchResult:
-        """Raise `VaultNotChosen`."""
-        raise VaultNotChosen
-
-    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:  # noqa: ARG002
-        """Raise `VaultNotChosen`."""
-        raise VaultNotChosen
-
-    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments."""
-        return search_texts(_read_texts(segments), query, k)
-
-
-def _read_texts(segments: Sequence[Segment]) -> list[AdhocText]:
+def read_texts(segments: Sequence[Segment]) -> list[AdhocText]:
+    """Return the texts of attachments, to search within them."""
     return [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in segments]

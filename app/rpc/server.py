@@ -203,12 +203,12 @@ class RPC:
 
     def _pin(self, request: asked.Pin) -> Json:
         session = _free_chat(request, self._jobs)
-        self._assistant.pin(session, request.target, request.on)
+        self._assistant.branches.pin(session, request.target, request.on)
         return {"target": request.target, "on": request.on}
 
     def _label(self, request: asked.Label) -> Json:
         session = _free_chat(request, self._jobs)
-        entry = self._assistant.label(session, request.target, request.label)
+        entry = self._assistant.branches.label(session, request.target, request.label)
         return {"session": session, "entry": entry}
 
     def _send_message(self, request: asked.SendMessage) -> Json:
@@ -218,7 +218,7 @@ class RPC:
 
     def _select_leaf(self, request: asked.SelectLeaf) -> Json:
         session = _free_chat(request, self._jobs)
-        self._assistant.select_leaf(session, request.entry)
+        self._assistant.branches.select_leaf(session, request.entry)
         return {"session": session, "leaf": self._leaf(session)}
 
     def _set_auto_compaction(self, request: asked.SetAutoCompaction) -> Json:
@@ -249,7 +249,7 @@ class RPC:
         is_full, session = request.format == "full", request.session
         found = None
         if request.when != "next" and session is not None:
-            found = self._assistant.last_context(session, is_full)
+            found = self._assistant.history.last_context(session, is_full)
         if found is None and request.when == "last":
             raise NotFound("Nothing has been asked in this chat yet.")
         read: Json | None = None

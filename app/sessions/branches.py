@@ -66,7 +66,7 @@ class BranchEditor:
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
             return AbandonedBranch(before, len(_left(chat, before)[1]))
 
-    def fork(self, session: str, entry: str | None) -> str:
+    def fork(self, session: str, entry: str | None = None) -> str:
         """Copy a path into a new chat, and return the id of that chat.
 
         Args:
@@ -128,16 +128,16 @@ class BranchEditor:
             chat.append([pin])
 
     def summarise_branch(
-        self, session: str, entry: str, model: str | None, cancel: CancelToken
+        self, session: str, entry: str, cancel: CancelToken, model: str | None = None
     ) -> str:
         """Store a summary of the abandoned turns in the branch of an entry, and return it.
 
         Args:
             session: the chat.
             entry: any entry of the branch.
+            cancel: stops the summary.
             model: the model; None means the one in the settings. Without any model an outline is
                 made.
-            cancel: stops the summary.
 
         Raises:
             SessionMissing: the chat does not exist.

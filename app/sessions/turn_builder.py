@@ -1,19 +1,24 @@
 """Build a turn and its chain from a user message, the settings and the open vault."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from app.config import secrets
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
+from app.errors import VaultNotChosen
 from app.library.attachments import Attachments
-from app.library.library import NoLibrary
+from app.library.library import read_texts
 from app.library.open_vault import OpenVault
 from app.sessions.user_messages import AskRequest, record_names
 from chains.events import Mode
 from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.request.request import TurnRequest
 from chains.turn.agent import AGENT_TOOLS
+from context.layers import Segment
+from vault.search.adhoc import search_texts
+from vault.search.hits import Hit
+from vault.search.search import SearchResult
 
 
 class TurnBuilder:
@@ -104,3 +109,26 @@ class TurnBuilder:
             max_seconds=values.agent_max_seconds,
             offload_bytes=values.result_offload_threshold,
         )
+
+
+class NoLibrary:
+    """A replacement for the library while no vault is open, which only searches attachments."""
+
+    def search(
+        self,
+        query: str,  # noqa: ARG002 (the port's arguments)
+        k: int,  # noqa: ARG002
+        *,
+        in_play: Collection[str] = (),  # noqa: ARG002
+        reranks: bool = True,  # noqa: ARG002
+    ) -> SearchResult:
+        """Raise `VaultNotChosen`."""
+        raise VaultNotChosen
+
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:  # noqa: ARG002
+        """Raise `VaultNotChosen`."""
+        raise VaultNotChosen
+
+    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
+        """Return the best `k` passages in attachments."""
+        return search_texts(read_texts(segments), query, k)

@@ -85,7 +85,9 @@ def _versions(on: Stage, name: str, folder: Path) -> None:
     wait_until(lambda: not on.window.controllers.session.is_running)
     settle(600)
     question = _last(on, UserMessage)
-    on.assistant.label(str(on.window.controllers.session.session), question.entry, "to check")
+    on.assistant.branches.label(
+        str(on.window.controllers.session.session), question.entry, "to check"
+    )
     on.window.controllers.session.load()
     settle(600)
     question.tools.set_seen(True)

@@ -151,7 +151,7 @@ def test_an_answer_is_named_pinned_and_copied_by_its_buttons(window: MainWindow)
     type_keys(answer.tools.label.field, "the barrel")
     session = window.controllers.session.session
     assert session is not None
-    items = window.assistant.transcript(session).items
+    items = window.assistant.history.transcript(session).items
     assert [getattr(item, "label", "") for item in items][-1] == "the barrel"
     click_button(window.transcript, "Pin answer")
     assert button_named(window.transcript, "Unpin answer").isVisible()

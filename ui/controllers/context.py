@@ -141,7 +141,7 @@ class ContextController(QObject):
         session = self._session.session
         if session is None:
             return
-        task = self._runner.call(lambda: self._assistant.pin(session, target, is_on))
+        task = self._runner.call(lambda: self._assistant.branches.pin(session, target, is_on))
         task.yielded.connect(self._on_pinned)
         task.failed.connect(self._on_failed)
         task.start()
@@ -182,7 +182,7 @@ class ContextController(QObject):
         return _Shown(context, self._prices(context["model"]), message.mode == "vault")
 
     def _look_up(self, session: str, entry: str | None) -> tuple[str, str | None, _Shown | None]:
-        context = self._assistant.last_context(session, entry=entry)
+        context = self._assistant.history.last_context(session, entry=entry)
         if context is None:
             return session, entry, None
         return session, entry, _Shown(context, self._prices(context["model"]))
@@ -264,7 +264,9 @@ class ContextController(QObject):
             self._requests.ask(lambda: self._preview(message, full=True), now=True)
         else:
             of = entry if which == "chosen" else None
-            self._requests.ask(lambda: self._assistant.last_context(session, True, of), now=True)
+            self._requests.ask(
+                lambda: self._assistant.history.last_context(session, True, of), now=True
+            )
 
     def _on_action(self, act: Act, entry: str) -> None:
         if act in self._actions:

@@ -68,7 +68,9 @@ class MessageController(QObject):
         elif session is None:
             return
         elif action.kind == "branch":
-            self._start(partial(self._assistant.fork, session, action.entry), self._on_forked)
+            self._start(
+                partial(self._assistant.branches.fork, session, action.entry), self._on_forked
+            )
         elif self._session.is_running:
             self._notifier.toast(_BUSY)
         else:
@@ -84,19 +86,19 @@ class MessageController(QObject):
         sources.hovered.connect(self._transcript.mark_source)
 
     def _change(self, session: str, action: MessageAction) -> None:
-        assistant, entry = self._assistant, action.entry
+        branches, entry = self._assistant.branches, action.entry
         match action.kind:
             case "edit":
                 self._session.edit(entry, action.text, self._transcript.list_attachments(entry))
             case "again":
                 self._session.regenerate(entry)
             case "select":
-                self._start(partial(assistant.select_leaf, session, entry), self._on_selected)
+                self._start(partial(branches.select_leaf, session, entry), self._on_selected)
             case "pin" | "unpin":
                 is_on = action.kind == "pin"
-                self._start(partial(assistant.pin, session, entry, is_on), self._on_changed)
+                self._start(partial(branches.pin, session, entry, is_on), self._on_changed)
             case "label":
-                self._start(partial(assistant.label, session, entry, action.text), self._on_changed)
+                self._start(partial(branches.label, session, entry, action.text), self._on_changed)
 
     def _start(self, work: Callable[[], object], done: Callable[..., object]) -> Task:
         task = self._runner.call(work)
@@ -109,7 +111,9 @@ class MessageController(QObject):
         session, assistant = self._session.session, self._assistant
         if session is not None:
             self._start(
-                lambda: assistant.fork(session, assistant.entry_before(session, entry)),
+                lambda: assistant.branches.fork(
+                    session, assistant.history.entry_before(session, entry)
+                ),
                 self._on_forked,
             )
 
@@ -126,7 +130,7 @@ class MessageController(QObject):
         if session is None:
             return
         task = self._runner.stream(
-            lambda token: iter([assistant.summarise_branch(session, entry, token, model)])
+            lambda token: iter([assistant.branches.summarise_branch(session, entry, token, model)])
         )
         task.yielded.connect(partial(self._transcript.show_aside, _OTHER_VERSION))
         task.failed.connect(self._on_failed)

@@ -175,7 +175,9 @@ class SessionController(QObject):
         session = self.session
         if session is None:
             return
-        task = self._runner.call(lambda: (session, is_new, self._assistant.transcript(session)))
+        task = self._runner.call(
+            lambda: (session, is_new, self._assistant.history.transcript(session))
+        )
         task.yielded.connect(self._on_loaded)
         task.failed.connect(self._on_load_failed)
         task.start()

@@ -203,7 +203,7 @@ class InstructionsController(QObject):
         vault.indexed.connect(self._read)
 
     def _read(self) -> None:
-        self._reads.ask(self._assistant.instructions, now=True)
+        self._reads.ask(self._assistant.customization.instructions, now=True)
 
     def _on_read(self, found: VaultInstructions | None) -> None:
         if found is None or found.decision is not None:
@@ -214,10 +214,10 @@ class InstructionsController(QObject):
         self._bar.ask(found.path, found.visible_text, found.digest)
 
     def _on_accepted(self, digest: str) -> None:
-        self._decide(partial(self._assistant.accept_instructions, digest))
+        self._decide(partial(self._assistant.customization.decide, digest, "accepted"))
 
     def _on_refused(self, digest: str) -> None:
-        self._decide(partial(self._assistant.refuse_instructions, digest))
+        self._decide(partial(self._assistant.customization.decide, digest, "refused"))
 
     def _decide(self, work: Callable[[], object]) -> None:
         task = self._runner.call(work)

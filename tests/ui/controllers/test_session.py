@@ -52,7 +52,7 @@ def test_an_answer_is_stored_listed_and_accounted_for(
     assert window.sidebar.chosen_chat == "How much does the barrel hold?"
     assert window.chat.title == "How much does the barrel hold?"
     assert window.context.which == "last"
-    last = window.assistant.last_context(chat.session)
+    last = window.assistant.history.last_context(chat.session)
     assert last is not None
     assert f"{last['used']:,}" in window.context.texts()
     assert not window.chat.is_running
@@ -187,7 +187,7 @@ def test_stopping_keeps_what_has_arrived(
         live.run("stop")
     session = live.chat.session
     assert session is not None
-    answer = live.assistant.transcript(session).items[-1]
+    answer = live.assistant.history.transcript(session).items[-1]
     assert answer.text.startswith("Twelve char")  # type: ignore[union-attr]
 
 

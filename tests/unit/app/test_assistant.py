@@ -74,7 +74,7 @@ def test_an_answer_rests_on_notes_that_were_indexed_on_the_way(
     assert {note.state for note in reading.notes()} == {"indexed"}
     (small_vault / "Watering.md").write_text("# Watering\n\nBy hand.\n", "utf-8")
     assert "By hand." in reading.read_note("Watering.md").text
-    chat = reading.transcript(result.session)
+    chat = reading.history.transcript(result.session)
     question, answer = chat.items
     assert isinstance(question, UserItem)
     assert isinstance(answer, AnswerItem)
@@ -168,7 +168,7 @@ def test_a_question_that_does_not_fit_is_refused_with_its_table_and_kept(
     (listed,) = assistant.list_sessions()
     assert (listed.session, listed.turns) == (info.session, 0)
     assert listed.title.startswith("word word")
-    assert assistant.transcript(listed.session).items == ()
+    assert assistant.history.transcript(listed.session).items == ()
 
 
 def test_a_chat_goes_on_as_before_after_a_question_that_does_not_fit(
@@ -183,7 +183,7 @@ def test_a_chat_goes_on_as_before_after_a_question_that_does_not_fit(
     ask(assistant, "Two?", mode="chat", session=first.session)
     sent = [message["content"] for message in server.bodies[-1]["messages"]]
     assert sent[1:] == ["One?", "Understood.", "Two?"]
-    question = assistant.transcript(str(first.session)).items[2]
+    question = assistant.history.transcript(str(first.session)).items[2]
     assert isinstance(question, UserItem)
     assert len(question.siblings) == 3
 
@@ -206,7 +206,7 @@ def test_what_was_asked_is_on_the_disk_when_the_first_event_comes(
     session, entry = str(first.session), str(first.entry)
     file = reading.sessions.file(session)
     token = CancelToken()
-    question = reading.transcript(session).items[0]
+    question = reading.history.transcript(session).items[0]
     assert isinstance(question, UserItem)
     for events in (
         reading.ask(AskRequest("Two?", session=session, attach=("Watering.md",)), token),
@@ -270,7 +270,7 @@ def test_a_chat_in_use_can_be_read_and_previewed(assistant: Assistant, server: M
     assert any(isinstance(event, TextDelta) for event in running)
     with pytest.raises(TurnFailed, match="in use"):
         ask(assistant, "Three?", mode="chat", session=first.session)
-    assert len(assistant.transcript(first.session).items) == 3
+    assert len(assistant.history.transcript(first.session).items) == 3
     assert assistant.preview(first.session, "Three?", "chat")["layers"]["L4"]["items"] == 2
     cancel.cancel()
     assert result_of(list(running)).status == "interrupted"
@@ -286,7 +286,7 @@ def test_whoever_stops_watching_an_answer_keeps_what_had_arrived(
         pass
     running.close()  # type: ignore[attr-defined]
     (chat,) = assistant.list_sessions()
-    answer = assistant.transcript(chat.session).items[1]
+    answer = assistant.history.transcript(chat.session).items[1]
     assert isinstance(answer, AnswerItem)
     assert answer.text.startswith("Slow.")
     assert answer.status == "interrupted"
@@ -374,7 +374,7 @@ def test_a_changed_note_is_carried_forward_at_its_new_version_and_a_private_one_
 
 def test_a_chat_with_attachments_stays_a_chat(reading: Assistant, server: ModelServer) -> None:
     session = result_of(ask(reading, "One?", mode="chat", attach=("Watering.md",))).session
-    last = reading.last_context(session)
+    last = reading.history.last_context(session)
     assert last is not None
     after = reading.preview(session)["layers"]["L1"]["tokens"]
     assert after == last["layers"]["L1"]["tokens"]
@@ -395,7 +395,7 @@ def test_what_an_agent_read_can_be_opened_from_its_answer_later(
     server.script(Answer(calls=calls, text=""), Answer("By hand [1]. Never [9]."))
     session = result_of(ask(reading, "How?", mode="agent", update_index=False)).session
     again = build(Paths.find())
-    answer = again.transcript(str(session)).items[-1]
+    answer = again.history.transcript(str(session)).items[-1]
     assert isinstance(answer, AnswerItem)
     assert [source.source for source in answer.sources] == ["Watering.md"]
     assert [(c.n, c.path) for c in answer.citations] == [(1, "Watering.md")]

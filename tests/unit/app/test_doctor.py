@@ -74,7 +74,7 @@ def test_the_doctor_says_what_was_decided_about_the_instructions_of_notes(
     (said,) = details_of(assistant, small_vault)["instructions"]
     assert said.startswith("AGENTS.md of these notes is not used yet")
     assistant.open_vault(small_vault, remember=False)
-    found = assistant.instructions()
+    found = assistant.customization.instructions()
     assert found is not None
-    assistant.refuse_instructions(found.digest)
+    assistant.customization.decide(found.digest, "refused")
     assert details_of(assistant, small_vault)["instructions"] == ["AGENTS.md is refused"]

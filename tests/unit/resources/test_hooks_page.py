@@ -84,7 +84,7 @@ def test_the_marker_puts_the_date_behind_each_question_for_good(
     history = [message["content"] for message in server.bodies[-1]["messages"][1:]]
     assert str(history[0]).count("asked on") == 1
     assert history[-1] == "And?"
-    assert assistant.transcript(str(first.session)).items[0].text == "When?"
+    assert assistant.history.transcript(str(first.session)).items[0].text == "When?"
 
 
 def test_the_marker_works_beside_notes_that_were_attached(
@@ -121,7 +121,7 @@ def test_the_redaction_covers_what_is_asked_answered_and_found_before_it_is_stor
     assert kept is not None
     assert "The key is [redacted].\n\n[redacted]\nMore" in kept
     log = assistant.sessions.file(str(result.session)).read_text("utf-8")
-    context = json.dumps(assistant.last_context(str(result.session), full=True))
+    context = json.dumps(assistant.history.last_context(str(result.session), full=True))
     assert SECRET not in log + context
     assert "hunter2" not in log + context
 
@@ -141,7 +141,7 @@ def test_the_reminder_goes_with_each_request_and_is_never_history(
     assert sum(isinstance(entry, EphemeralEntry) for entry in entries) == 2
     said = [entry.message.text for entry in entries if isinstance(entry, MessageEntry)]
     assert said == ["When?", "Understood.", "And?", "Understood."]
-    found = assistant.last_context(str(first.session), full=True)
+    found = assistant.history.last_context(str(first.session), full=True)
     assert found is not None
     end = envelope_markdown(found, found["request_body"]).split("## Ephemeral")[1]
     assert end.count("**user** — Answer in at most three sentences.") == 2

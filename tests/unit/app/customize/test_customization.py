@@ -37,9 +37,9 @@ def ruled(reading: Assistant, small_vault: Path) -> Assistant:
 
 
 def accepted(assistant: Assistant) -> None:
-    found = assistant.instructions()
+    found = assistant.customization.instructions()
     assert found is not None
-    assistant.accept_instructions(found.digest)
+    assistant.customization.decide(found.digest, "accepted")
 
 
 def test_instructions_are_left_out_with_a_warning_until_they_are_accepted(
@@ -73,9 +73,9 @@ def test_accepted_instructions_are_a_section_of_their_own_escaped_and_in_the_rep
 def test_refused_instructions_are_left_out_and_nothing_is_said(
     ruled: Assistant, server: ModelServer
 ) -> None:
-    found = ruled.instructions()
+    found = ruled.customization.instructions()
     assert found is not None
-    ruled.refuse_instructions(found.digest)
+    ruled.customization.decide(found.digest, "refused")
     assert result_of(ask(ruled, "Hello?", mode="chat")).warnings == ()
     assert "German" not in system(server)
 
@@ -95,15 +95,15 @@ def test_changed_instructions_are_asked_about_again(
 
 
 def test_only_what_was_shown_can_be_accepted(ruled: Assistant, small_vault: Path) -> None:
-    found = ruled.instructions()
+    found = ruled.customization.instructions()
     assert found is not None
     (small_vault / "AGENTS.md").write_text("Something else.")
     with pytest.raises(InvalidRequest, match="has changed"):
-        ruled.accept_instructions(found.digest)
+        ruled.customization.decide(found.digest, "accepted")
     (small_vault / "AGENTS.md").unlink()
     with pytest.raises(NotFound):
-        ruled.accept_instructions(found.digest)
-    assert ruled.instructions() is None
+        ruled.customization.decide(found.digest, "accepted")
+    assert ruled.customization.instructions() is None
 
 
 def test_instructions_that_are_not_text_are_told_of_in_the_turn(
@@ -183,7 +183,7 @@ def test_a_hook_that_fails_at_the_end_says_that_the_answer_is_kept(
         True,
     )
     assert info.session is not None
-    assert assistant.transcript(info.session).items[-1].text == "Understood."
+    assert assistant.history.transcript(info.session).items[-1].text == "Understood."
 
 
 def test_no_file_of_a_hook_is_loaded_without_the_setting_nor_for_a_preview(
@@ -249,12 +249,12 @@ def test_an_answer_made_again_has_what_was_added_to_its_question(
     again = result_of(assistant.regenerate(session, entry, CancelToken()))
     (said,) = (message["content"] for message in server.bodies[-1]["messages"][1:])
     assert [part["text"] for part in said] == ["Hello?", "Of Hello?"]
-    assert [type(item).__name__ for item in assistant.transcript(session).items] == [
+    assert [type(item).__name__ for item in assistant.history.transcript(session).items] == [
         "UserItem",
         "CustomItem",
         "AnswerItem",
     ]
-    question = assistant.transcript(session).items[0]
+    question = assistant.history.transcript(session).items[0]
     edited = assistant.edit(session, question.entry, "Hi?", CancelToken())
     assert result_of(edited).entry not in (again.entry, first.entry)
     (said,) = (message["content"] for message in server.bodies[-1]["messages"][1:])

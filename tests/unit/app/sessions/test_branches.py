@@ -28,19 +28,19 @@ def chat(assistant: Assistant, *questions: str, **fields: Any) -> list[AskResult
 
 def shown(assistant: Assistant, session: str | None) -> list[str]:
     assert session is not None
-    items = assistant.transcript(session).items
+    items = assistant.history.transcript(session).items
     return [item.text for item in items if isinstance(item, UserItem | AnswerItem | CustomItem)]
 
 
 def question_of(assistant: Assistant, session: str | None, at: int = 0) -> UserItem:
     assert session is not None
-    items = [i for i in assistant.transcript(session).items if isinstance(i, UserItem)]
+    items = [i for i in assistant.history.transcript(session).items if isinstance(i, UserItem)]
     return items[at]
 
 
 def answer_of(assistant: Assistant, session: str | None, at: int = -1) -> AnswerItem:
     assert session is not None
-    items = [i for i in assistant.transcript(session).items if isinstance(i, AnswerItem)]
+    items = [i for i in assistant.history.transcript(session).items if isinstance(i, AnswerItem)]
     return items[at]
 
 
@@ -171,14 +171,14 @@ def test_choosing_a_branch_goes_on_at_its_end(assistant: Assistant, server: Mode
     session = str(one.session)
     first = question_of(assistant, session).entry
     edit(assistant, session, first, "Uno?")
-    assistant.select_leaf(session, first)
+    assistant.branches.select_leaf(session, first)
     assert assistant.sessions.read(session).path()[-1].id == two.entry
     chat_now = shown(assistant, session)
     assert chat_now == ["One?", "Understood.", "Two?", "Understood."]
     ask(assistant, "Three?", mode="chat", session=session)
     assert texts(server.bodies[3])[::2] == ["One?", "Two?", "Three?"]
     with pytest.raises(NotFound):
-        assistant.select_leaf(session, "ffffffff")
+        assistant.branches.select_leaf(session, "ffffffff")
 
 
 def test_what_the_model_saw_of_an_older_answer(assistant: Assistant, server: ModelServer) -> None:
@@ -188,7 +188,7 @@ def test_what_the_model_saw_of_an_older_answer(assistant: Assistant, server: Mod
     again = regenerate(assistant, session, str(two.entry))
     bodies = {}
     for entry in (one.entry, two.entry, again.entry):
-        found = assistant.last_context(session, True, entry)
+        found = assistant.history.last_context(session, True, entry)
         assert found is not None
         bodies[entry] = (
             found["rebuilt"],
@@ -202,8 +202,8 @@ def test_what_the_model_saw_of_an_older_answer(assistant: Assistant, server: Mod
 def test_a_copy_is_a_chat_of_its_own(assistant: Assistant, server: ModelServer) -> None:
     one, _ = chat(assistant, "One?", "Two?")
     session = str(one.session)
-    assistant.label(session, str(one.entry), "the good one")
-    copy = assistant.fork(session, str(one.entry))
+    assistant.branches.label(session, str(one.entry), "the good one")
+    copy = assistant.branches.fork(session, str(one.entry))
     assert assistant.sessions.read(copy).header.branched_from == session
     assert shown(assistant, copy) == ["One?", "Understood."]
     assert answer_of(assistant, copy).label == "the good one"
@@ -216,12 +216,12 @@ def test_a_copy_is_a_chat_of_its_own(assistant: Assistant, server: ModelServer) 
 def test_a_name_is_put_on_an_entry_and_taken_off(assistant: Assistant, server: ModelServer) -> None:
     (one,) = chat(assistant, "One?")
     session = str(one.session)
-    assistant.label(session, str(one.entry), " the\ngood one ")
+    assistant.branches.label(session, str(one.entry), " the\ngood one ")
     assert answer_of(assistant, session).label == "the good one"
-    assistant.label(session, str(one.entry), "")
+    assistant.branches.label(session, str(one.entry), "")
     assert answer_of(assistant, session).label == ""
     with pytest.raises(NotFound):
-        assistant.label(session, "ffffffff", "x")
+        assistant.branches.label(session, "ffffffff", "x")
 
 
 def test_a_message_of_a_program_is_read_by_the_model_and_shown_if_it_wants(
@@ -267,8 +267,8 @@ def test_a_chat_from_a_later_version_goes_on_as_a_copy_of_what_is_known(
     with pytest.raises(TurnFailed, match="schemaVersion 7, which is not known"):
         ask(assistant, "Three?", mode="chat", session=session)
     with pytest.raises(InvalidRequest, match="schemaVersion 7, which is not known"):
-        assistant.fork(session, str(two.entry))
-    copy = assistant.fork(session)
+        assistant.branches.fork(session, str(two.entry))
+    copy = assistant.branches.fork(session)
     assert shown(assistant, copy) == ["One?", "Understood.", "Two?"]
     ask(assistant, "Three?", mode="chat", session=copy)
     assert texts(server.bodies[2])[::2] == ["One?", "Two?", "Three?"]
@@ -287,7 +287,7 @@ def test_a_branch_that_was_left_is_summed_up_on_request(
     assistant: Assistant, server: ModelServer
 ) -> None:
     session, entry = left_branch(assistant, server)
-    summary = assistant.summarise_branch(session, entry, CancelToken())
+    summary = assistant.branches.summarise_branch(session, entry, CancelToken())
     assert summary == "They sow in spring."
     asked = str(server.bodies[2]["messages"])
     assert "When beans?" in asked
@@ -299,7 +299,7 @@ def test_a_branch_that_was_left_is_summed_up_on_request(
     assert (kept.from_id, kept.summary) == (entry, summary)
     assert shown(assistant, session) == ["When peas?", "Peas in March."]
     with pytest.raises(InvalidRequest, match="goes on with"):
-        assistant.summarise_branch(session, log.path()[-1].id, CancelToken())
+        assistant.branches.summarise_branch(session, log.path()[-1].id, CancelToken())
 
 
 def test_with_no_model_set_a_branch_becomes_an_outline_whoever_answered(
@@ -308,9 +308,9 @@ def test_with_no_model_set_a_branch_becomes_an_outline_whoever_answered(
     session, entry = left_branch(assistant, server)
     assistant.settings.set("chat.model", "extractive")
     before = len(server.received)
-    assert "When beans?" in assistant.summarise_branch(session, entry, CancelToken())
+    assert "When beans?" in assistant.branches.summarise_branch(session, entry, CancelToken())
     assert len(server.received) == before
-    chosen = assistant.summarise_branch(session, entry, CancelToken(), model="gpt-4o")
+    chosen = assistant.branches.summarise_branch(session, entry, CancelToken(), model="gpt-4o")
     assert chosen == "They sow in spring."
 
 
@@ -319,14 +319,14 @@ def test_without_a_model_a_branch_is_summed_up_in_its_own_words(
 ) -> None:
     session, entry = left_branch(assistant, server)
     server.script(Failure(400))
-    assert "When beans?" in assistant.summarise_branch(session, entry, CancelToken())
+    assert "When beans?" in assistant.branches.summarise_branch(session, entry, CancelToken())
 
 
 def test_the_entry_before_another_is_found(assistant: Assistant, server: ModelServer) -> None:
     (asked,) = chat(assistant, "One?")
     question, answer = question_of(assistant, asked.session), answer_of(assistant, asked.session)
     assert asked.session is not None
-    assert assistant.entry_before(asked.session, answer.entry) == question.entry
+    assert assistant.history.entry_before(asked.session, answer.entry) == question.entry
     first = assistant.sessions.read(asked.session).path()[0].id
     with pytest.raises(NotFound, match="Nothing stands before"):
-        assistant.entry_before(asked.session, first)
+        assistant.history.entry_before(asked.session, first)

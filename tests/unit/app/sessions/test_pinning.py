@@ -20,7 +20,7 @@ def session(assistant: Assistant, server: ModelServer) -> str:
 
 
 def entries(assistant: Assistant, session: str) -> tuple[UserItem, AnswerItem]:
-    question, answer = assistant.transcript(session).items
+    question, answer = assistant.history.transcript(session).items
     assert isinstance(question, UserItem)
     assert isinstance(answer, AnswerItem)
     return question, answer
@@ -28,7 +28,7 @@ def entries(assistant: Assistant, session: str) -> tuple[UserItem, AnswerItem]:
 
 def test_a_pinned_message_says_so_and_is_in_the_report(assistant: Assistant, session: str) -> None:
     question, _ = entries(assistant, session)
-    assistant.pin(session, question.entry, True)
+    assistant.branches.pin(session, question.entry, True)
     assert [item.is_pinned for item in entries(assistant, session)] == [True, False]
     (pin,) = assistant.preview(session)["pins"]
     assert (pin["target"], pin["source"]) == (question.entry, "this chat")
@@ -37,8 +37,8 @@ def test_a_pinned_message_says_so_and_is_in_the_report(assistant: Assistant, ses
 
 def test_a_pin_can_be_taken_off(assistant: Assistant, session: str) -> None:
     question, _ = entries(assistant, session)
-    assistant.pin(session, question.entry, True)
-    assistant.pin(session, question.entry, False)
+    assistant.branches.pin(session, question.entry, True)
+    assistant.branches.pin(session, question.entry, False)
     assert not entries(assistant, session)[0].is_pinned
     assert assistant.preview(session)["pins"] == []
 
@@ -47,16 +47,16 @@ def test_pins_take_no_more_than_a_quarter_of_the_budget(assistant: Assistant, se
     _, answer = entries(assistant, session)
     assistant.settings.set("autoCompactThreshold", 4_000)
     with pytest.raises(BadPin, match="a quarter of the budget") as refused:
-        assistant.pin(session, answer.entry, True)
+        assistant.branches.pin(session, answer.entry, True)
     assert describe(refused.value).code == "bad_request"
     assert not entries(assistant, session)[1].is_pinned
 
 
 def test_what_is_not_in_the_chat_cannot_be_pinned(assistant: Assistant, session: str) -> None:
     with pytest.raises(BadPin, match="nothing to pin"):
-        assistant.pin(session, "ffffffff", True)
+        assistant.branches.pin(session, "ffffffff", True)
 
 
 def test_a_chat_that_is_not_there_has_no_pins(assistant: Assistant) -> None:
     with pytest.raises(SessionMissing):
-        assistant.pin("20260101-000000-aaaaaa", "ffffffff", True)
+        assistant.branches.pin("20260101-000000-aaaaaa", "ffffffff", True)

@@ -46,7 +46,7 @@ def goes_on(assistant: Assistant, server: ModelServer, session: str) -> None:
     assert result_of(ask(assistant, "And?", mode="chat", session=session)).status == "complete"
     json.dumps(server.bodies[-1], ensure_ascii=False).encode("utf-8")
     assert session in [info.session for info in assistant.list_sessions()]
-    assert assistant.transcript(session).items
+    assert assistant.history.transcript(session).items
 
 
 def test_an_answer_with_half_a_pair_is_kept_and_the_chat_goes_on(
