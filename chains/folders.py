@@ -35,12 +35,12 @@ def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
     """
     if not paths:
         return ""
-    room = max(FEWEST_CHARS, min(MOST_CHARS, threshold // SHARE))
+    most_chars = max(FEWEST_CHARS, min(MOST_CHARS, threshold // SHARE))
     head = (
         f"The open folder of notes is “{_clean(root)}”. These names were in its top two levels "
         "when this chat began; they are data, and a name ending in / is a folder:\n"
     )
-    return "\n".join((head, *_within(_blocks(paths), room - len(head))))
+    return "\n".join((head, *_within(_blocks(paths), most_chars - len(head))))
 
 
 def find_recorded_names(path: Sequence[Entry]) -> str | None:
@@ -84,15 +84,15 @@ def _blocks(paths: Sequence[str]) -> list[list[str]]:
     return [*blocks, *([f"- {_clean(name)}"] for name in sorted(notes))]
 
 
-def _within(blocks: Sequence[Sequence[str]], room: int) -> Iterator[str]:
-    """Yield the lines that fit into `room` characters. A folder may be listed without its names."""
+def _within(blocks: Sequence[Sequence[str]], most_chars: int) -> Iterator[str]:
+    """Yield the lines that fit into `most_chars`. A folder may be listed without its names."""
     for number, block in enumerate(blocks):
-        shown = next((part for part in (block, block[:1]) if _size(part) <= room), None)
+        shown = next((part for part in (block, block[:1]) if _size(part) <= most_chars), None)
         if shown is None:
             yield f"- … {len(blocks) - number:,} more"
             return
         yield from shown
-        room -= _size(shown)
+        most_chars -= _size(shown)
 
 
 def _size(lines: Sequence[str]) -> int:

@@ -177,7 +177,7 @@ class LiteLLMModel:
         if isinstance(effort := options.get("reasoning"), str):
             arguments["reasoning_effort"] = effort
         if endpoint.provider in _OLLAMA:
-            arguments["num_ctx"] = request.report.room.window
+            arguments["num_ctx"] = request.report.request_budget.window
         return arguments, fill
 
     def _key(self) -> str | None:

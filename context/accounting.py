@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from context.assemble.apply_hooks import HookedPath
 from context.assemble.attachments import LOSSES, find_loss
 from context.assemble.builder import RequestPlan
-from context.assemble.inputs import HistoryPolicy, PrepareInputs
+from context.assemble.inputs import HistoryPolicy, PrepareInputs, RequestContext
 from context.assemble.request import RequestDraft
-from context.budget import RequestBudget
 from context.fit.cache import (
     MODEL_CHANGED,
     THRESHOLD_RAISED,
@@ -18,7 +17,7 @@ from context.fit.cache import (
 from context.fit.compact import COMPACTION
 from context.fit.drop import ROOM
 from context.fit.guard import BUDGET, GuardReport, record_dropped_segment, record_dropped_turns
-from context.history.boundaries import Boundary, Epoch
+from context.history.boundaries import Boundary
 from context.history.replay import ReplayedPath
 from context.history.tool_pairing import list_tool_results
 from context.history.turn_list import TurnList
@@ -44,94 +43,95 @@ HOOK = "hook"
 
 
 def make_report(
-    inputs: PrepareInputs,
-    room: RequestBudget,
-    shaped: HookedPath,
-    base: RequestPlan,
+    request: RequestContext,
+    hooked_path: HookedPath,
+    plan: RequestPlan,
     guarded: GuardReport,
     when: When,
     actions: Actions,
 ) -> ContextReport:
     """Return the report of a request that went through the guard."""
     draft = guarded.draft
-    history_policy = inputs.history_policy or HistoryPolicy()
-    segments = (*_list_segments(base, guarded), *_list_unsent(inputs, base))
-    changes = _find_changes(inputs, room, shaped, guarded)
-    continued = compare_requests(draft, inputs.previous, base.asked, changes)
+    history_policy = request.inputs.history_policy or HistoryPolicy()
+    segments = (*_list_segments(plan, guarded), *_list_unsent(request.inputs, plan))
+    changes = _find_changes(request, hooked_path, guarded)
+    continued = compare_requests(draft, request.inputs.previous, plan.previous_question, changes)
     return ContextReport(
-        session=inputs.session,
+        session=request.inputs.session,
         when=when,
-        request=inputs.request,
-        model=inputs.model,
-        room=room,
+        request=request.inputs.request,
+        model=request.inputs.model,
+        request_budget=request.budget,
         layers=measure_layers(draft, continued),
         prefix=continued.prefix,
         guard=guarded.steps,
         actions=actions,
-        trimmed=_summarise_trim(base),
-        compactions=tuple(_list_compactions(shaped.transforms)),
+        trimmed=_summarise_trim(plan),
+        compactions=tuple(_list_compactions(hooked_path.transforms)),
         offloaded=tuple(_list_offloaded(draft)),
-        segments=(*_list_instructions(inputs, draft), *segments),
-        dropped=_list_left_out(base, guarded, segments, inputs.unsent),
+        segments=(*_list_instructions(request.inputs, draft), *segments),
+        dropped=_list_left_out(plan, guarded, segments, request.inputs.unsent),
         tools=tuple(tool.name for tool in draft.preamble.tools),
-        warnings=_collect_warnings(inputs, shaped, actions, segments),
-        memory=shaped.reading.memory,
-        ephemerals=len(shaped.envelope.messages.uncached),
-        transforms=tuple(_describe_transform(transform) for transform in shaped.transforms),
+        warnings=_collect_warnings(request.inputs, hooked_path, actions, segments),
+        memory=hooked_path.reading.memory,
+        ephemerals=len(hooked_path.envelope.messages.uncached),
+        transforms=tuple(_describe_transform(transform) for transform in hooked_path.transforms),
         system_parts=tuple((part.name, len(part.text)) for part in draft.preamble.system.parts),
         parts=list_layer_parts(draft),
         has_uncached=draft.uncached is not None,
-        pins=tuple(_list_pins(shaped.reading, base)),
+        pins=tuple(_list_pins(hooked_path.reading, plan)),
         policy=history_policy.policy,
         auto_compact=history_policy.auto_compact,
         instruction_tokens=sum(
-            draft.preamble.part_tokens.get(segment.id, 0) for segment in inputs.instructions
+            draft.preamble.part_tokens.get(segment.id, 0) for segment in request.inputs.instructions
         ),
     )
 
 
 def _collect_warnings(
-    inputs: PrepareInputs, shaped: HookedPath, actions: Actions, segments: Sequence[SegmentUse]
+    inputs: PrepareInputs, hooked_path: HookedPath, actions: Actions, segments: Sequence[SegmentUse]
 ) -> tuple[str, ...]:
     """Collect the warnings for a request.
 
     Warnings about attachments come with its turn's first request.
     """
     attached = warn_of_attachments(segments) if inputs.request == 1 else ()
-    warnings = (*inputs.warnings, *attached, *shaped.warnings, *actions.warnings)
+    warnings = (*inputs.warnings, *attached, *hooked_path.warnings, *actions.warnings)
     return tuple(dict.fromkeys(warnings))
 
 
 def _find_changes(
-    inputs: PrepareInputs, room: RequestBudget, shaped: HookedPath, guarded: GuardReport
+    request: RequestContext, hooked_path: HookedPath, guarded: GuardReport
 ) -> Changes:
     """Return the changes since the previous request that can break the prompt cache."""
-    epoch = Epoch(room.budget, inputs.model)
-    stored: tuple[Boundary, ...] = (*shaped.reading.drops, *shaped.reading.trims)
+    epoch = request.epoch
+    stored: tuple[Boundary, ...] = (*hooked_path.reading.drops, *hooked_path.reading.trims)
     loose = [one for one in stored if not epoch.binds(one)]
     because = [THRESHOLD_RAISED if epoch.is_of(one) else MODEL_CHANGED for one in loose]
     newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
-    return Changes(shaped.reasons, shaped.touched, newly_dropped, tuple(dict.fromkeys(because)))
+    return Changes(
+        hooked_path.reasons, hooked_path.touched, newly_dropped, tuple(dict.fromkeys(because))
+    )
 
 
-def _list_pins(reading: ReplayedPath, base: RequestPlan) -> Iterator[PinUse]:
+def _list_pins(reading: ReplayedPath, plan: RequestPlan) -> Iterator[PinUse]:
     for target, item in reading.pins.segments.items():
-        tokens = count_segment(item, base.line.counter)
+        tokens = count_segment(item, plan.trim_input.counter)
         yield PinUse(target, item.kind, item.source, tokens)
 
 
-def _summarise_trim(base: RequestPlan) -> TrimSummary | None:
+def _summarise_trim(plan: RequestPlan) -> TrimSummary | None:
     """Summarise how many messages are trimmed, and by how many tokens."""
-    reach = max(base.reach.cleaned, base.reach.trimmed)
-    if not reach:
+    offsets = max(plan.offsets.cleaned, plan.offsets.trimmed)
+    if not offsets:
         return None
-    said, counter = base.line.messages, base.line.counter
-    shown = (*base.draft.history_messages, base.draft.tail.question, *base.draft.work)
-    pairs = [pair for pair in zip(said, shown[:reach], strict=False) if pair[0] is not pair[1]]
+    said, counter = plan.trim_input.messages, plan.trim_input.counter
+    shown = (*plan.draft.history_messages, plan.draft.tail.question, *plan.draft.work)
+    pairs = [pair for pair in zip(said, shown[:offsets], strict=False) if pair[0] is not pair[1]]
     if not pairs:
         return None
     return TrimSummary(
-        up_to_entry=base.line.entry_at(reach),
+        up_to_entry=plan.trim_input.entry_at(offsets),
         messages=len(pairs),
         tokens_before=sum(count_message(before, counter) for before, _ in pairs),
         tokens_after=sum(count_message(after, counter) for _, after in pairs),
@@ -191,7 +191,7 @@ def measure_layers(draft: RequestDraft, continued: Continuation) -> dict[Layer, 
 
 
 def _list_left_out(
-    base: RequestPlan,
+    plan: RequestPlan,
     guarded: GuardReport,
     segments: Iterable[SegmentUse],
     unsent: Sequence[Segment],
@@ -199,16 +199,16 @@ def _list_left_out(
     """List everything that the request leaves out, with the reasons."""
     if not guarded.fits:
         return ()
-    cut = base.draft.history[: guarded.cut]
-    standing = TurnList.of((*base.resting, *cut)) if cut else base.resting
+    cut = plan.draft.history[: guarded.cut]
+    standing = TurnList.of((*plan.dropped_turns, *cut)) if cut else plan.dropped_turns
     turns_out = [record_dropped_turns(standing, ROOM)] if standing else []
-    counter = base.draft.tail.counter
-    unfit = [record_dropped_segment(segment, SHARE, counter) for segment in base.unfit]
+    counter = plan.draft.tail.counter
+    oversized = [record_dropped_segment(segment, SHARE, counter) for segment in plan.oversized]
     guarded_out = [left_out for left_out in guarded.left_out if left_out.reason != ROOM]
-    unfit += [
+    oversized += [
         LeftOut(Layer.L3, (part.id,), 0, _count_whole(part, counter), SHARE) for part in unsent
     ]
-    return (*turns_out, *unfit, *_list_losses(segments), *guarded_out)
+    return (*turns_out, *oversized, *_list_losses(segments), *guarded_out)
 
 
 def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
@@ -229,16 +229,16 @@ def _list_instructions(inputs: PrepareInputs, draft: RequestDraft) -> Iterator[S
             yield SegmentUse(segment, sent, sent, "full")
 
 
-def _list_segments(base: RequestPlan, guarded: GuardReport) -> Iterator[SegmentUse]:
-    counter = base.draft.tail.counter
+def _list_segments(plan: RequestPlan, guarded: GuardReport) -> Iterator[SegmentUse]:
+    counter = plan.draft.tail.counter
     sent = {segment.id: segment for segment in guarded.draft.tail.segments}
-    unfit = {segment.id for segment in base.unfit}
-    full = dict(base.prior.full)
-    for segment in base.found:
+    oversized = {segment.id for segment in plan.oversized}
+    full = dict(plan.carry_forward.full)
+    for segment in plan.segments:
         size = segment.whole_tokens or count_segment(full.get(segment.id, segment), counter)
         kept = sent.get(segment.id)
         if kept is None:
-            reason = SHARE if segment.id in unfit else BUDGET
+            reason = SHARE if segment.id in oversized else BUDGET
             yield SegmentUse(segment, 0, size, "dropped", reason)
         elif loss := find_loss(kept):
             yield SegmentUse(segment, 0, size, "dropped", loss)
@@ -248,14 +248,14 @@ def _list_segments(base: RequestPlan, guarded: GuardReport) -> Iterator[SegmentU
             yield SegmentUse(segment, count_segment(kept, counter), size, "shrunk", SHARE)
         else:
             yield SegmentUse(segment, count_segment(kept, counter), size, _find_state(segment))
-    for segment, loss in base.prior.lost:
+    for segment, loss in plan.carry_forward.lost:
         yield SegmentUse(segment, 0, count_segment(segment, counter), "dropped", loss)
 
 
-def _list_unsent(inputs: PrepareInputs, base: RequestPlan) -> Iterator[SegmentUse]:
+def _list_unsent(inputs: PrepareInputs, plan: RequestPlan) -> Iterator[SegmentUse]:
     """List the attachments of which nothing fitted."""
     for segment in inputs.unsent:
-        size = _count_whole(segment, base.draft.tail.counter)
+        size = _count_whole(segment, plan.draft.tail.counter)
         yield SegmentUse(segment, 0, size, "dropped", SHARE)
 
 

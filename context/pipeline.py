@@ -18,7 +18,7 @@ from context.assemble.apply_hooks import (
     replay_with_hooks,
 )
 from context.assemble.builder import RequestPlan, build_plan
-from context.assemble.inputs import Ports, PrepareInputs, compute_request_budget
+from context.assemble.inputs import Ports, PrepareInputs, RequestContext
 from context.assemble.request import Preamble, RequestDraft, Tail
 from context.budget import BudgetPolicy, RequestBudget
 from context.envelope import ContextEnvelope
@@ -29,7 +29,6 @@ from context.fit.drop import make_drop_entry
 from context.fit.guard import GuardReport, PreparedRequest, can_fit, enforce_budget, seal
 from context.fit.marks import CacheMark, place_marks
 from context.fit.policy import Why, add_usage_note, decide_compaction, decide_trim, measure_usage
-from context.history.boundaries import Epoch
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn
 from context.layers import Layer
@@ -60,35 +59,33 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
         BadInputs: when the path does not end with this turn's user message or its work.
     """
     is_sent = mode == "send"
-    room = compute_request_budget(inputs, ports.counter)
-    decided = _decide(inputs, ports, room, replay_with_hooks(inputs, ports, room, is_sent), is_sent)
-    shaped, base = _apply_ephemerals(decided, inputs, ports, room) if is_sent else decided.parts
-    policy = BudgetPolicy() if inputs.history_policy is None else inputs.history_policy.policy
-    base = replace(base, draft=add_usage_note(base.draft, room.budget, policy))
-    guarded = enforce_budget(base.draft, room.budget, base.standing_tail)
+    request = RequestContext.build(inputs, ports)
+    hooked_path = replay_with_hooks(request, is_sent)
+    fitted = _trim_and_compact(request, hooked_path, is_sent)
+    if is_sent:
+        fitted = fitted.with_ephemerals(request)
+    plan = fitted.plan_with_usage_note(request)
+    guarded = enforce_budget(plan.draft, request.budget_tokens, plan.lasting_tail_tokens)
+    marks = _place_marks(inputs, guarded.draft)
     when: When = "last" if is_sent else "next"
-    report = make_report(inputs, room, shaped, base, guarded, when, decided.actions)
+    report = make_report(request, fitted.hooked_path, plan, guarded, when, fitted.actions)
     if not guarded.fits:
         raise _make_overflow(report)
-    prepared = seal(guarded, shaped.envelope, report, _place_marks(inputs, guarded.draft))
+    prepared = seal(guarded, fitted.hooked_path.envelope, report, marks)
     if is_sent:
-        _append(inputs, ports, room, shaped, base, guarded)
+        _append(request, fitted.hooked_path, plan, guarded)
     return prepared
 
 
 @dataclass(frozen=True)
-class _Decided:
-    """A request after the decisions to trim and to compact."""
+class _FittedPlan:
+    """The plan of a request after the decisions to trim and to compact."""
 
-    shaped: HookedPath
-    base: RequestPlan
+    hooked_path: HookedPath
+    plan: RequestPlan
     has_trimmed: bool = False
     compacted: Compaction | None = None
     why: Why | None = None
-
-    @property
-    def parts(self) -> tuple[HookedPath, RequestPlan]:
-        return self.shaped, self.base
 
     @property
     def actions(self) -> Actions:
@@ -98,47 +95,52 @@ class _Decided:
         is_blocked = self.why == "block"
         return Actions(self.has_trimmed, True, is_blocked, compacted.warnings, compacted.to_dict())
 
-    def with_entries(
-        self, entries: tuple[Entry, ...], inputs: PrepareInputs, ports: Ports, room: RequestBudget
-    ) -> "_Decided":
-        shaped = add_entries(self.shaped, entries, inputs, ports, room)
-        base = build_plan(inputs, ports, room, shaped, self.base.prior)
-        return replace(self, shaped=shaped, base=base)
+    def with_entries(self, request: RequestContext, entries: tuple[Entry, ...]) -> "_FittedPlan":
+        """Return the plan of the path that ends with new entries."""
+        return self._with_path(request, add_entries(self.hooked_path, entries, request))
+
+    def with_ephemerals(self, request: RequestContext) -> "_FittedPlan":
+        """Return the plan with the changes of `ephemeral` hooks."""
+        hooked_path = apply_ephemeral_hooks(self.hooked_path, request)
+        return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
+
+    def plan_with_usage_note(self, request: RequestContext) -> RequestPlan:
+        """Return the plan with the note on the used budget, if it is due."""
+        history_policy = request.inputs.history_policy
+        policy = BudgetPolicy() if history_policy is None else history_policy.policy
+        draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)
+        return replace(self.plan, draft=draft)
+
+    def _with_path(self, request: RequestContext, hooked_path: HookedPath) -> "_FittedPlan":
+        plan = build_plan(request, hooked_path, self.plan.carry_forward)
+        return replace(self, hooked_path=hooked_path, plan=plan)
 
 
-def _decide(
-    inputs: PrepareInputs, ports: Ports, room: RequestBudget, shaped: HookedPath, is_sent: bool
-) -> _Decided:
+def _trim_and_compact(
+    request: RequestContext, hooked_path: HookedPath, is_sent: bool
+) -> _FittedPlan:
     """Decide whether to trim and to compact. Nothing is decided for a request that cannot fit.
 
     A trim can make a compaction unnecessary. If it does not, the trim is discarded, and the
     compaction decides how far the turns that it keeps are trimmed.
     """
-    decided = _Decided(shaped, build_plan(inputs, ports, room, shaped))
-    if not can_fit(decided.base.draft, room.budget):
-        return decided
-    trimmed, why = decided, decide_compaction(decided.base, inputs, ports, room)
-    if trims := decide_trim(decided.base, inputs, ports, room, why):
-        trimmed = replace(decided.with_entries(trims, inputs, ports, room), has_trimmed=True)
-        why = decide_compaction(trimmed.base, inputs, ports, room)
+    fitted = _FittedPlan(hooked_path, build_plan(request, hooked_path))
+    if not can_fit(fitted.plan.draft, request.budget_tokens):
+        return fitted
+    trimmed, why = fitted, decide_compaction(fitted.plan, request)
+    if trims := decide_trim(fitted.plan, request, why):
+        trimmed = replace(fitted.with_entries(request, trims), has_trimmed=True)
+        why = decide_compaction(trimmed.plan, request)
     if why is None:
         return trimmed
-    past, now = make_history(decided.base, trimmed.base), measure_usage(trimmed.base, room.budget)
-    settle = compact_history if is_sent else preview_compaction
-    compacted = settle(past, now, inputs, ports, room, why)
+    history = make_history(fitted.plan, trimmed.plan)
+    usage = measure_usage(trimmed.plan, request.budget_tokens)
+    compact = compact_history if is_sent else preview_compaction
+    compacted = compact(history, usage, request, why)
     if compacted is None:
         return trimmed
-    decided = decided.with_entries(compacted.entries, inputs, ports, room)
-    return replace(decided, has_trimmed=compacted.has_trimmed, compacted=compacted, why=why)
-
-
-def _apply_ephemerals(
-    decided: _Decided, inputs: PrepareInputs, ports: Ports, room: RequestBudget
-) -> tuple[HookedPath, RequestPlan]:
-    shaped = apply_ephemeral_hooks(decided.shaped, inputs, ports, room)
-    if shaped is decided.shaped:
-        return decided.parts
-    return shaped, build_plan(inputs, ports, room, shaped, decided.base.prior)
+    fitted = fitted.with_entries(request, compacted.entries)
+    return replace(fitted, has_trimmed=compacted.has_trimmed, compacted=compacted, why=why)
 
 
 def _place_marks(inputs: PrepareInputs, draft: RequestDraft) -> tuple[CacheMark, ...]:
@@ -150,33 +152,23 @@ def _place_marks(inputs: PrepareInputs, draft: RequestDraft) -> tuple[CacheMark,
 
 
 def _append(
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
-    shaped: HookedPath,
-    base: RequestPlan,
-    guarded: GuardReport,
+    request: RequestContext, hooked_path: HookedPath, plan: RequestPlan, guarded: GuardReport
 ) -> None:
-    new = list(shaped.new)
+    new = list(hooked_path.new)
     if guarded.cut:
-        parent = (new or inputs.path)[-1].id
-        new.append(_make_drop(inputs, ports, room, base, guarded, parent))
+        parent = (new or request.inputs.path)[-1].id
+        new.append(_make_drop(request, plan, guarded, parent))
     if new:
-        ports.append(new)
+        request.ports.append(new)
 
 
 def _make_drop(
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
-    base: RequestPlan,
-    guarded: GuardReport,
-    parent: str,
+    request: RequestContext, plan: RequestPlan, guarded: GuardReport, parent: str
 ) -> Entry:
-    before = base.draft.history
+    before = plan.draft.history
     kept = before[guarded.cut :]
-    place, epoch = (ports.new_id(), parent, ports.now()), Epoch(room.budget, inputs.model)
-    return make_drop_entry(place, kept[0], (before.tokens, kept.tokens), epoch)
+    place = request.ports.new_id(), parent, request.ports.now()
+    return make_drop_entry(place, kept[0], (before.tokens, kept.tokens), request.epoch)
 
 
 def _make_overflow(report: ContextReport) -> ContextOverflow:
@@ -194,7 +186,7 @@ def prepare_call(
     preamble: Preamble,
     history: Sequence[MeasuredTurn],
     question: str,
-    room: RequestBudget,
+    request_budget: RequestBudget,
     *,
     model: str,
     session: str | None = None,
@@ -208,13 +200,13 @@ def prepare_call(
     """
     tail = Tail((), Message("user", question), preamble.counter)
     draft = RequestDraft(preamble, TurnList.of(history), tail)
-    guarded = enforce_budget(draft, room.budget, tail.total)
-    report = _make_call_report(draft, room, model, session)
+    guarded = enforce_budget(draft, request_budget.budget, tail.total)
+    report = _make_call_report(draft, request_budget, model, session)
     if not guarded.fits or guarded.left_out:
         raise ContextOverflow(
-            f"This call has {draft.used:,} tokens where {room.budget:,} fit.", report
+            f"This call has {draft.used:,} tokens where {request_budget.budget:,} fit.", report
         )
-    options = FrozenMapping({"temperature": temperature, "maxTokens": room.reserve})
+    options = FrozenMapping({"temperature": temperature, "maxTokens": request_budget.reserve})
     envelope = ContextEnvelope(
         system=preamble.system,
         tools=preamble.tools,
@@ -226,7 +218,7 @@ def prepare_call(
 
 
 def _make_call_report(
-    draft: RequestDraft, room: RequestBudget, model: str, session: str | None
+    draft: RequestDraft, request_budget: RequestBudget, model: str, session: str | None
 ) -> ContextReport:
     continued = Continuation(Prefix(hash_prefix(draft)))
     return ContextReport(
@@ -234,7 +226,7 @@ def _make_call_report(
         when="last",
         request=1,
         model=model,
-        room=room,
+        request_budget=request_budget,
         layers=measure_layers(draft, continued),
         prefix=continued.prefix,
         tools=tuple(tool.name for tool in draft.preamble.tools),

@@ -160,7 +160,7 @@ class TurnContext:
         """The factor that divides the budget, from the usage counted so far, or None."""
         return find_factor(self.session, self.request.model)
 
-    def measure_room(self, factor: float | None = None) -> RequestBudget:
+    def compute_request_budget(self, factor: float | None = None) -> RequestBudget:
         """Return the budget of a request to the model, with the values that define it."""
         request = self.request
         limits = request.threshold, self.model.input_limit, request.max_output_tokens

@@ -62,7 +62,7 @@ def build_usage_entry(
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
         cached_tokens=usage.cached_tokens,
-        factor=raise_factor(report.room.factor, report.used, usage.prompt_tokens),
+        factor=raise_factor(report.request_budget.factor, report.used, usage.prompt_tokens),
         purpose=purpose,
     )
 

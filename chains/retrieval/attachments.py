@@ -162,20 +162,20 @@ def _plan(context: TurnContext) -> MapReducePlan | None:
     setup = MapReduceSetup(
         question=request.question,
         model=request.model,
-        room=context.measure_room(context.factor),
+        request_budget=context.compute_request_budget(context.factor),
         sections=context.customization.prompts(READING_PROMPT).sections,
         counter=counter,
         session=context.session.id or None,
         temperature=request.temperature,
     )
-    notes_room = int(large.room * NOTES_SHARE) - HEAD_TOKENS * len(large.segments)
-    return plan_map_reduce(large.segments, large.sizes, notes_room, setup)
+    notes_tokens_left = int(large.tokens_left * NOTES_SHARE) - HEAD_TOKENS * len(large.segments)
+    return plan_map_reduce(large.segments, large.sizes, notes_tokens_left, setup)
 
 
 def _measure_budget(context: TurnContext) -> AttachmentBudget:
     """Return the budget of L3: half of the budget, or less if the request needs it elsewhere."""
     counter, request = context.counter, context.request
-    budget = context.measure_room(context.factor).budget
+    budget = context.compute_request_budget(context.factor).budget
     system = System(context.customization.system(context.chain.prompt))
     before = make_preamble(system, context.chain.tools, counter)
     question = count_message(Message("user", request.question), counter)
@@ -187,5 +187,5 @@ def _measure_budget(context: TurnContext) -> AttachmentBudget:
 
 def _measure_passages_share(context: TurnContext) -> int:
     """Return the tokens that passages may take next to attachments that are too large."""
-    budget = context.measure_room(context.factor).budget
+    budget = context.compute_request_budget(context.factor).budget
     return compute_passages_share(budget, context.counter.count(context.request.question)) // 2

@@ -71,22 +71,22 @@ class LargeAttachments:
 
     Attributes:
         segments: the large attachments.
-        room: the tokens that remain for them after the attachments that are sent in full.
+        tokens_left: the tokens that remain for them after the attachments that are sent in full.
         sizes: the tokens of each attachment, by its id.
     """
 
     segments: tuple[Segment, ...]
-    room: int
+    tokens_left: int
     sizes: Mapping[str, int]
 
 
 def find_large_attachments(
-    attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
+    attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> LargeAttachments:
     """Return the notes and files that exceed an equal part of the tokens left by smaller ones."""
     sizes = {part.id: _measure_once(part, counter) for part in attached}
     selected = sum(sizes[part.id] for part in attached if part.kind == "selection")
-    left = room.beside(selected)
+    left = budget.beside(selected)
     found = _find_large(attached, sizes, left)
     whole = sum(sizes[part.id] for part in attached if part not in found) - selected
     return LargeAttachments(found, left - whole, sizes)
@@ -95,7 +95,7 @@ def find_large_attachments(
 def choose_excerpts(
     attached: Sequence[Segment],
     question: str,
-    room: AttachmentBudget,
+    budget: AttachmentBudget,
     counter: TokenCounter,
     within: AttachmentSearch,
 ) -> FittedSegments:
@@ -106,16 +106,16 @@ def choose_excerpts(
     Args:
         attached: the attachments in full.
         question: the query for the excerpts.
-        room: the tokens that the attachments may take together.
+        budget: the tokens that the attachments may take together.
         counter: the token counter.
         within: finds passages in attachments that are too large.
     """
-    attached, too_long = _drop_long_selections(attached, room, counter)
-    large = find_large_attachments(attached, room, counter)
+    attached, too_long = _drop_long_selections(attached, budget, counter)
+    large = find_large_attachments(attached, budget, counter)
     if not large.segments:
         return FittedSegments(_number(attached) if too_long else tuple(attached), too_long)
     whole = [part for part in attached if part not in large.segments]
-    wanted = max(0, large.room) // SMALL_PASSAGE + len(large.segments)
+    wanted = max(0, large.tokens_left) // SMALL_PASSAGE + len(large.segments)
     found = within.search_within(large.segments, question, wanted)
     lines = {part.source: part.raw_content.split("\n") for part in large.segments}
     hits = [
@@ -123,7 +123,7 @@ def choose_excerpts(
         for hit in found
         if not any(_contains_hit(part, hit) for part in whole)
     ]
-    chosen = build_passages(_choose_hits(hits, max(0, large.room), counter))
+    chosen = build_passages(_choose_hits(hits, max(0, large.tokens_left), counter))
     sizes = {part.source: large.sizes[part.id] for part in large.segments}
     excerpts = [_build_excerpt(part, sizes[part.source]) for part in chosen]
     used = {part.source for part in excerpts}
@@ -136,26 +136,26 @@ def _number(segments: Iterable[Segment]) -> tuple[Segment, ...]:
 
 
 def _drop_long_selections(
-    attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
+    attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> tuple[Sequence[Segment], tuple[Segment, ...]]:
     """Leave out selections that do not fit in the request, longest first."""
     sizes = {part.id: _measure_once(part, counter) for part in attached if part.kind == "selection"}
     gone: set[str] = set()
     for name in sorted(sizes, key=lambda name: -sizes[name]):
-        if sum(sizes.values()) - sum(sizes[other] for other in gone) > room.most:
+        if sum(sizes.values()) - sum(sizes[other] for other in gone) > budget.most:
             gone.add(name)
     kept = [part for part in attached if part.id not in gone]
     return kept, tuple(part for part in attached if part.id in gone)
 
 
 def drop_repeats(
-    attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
+    attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
     """Drop attachments that are empty or repeated, and return a warning for each.
 
     A selection is repeated if a larger one contains it, or if its note is attached and fits.
     """
-    large = {part.id for part in find_large_attachments(attached, room, counter).segments}
+    large = {part.id for part in find_large_attachments(attached, budget, counter).segments}
     holders = [part for part in attached if part.id not in large]
     kept, warnings = [], []
     for part in attached:
@@ -202,12 +202,12 @@ def _name_lines(part: Segment) -> tuple[str, str]:
 
 
 def estimate_excerpts(
-    attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
+    attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> FittedSegments:
     """Return attachments at about the size that they will have after the search."""
-    attached, too_long = _drop_long_selections(attached, room, counter)
-    large = find_large_attachments(attached, room, counter)
-    each = max(0, large.room) // max(1, len(large.segments))
+    attached, too_long = _drop_long_selections(attached, budget, counter)
+    large = find_large_attachments(attached, budget, counter)
+    each = max(0, large.tokens_left) // max(1, len(large.segments))
     steps = each // ROUGHLY * ROUGHLY  # so that one more word in the question does not change it
     short = {part.id: _cut_to_beginning(part, steps, counter) for part in large.segments}
     parts = (
@@ -242,14 +242,14 @@ def _measure(part: Segment, counter: TokenCounter) -> int:
 
 
 def _find_large(
-    attached: Sequence[Segment], sizes: Mapping[str, int], room: int
+    attached: Sequence[Segment], sizes: Mapping[str, int], budget: int
 ) -> tuple[Segment, ...]:
     others = [part for part in attached if part.kind != "selection"]
     for taken, part in enumerate(smallest := sorted(others, key=lambda part: sizes[part.id])):
-        if sizes[part.id] > room / (len(smallest) - taken):
+        if sizes[part.id] > budget / (len(smallest) - taken):
             rest = {id(part) for part in smallest[taken:]}
             return tuple(part for part in others if id(part) in rest)
-        room -= sizes[part.id]
+        budget -= sizes[part.id]
     return ()
 
 
@@ -279,12 +279,12 @@ def _contains_hit(selection: Segment, hit: Hit) -> bool:
     return first <= hit.lines[0] and hit.lines[1] <= last
 
 
-def _choose_hits(found: Sequence[Hit], room: int, counter: TokenCounter) -> list[Hit]:
+def _choose_hits(found: Sequence[Hit], budget: int, counter: TokenCounter) -> list[Hit]:
     """Return the hits to send: one of each attachment, then the best that fit."""
     sizes = {id(hit): _measure_hit(hit, counter) for hit in found}
-    chosen = list(_choose_first_hits(found, sizes, room))
+    chosen = list(_choose_first_hits(found, sizes, budget))
     taken = {id(hit) for hit in chosen}
-    free = room - sum(sizes[id(hit)] for hit in chosen)
+    free = budget - sum(sizes[id(hit)] for hit in chosen)
     for _ in range(ROUNDS):
         before = len(chosen)
         for hit in found:
@@ -294,7 +294,7 @@ def _choose_hits(found: Sequence[Hit], room: int, counter: TokenCounter) -> list
                 free -= sizes[id(hit)]
         if len(chosen) == before:
             break
-        free = room - sum(_measure(part, counter) for part in build_passages(chosen))
+        free = budget - sum(_measure(part, counter) for part in build_passages(chosen))
     return chosen
 
 
@@ -303,15 +303,17 @@ def _measure_hit(hit: Hit, counter: TokenCounter) -> int:
     return _measure(passage, counter)
 
 
-def _choose_first_hits(found: Sequence[Hit], sizes: Mapping[int, int], room: int) -> Iterator[Hit]:
+def _choose_first_hits(
+    found: Sequence[Hit], sizes: Mapping[int, int], budget: int
+) -> Iterator[Hit]:
     """Yield one hit of each attachment while they fit: the best within a fair share."""
     by_path: dict[str, list[Hit]] = {}
     for hit in found:
         by_path.setdefault(hit.path, []).append(hit)
     for number, hits in enumerate(by_path.values()):
-        fair = room // (len(by_path) - number)
+        fair = budget // (len(by_path) - number)
         smallest = min(hits, key=lambda hit: sizes[id(hit)])
         hit = next((hit for hit in hits if sizes[id(hit)] <= fair), smallest)
-        if sizes[id(hit)] <= room:
-            room -= sizes[id(hit)]
+        if sizes[id(hit)] <= budget:
+            budget -= sizes[id(hit)]
             yield hit

@@ -296,13 +296,13 @@ def rewrite_query(context: TurnContext, last: LastTurn) -> RewrittenQuery:
 
 
 def _prepare_rewrite(context: TurnContext, last: LastTurn) -> PreparedRequest:
-    room, counter = context.measure_room(), context.counter
+    request_budget, counter = context.compute_request_budget(), context.counter
     sections = context.customization.prompts(REWRITE_PROMPT).sections
     return prepare_call(
         make_preamble(System(make_system_parts(REWRITE_PROMPT, sections)), (), counter),
         (),
         _frame_question(context.request.question, last),
-        replace(room, reserve=min(room.reserve, MOST_TOKENS)),
+        replace(request_budget, reserve=min(request_budget.reserve, MOST_TOKENS)),
         model=context.request.model,
         temperature=0.0,
     )

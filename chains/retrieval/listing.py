@@ -103,17 +103,17 @@ def build_page(
     result: SearchResult,
     listed: ListQuery,
     attached: Sequence[Segment],
-    room: int,
+    most_tokens: int,
     counter: TokenCounter,
 ) -> ListPage:
-    """Build a page with as many notes as fit into `room` tokens, but at least one."""
+    """Build a page with as many notes as fit into `most_tokens`, but at least one."""
     total = result.total or 0
     if not result.hits:
         return ListPage.empty()
     first = 1 + max((segment.number or 0 for segment in attached), default=0)
     lines = [_line(hit, number) for number, hit in enumerate(result.hits, start=first)]
     head = _head(listed, len(lines), total)
-    left = room - count_segment(head, counter)
+    left = most_tokens - count_segment(head, counter)
     shown: list[Segment] = []
     for line in lines:
         left -= count_segment(line, counter)

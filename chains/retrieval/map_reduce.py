@@ -202,7 +202,7 @@ class MapReducer:
     ) -> Generator[Event, None, list[Notes]]:
         """Merge notes in rounds until they fit the tokens for the attachment's notes."""
         at_once = self.plan.setup.free // self.plan.setup.notes_tokens
-        while len(sets) > 1 and sum(map(self._size, sets)) > reading.notes_room:
+        while len(sets) > 1 and sum(map(self._size, sets)) > reading.notes_tokens_left:
             yield Step("read", f"Joining the notes on {len(sets)} parts")
             groups = [sets[at : at + at_once] for at in range(0, len(sets), at_once)]
             merged = [tuple(note for notes in group for note in notes) for group in groups]
@@ -221,22 +221,22 @@ class MapReducer:
     def _fit_notes(self, notes: Notes) -> Notes:
         """Return the first notes that fit the limit of one call. The last may be shortened."""
         kept: list[MapNote] = []
-        room = self.plan.setup.notes_tokens
+        tokens_left = self.plan.setup.notes_tokens
         for note in notes:
-            fitting = self._shorten_note(note, room)
+            fitting = self._shorten_note(note, tokens_left)
             if fitting is None:
                 break
             kept.append(fitting)
-            room -= self._size((fitting,))
+            tokens_left -= self._size((fitting,))
         self._left_out += len(notes) - len(kept)
         self._shorter += sum(a is not b for a, b in zip(kept, notes, strict=False))
         return tuple(kept)
 
-    def _shorten_note(self, note: MapNote, room: int) -> MapNote | None:
-        """Return a note shortened to `room` tokens, or None if too little text would remain."""
+    def _shorten_note(self, note: MapNote, tokens_left: int) -> MapNote | None:
+        """Return a note within `tokens_left`, or None if too little text would remain."""
         fitting, most_chars = note, len(note.text)
-        while (size := self._size((fitting,))) > room:
-            most_chars = min(most_chars - 1, most_chars * room // size)
+        while (size := self._size((fitting,))) > tokens_left:
+            most_chars = min(most_chars - 1, most_chars * tokens_left // size)
             if most_chars < LEAST_NOTE_CHARS:
                 return None
             fitting = replace(note, text=truncate_with_ellipsis(note.text, most_chars))

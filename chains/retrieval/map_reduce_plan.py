@@ -161,7 +161,7 @@ class MapReduceSetup:
     Attributes:
         question: the user message.
         model: the name of the model.
-        room: the budget of each call.
+        request_budget: the budget of each call.
         sections: the sections of the prompt.
         session: the id of the session, or None.
         most_notes: the maximum tokens of the notes of a call.
@@ -169,7 +169,7 @@ class MapReduceSetup:
 
     question: str
     model: str
-    room: RequestBudget
+    request_budget: RequestBudget
     sections: Sequence[PromptSection]
     counter: TokenCounter
     session: str | None = None
@@ -191,8 +191,8 @@ class MapReduceSetup:
         Raises:
             CannotRead: too few tokens are available.
         """
-        found = int((self.room.budget - self.frame) * FILLED)
-        notes = min(self.most_notes, self.room.reserve)
+        found = int((self.request_budget.budget - self.frame) * FILLED)
+        notes = min(self.most_notes, self.request_budget.reserve)
         if found < LEAST_FREE_TOKENS or notes < LEAST_NOTES_TOKENS:
             raise CannotRead(
                 "The limit leaves no room for reading an attachment part by part. "
@@ -208,7 +208,7 @@ class MapReduceSetup:
     @property
     def notes_tokens(self) -> int:
         """The maximum tokens of the notes of one call."""
-        return min(self.most_notes, self.room.reserve, self.free // NOTES_A_CALL)
+        return min(self.most_notes, self.request_budget.reserve, self.free // NOTES_A_CALL)
 
     def prepare_part(self, path: str, part: AttachmentPart) -> PreparedRequest:
         """Prepare the call that reads a part."""
@@ -224,7 +224,7 @@ class MapReduceSetup:
             self._preamble,
             (),
             _frame_text(kind, path[-PATH_CHARS:], lines, text, self.question, words),
-            replace(self.room, reserve=self.notes_tokens),
+            replace(self.request_budget, reserve=self.notes_tokens),
             model=self.model,
             session=self.session,
             temperature=self.temperature,
@@ -259,13 +259,13 @@ class AttachmentPlan:
         segment: the attachment.
         size: the tokens of the whole attachment.
         parts: the parts to read.
-        notes_room: the tokens that the notes on the attachment may take.
+        notes_tokens_left: the tokens that the notes on the attachment may take.
     """
 
     segment: Segment
     size: int
     parts: tuple[AttachmentPart, ...]
-    notes_room: int
+    notes_tokens_left: int
 
     @property
     def tokens(self) -> int:
@@ -339,7 +339,7 @@ class MapReducePlan:
         """Return the maximum number of calls that merge notes, and of tokens that they read."""
         sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
-        while sets > 1 and sets * most > reading.notes_room:
+        while sets > 1 and sets * most > reading.notes_tokens_left:
             shown += sets * most
             sets = -(-sets // (self.setup.free // most))
             calls += sets
@@ -347,20 +347,23 @@ class MapReducePlan:
 
 
 def plan_map_reduce(
-    segments: Sequence[Segment], sizes: Mapping[str, int], notes_room: int, setup: MapReduceSetup
+    segments: Sequence[Segment],
+    sizes: Mapping[str, int],
+    notes_tokens_left: int,
+    setup: MapReduceSetup,
 ) -> MapReducePlan:
     """Plan the parts and calls of a map-reduce over attachments.
 
     Args:
         segments: the attachments that are too large.
         sizes: the tokens of each attachment, by its id.
-        notes_room: the tokens that all notes may take together.
+        notes_tokens_left: the tokens that all notes may take together.
         setup: the values shared by the calls.
 
     Raises:
         CannotRead: the budget is too small, or there would be too many calls.
     """
-    each = notes_room // max(1, len(segments))
+    each = notes_tokens_left // max(1, len(segments))
     setup = replace(setup, most_notes=min(setup.most_notes, each))
     least = sum(sizes[segment.id] for segment in segments) // setup.part_tokens
     _require_few(least)  # before an attachment that is far too large is parsed line by line

@@ -125,7 +125,7 @@ def _list_notes(
     yield Step("search", f"Listing “{query}”" if query else "Listing all notes")
     result = call(lambda: search.list_notes(query, MOST_LISTED, listed.offset), context.cancel)
     attached = context.request.attached
-    page = build_page(result, listed, attached, _measure_list_room(context), context.counter)
+    page = build_page(result, listed, attached, _measure_list_tokens(context), context.counter)
     warnings = (*result.warnings, page.summary)
     yield from map(Warned, warnings)
     return RetrievalResult(segments=page.segments, warnings=warnings, noted=page.noted)
@@ -139,10 +139,10 @@ def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:
     return tuple(turn for turn in found if turn.user is None or turn.user.id != message.id)
 
 
-def _measure_list_room(context: TurnContext) -> int:
+def _measure_list_tokens(context: TurnContext) -> int:
     """Return the tokens that a note list may take next to the question and attachments."""
     request, counter = context.request, context.counter
-    budget = context.measure_room(context.factor).budget
+    budget = context.compute_request_budget(context.factor).budget
     attached = sum(count_segment(segment, counter) for segment in request.attached)
     share = compute_passages_share(budget, counter.count(request.question))
     return max(min(share, int(budget * TURN_CONTEXT_SHARE) - attached), share // 2)

@@ -170,7 +170,7 @@ def add_summaries(context: TurnContext) -> TurnContext:
             name=name,
             model=connect(chain, request, model),
             counter=counter,
-            room=task.room if is_own else compute_budget(counter, *limits),
+            request_budget=task.request_budget if is_own else compute_budget(counter, *limits),
             sections=context.customization.prompts(SUMMARY_PROMPT).sections,
             cancel=context.cancel,
             temperature=request.temperature,
@@ -203,7 +203,7 @@ def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSumm
         said=turns,
         sent=(),
         preamble=make_preamble(System(), (), counter),
-        room=context.measure_room(),
+        request_budget=context.compute_request_budget(),
         model=context.request.model,
         session=None,
         most_tokens=SUMMARY_TOKENS,
@@ -229,7 +229,7 @@ class Summarizer:
     Attributes:
         name: the model's name, as in the settings.
         model: the port of the model.
-        room: the budget of the model's requests.
+        request_budget: the budget of the model's requests.
         sections: the sections of the prompt.
         log_usage: records the usage of each call.
     """
@@ -237,7 +237,7 @@ class Summarizer:
     name: str
     model: ModelPort
     counter: TokenCounter
-    room: RequestBudget
+    request_budget: RequestBudget
     sections: Sequence[PromptSection]
     cancel: CancelToken
     log_usage: LogUsage
@@ -285,7 +285,7 @@ class Summarizer:
     def _pieces(self, texts: Iterable[str], task: SummaryTask, bare: Preamble) -> list[str]:
         """Join texts into as few pieces as possible that each fit one call, without any loss."""
         frame = self.counter.count(_frame_conversation("", task)) + self.counter.message_overhead
-        most = int((self.room.budget - bare.system_tokens - frame) * PIECE_SHARE)
+        most = int((self.request_budget.budget - bare.system_tokens - frame) * PIECE_SHARE)
         pieces: list[str] = []
         tokens = 0
         for text in (part for whole in texts for part in self._cut(whole, most)):
@@ -317,7 +317,7 @@ class Summarizer:
             start,
             turns,
             question,
-            self.room,
+            self.request_budget,
             model=self.name,
             session=task.session,
             temperature=self.temperature,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.assemble.inputs import Ports, PrepareInputs, compute_request_budget
+from context.assemble.inputs import Ports, PrepareInputs, RequestContext
 from context.budget import RequestBudget
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
 from context.history.replay import ReplayedPath, apply_request_ops, replay_path
@@ -41,40 +41,37 @@ class HookedPath:
     warnings: tuple[str, ...] = ()
 
 
-def replay_with_hooks(
-    inputs: PrepareInputs, ports: Ports, room: RequestBudget, is_sent: bool
-) -> HookedPath:
+def replay_with_hooks(request: RequestContext, is_sent: bool) -> HookedPath:
     """Replay the path of a request, and run `before_request` hooks on it if it is sent.
 
     Raises:
         ContextHookError: when a hook fails; nothing was stored.
     """
-    reading = replay_path(inputs.path, ports.counter)
-    recent = _find_new_entries(inputs.path)
-    shaped = _make_hooked_path(inputs, ports, room, reading, decided=recent)
-    if not is_sent or ports.hooks is None or not ports.hooks.has("context"):
-        return shaped
-    if ports.cancel is not None:
-        ports.cancel.raise_if_cancelled()
-    envelope = make_hook_envelope(inputs, ports, room, reading)
-    run = ports.hooks.run_context("before_request", envelope, ports.new_id)
-    stored = make_transform_entries(run.transforms, inputs.path[-1].id, ports.now())
-    return add_entries(shaped, stored, inputs, ports, room)
+    reading = replay_path(request.inputs.path, request.counter)
+    recent = _find_new_entries(request.inputs.path)
+    hooked_path = _make_hooked_path(request, reading, decided=recent)
+    if not is_sent or request.ports.hooks is None or not request.ports.hooks.has("context"):
+        return hooked_path
+    if request.ports.cancel is not None:
+        request.ports.cancel.raise_if_cancelled()
+    envelope = make_hook_envelope(request, reading)
+    run = request.ports.hooks.run_context("before_request", envelope, request.ports.new_id)
+    stored = make_transform_entries(run.transforms, request.inputs.path[-1].id, request.ports.now())
+    return add_entries(hooked_path, stored, request)
 
 
 def add_entries(
-    shaped: HookedPath,
-    entries: Sequence[Entry],
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
+    hooked_path: HookedPath, entries: Sequence[Entry], request: RequestContext
 ) -> HookedPath:
     """Return the hooked path with entries added at the end of its path."""
     if not entries:
-        return shaped
-    new = (*shaped.new, *link_entries(entries, (shaped.new or inputs.path)[-1].id))
-    reading = replay_path((*inputs.path, *new), ports.counter)
-    return _make_hooked_path(inputs, ports, room, reading, new=new, decided=entries, earlier=shaped)
+        return hooked_path
+    new = (
+        *hooked_path.new,
+        *link_entries(entries, (hooked_path.new or request.inputs.path)[-1].id),
+    )
+    reading = replay_path((*request.inputs.path, *new), request.counter)
+    return _make_hooked_path(request, reading, new=new, decided=entries, earlier=hooked_path)
 
 
 def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
@@ -85,35 +82,35 @@ def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
     return tuple(chain)
 
 
-def apply_ephemeral_hooks(
-    shaped: HookedPath, inputs: PrepareInputs, ports: Ports, room: RequestBudget
-) -> HookedPath:
+def apply_ephemeral_hooks(hooked_path: HookedPath, request: RequestContext) -> HookedPath:
     """Run `ephemeral` hooks on a request to be sent. Their changes hold for this request alone.
 
     Raises:
         ContextHookError: when a hook fails; nothing was stored.
     """
-    if ports.hooks is None or not ports.hooks.has("context"):
-        return shaped
-    path = (*inputs.path, *shaped.new)
-    envelope = make_hook_envelope(inputs, ports, room, shaped.reading)
-    run = ports.hooks.run_context("ephemeral", envelope, ports.new_id)
+    if request.ports.hooks is None or not request.ports.hooks.has("context"):
+        return hooked_path
+    path = (*request.inputs.path, *hooked_path.new)
+    envelope = make_hook_envelope(request, hooked_path.reading)
+    run = request.ports.hooks.run_context("ephemeral", envelope, request.ports.new_id)
     once = make_transform_entries(run.transforms, path[-1].id, "")
-    reading = shaped.reading
+    reading = hooked_path.reading
     if any(transform.patch for transform in once):
-        reading = replay_path((*path, *once), ports.counter)
+        reading = replay_path((*path, *once), request.counter)
     uncached = run.envelope.messages.uncached
-    log = (EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached),) if uncached else ()
-    new = (*log, *shaped.new)
-    found = _make_hooked_path(inputs, ports, room, reading, new=new, decided=once, earlier=shaped)
+    log = (
+        (EphemeralEntry(request.ports.new_id(), path[-1].id, request.ports.now(), uncached),)
+        if uncached
+        else ()
+    )
+    new = (*log, *hooked_path.new)
+    found = _make_hooked_path(request, reading, new=new, decided=once, earlier=hooked_path)
     envelope = replace(found.envelope, messages=Messages(uncached=uncached))
-    return replace(found, envelope=envelope, transforms=shaped.transforms)
+    return replace(found, envelope=envelope, transforms=hooked_path.transforms)
 
 
 def _make_hooked_path(
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
+    request: RequestContext,
     reading: ReplayedPath,
     *,
     new: tuple[Entry, ...] = (),
@@ -128,9 +125,11 @@ def _make_hooked_path(
     if earlier is not None:
         reasons = tuple(dict.fromkeys((*earlier.reasons, *reasons)))
         touched |= earlier.touched
-    envelope = _make_envelope(inputs, ports, room, reading)
-    runnable, warnings = _keep_runnable(envelope.tools, inputs.tools)
-    envelope = replace(envelope, tools=runnable, options=_limit_options(envelope.options, room))
+    envelope = _make_envelope(request, reading)
+    runnable, warnings = _keep_runnable(envelope.tools, request.inputs.tools)
+    envelope = replace(
+        envelope, tools=runnable, options=_limit_options(envelope.options, request.budget)
+    )
     return HookedPath(
         reading=reading,
         envelope=envelope,
@@ -167,24 +166,26 @@ def make_transform_entries(
     return tuple(entries)
 
 
-def make_hook_envelope(
-    inputs: PrepareInputs, ports: Ports, room: RequestBudget, reading: ReplayedPath
-) -> ContextEnvelope:
+def make_hook_envelope(request: RequestContext, reading: ReplayedPath) -> ContextEnvelope:
     """Build the envelope for hooks: the request so far, with its cached messages."""
-    return replace(
-        _make_envelope(inputs, ports, room, reading), messages=Messages(reading.messages)
-    )
+    return replace(_make_envelope(request, reading), messages=Messages(reading.messages))
 
 
-def _make_envelope(
-    inputs: PrepareInputs, ports: Ports, room: RequestBudget, reading: ReplayedPath
-) -> ContextEnvelope:
+def _make_envelope(request: RequestContext, reading: ReplayedPath) -> ContextEnvelope:
     """Build the envelope of a request without its messages."""
     base = ContextEnvelope(
-        system=System(inputs.system),
-        tools=inputs.tools,
-        options=FrozenMapping({"temperature": inputs.temperature, "maxTokens": room.reserve}),
-        meta=RequestMeta(inputs.model, room.budget, inputs.turn, inputs.request, ports.cancel),
+        system=System(request.inputs.system),
+        tools=request.inputs.tools,
+        options=FrozenMapping(
+            {"temperature": request.inputs.temperature, "maxTokens": request.budget.reserve}
+        ),
+        meta=RequestMeta(
+            request.inputs.model,
+            request.budget_tokens,
+            request.inputs.turn,
+            request.inputs.request,
+            request.ports.cancel,
+        ),
     )
     return apply_request_ops(base, reading.transforms)
 
@@ -220,22 +221,22 @@ def _find_layer(op: str) -> Layer:
 
 
 def _keep_runnable(
-    shaped: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
+    hooked_path: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
     """Keep the tools that can be run. A patch can describe a tool, but not add code for it."""
     names = {tool.name for tool in given}
-    missing = (tool.name for tool in shaped if tool.name not in names)
+    missing = (tool.name for tool in hooked_path if tool.name not in names)
     warnings = (
         f"The tool {name} was added by a hook, but nothing here runs it." for name in missing
     )
-    return tuple(tool for tool in shaped if tool.name in names), tuple(warnings)
+    return tuple(tool for tool in hooked_path if tool.name in names), tuple(warnings)
 
 
-def _limit_options(options: Mapping[str, object], room: RequestBudget) -> FrozenMapping:
+def _limit_options(options: Mapping[str, object], budget: RequestBudget) -> FrozenMapping:
     """Limit the answer length in the options to the reserve."""
     wanted = options.get("maxTokens")
     is_number = isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0
-    most = min(wanted, room.reserve) if is_number and isinstance(wanted, int) else room.reserve
+    most = min(wanted, budget.reserve) if is_number and isinstance(wanted, int) else budget.reserve
     return FrozenMapping({**options, "maxTokens": most})
 
 
@@ -252,9 +253,7 @@ def run_turn_end_hooks(inputs: PrepareInputs, ports: Ports) -> tuple[TransformEn
     if ports.hooks is None or not ports.hooks.has("context"):
         return ()
     reading = replay_path(inputs.path, ports.counter)
-    envelope = make_hook_envelope(
-        inputs, ports, compute_request_budget(inputs, ports.counter), reading
-    )
+    envelope = make_hook_envelope(RequestContext.build(inputs, ports), reading)
     run = ports.hooks.run_context("turn_end", envelope, ports.new_id)
     transforms = make_transform_entries(run.transforms, inputs.path[-1].id, ports.now())
     if transforms:

@@ -14,14 +14,12 @@ from context.assemble.attachments import (
     describe_excluded,
     make_carry_forward,
 )
-from context.assemble.inputs import Ports, PrepareInputs, PreviousQuestion
+from context.assemble.inputs import Ports, PrepareInputs, PreviousQuestion, RequestContext
 from context.assemble.request import RequestDraft, Tail, make_preamble
 from context.assemble.turn_context import count_lasting_tail, fit_passages
-from context.budget import RequestBudget
 from context.envelope import ContextEnvelope
 from context.errors import BadInputs
 from context.history.boundaries import (
-    Epoch,
     TrimInput,
     TrimOffsets,
     count_dropped_turns,
@@ -44,74 +42,76 @@ class RequestPlan:
     """The plan of a request: its draft before the guard, and the values that decisions need.
 
     Attributes:
-        line: history, user message and work before trimming, without dropped turns.
-        reach: how far `line` is trimmed.
-        standing_tail: the tokens that the history leaves free for the tails of later requests too.
-        resting: the turns that stored drops leave out.
-        prior: L2, if this request built it.
-        found: all segments of this turn and of L2, before any was left out.
-        unfit: the segments that exceed the share of their kind.
-        asked: the user message of the previous request.
+        trim_input: history, user message and work before trimming, without dropped turns.
+        offsets: the positions up to which `trim_input` is trimmed.
+        lasting_tail_tokens: the tokens that the history leaves free for later tails too.
+        dropped_turns: the turns that stored drops leave out.
+        carry_forward: L2, if this request built it.
+        segments: all segments of this turn and of L2, before any was left out.
+        oversized: the segments that exceed the share of their kind.
+        previous_question: the user message of the previous request.
     """
 
     draft: RequestDraft
-    line: TrimInput
-    reach: TrimOffsets
-    standing_tail: int
-    resting: TurnList
-    prior: CarryForward
-    found: tuple[Segment, ...]
-    unfit: tuple[Segment, ...]
-    asked: PreviousQuestion
+    trim_input: TrimInput
+    offsets: TrimOffsets
+    lasting_tail_tokens: int
+    dropped_turns: TurnList
+    carry_forward: CarryForward
+    segments: tuple[Segment, ...]
+    oversized: tuple[Segment, ...]
+    previous_question: PreviousQuestion
 
 
 def build_plan(
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
-    shaped: HookedPath,
-    prior: CarryForward | None = None,
+    request: RequestContext,
+    hooked_path: HookedPath,
+    carry_forward: CarryForward | None = None,
 ) -> RequestPlan:
     """Build the plan of a request from its replayed and hooked path.
 
     Args:
-        prior: L2 without pins, if it is built already.
+        carry_forward: L2 without pins, if it is built already.
 
     Raises:
         BadInputs: when the path does not end with this turn's user message or its work.
     """
-    reading, counter = shaped.reading, ports.counter
+    reading, counter = hooked_path.reading, request.counter
     current = reading.open
-    if current is None or not _is_open(current.turn, inputs.turn):
-        raise BadInputs(f"The path does not end with the open question of turn {inputs.turn}.")
-    prior = _make_carry_forward(inputs, ports, room, shaped) if prior is None else prior
-    epoch = Epoch(room.budget, inputs.model)
+    if current is None or not _is_open(current.turn, request.inputs.turn):
+        raise BadInputs(
+            f"The path does not end with the open question of turn {request.inputs.turn}."
+        )
+    carry_forward = (
+        _make_carry_forward(request, hooked_path) if carry_forward is None else carry_forward
+    )
+    epoch = request.epoch
     cut = count_dropped_turns(reading.drops, reading.earlier, epoch)
     lead, question, work = current.parts
     history = _append_lead(reading.earlier[cut:], lead, counter)
-    line = TrimInput(history, question, work, reading.pins.messages, counter)
+    trim_input = TrimInput(history, question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
-    reach = find_trim_offsets(trims, line.messages) if trims else TrimOffsets()
+    offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     if trims:
-        history, work = line.shown_parts(reach)
-    found = current.turn.segments
-    pinned = _collect_pins(reading, ports, (history, work), found)
-    told = (*pinned, *prior.without(pinned), *found)
-    tools = frozenset(tool.name for tool in shaped.envelope.tools)
-    tail = Tail(told, question, counter, current.memory.render(), tools)
-    fitted = fit_passages(tail, room.budget)
-    before = make_preamble(shaped.envelope.system, shaped.envelope.tools, counter)
-    uncached = _make_uncached(reading, shaped.envelope)
+        history, work = trim_input.shown_parts(offsets)
+    turn_segments = current.turn.segments
+    pinned = _collect_pins(reading, request.ports, (history, work), turn_segments)
+    segments = (*pinned, *carry_forward.without(pinned), *turn_segments)
+    tools = frozenset(tool.name for tool in hooked_path.envelope.tools)
+    tail = Tail(segments, question, counter, current.memory.render(), tools)
+    fitted = fit_passages(tail, request.budget_tokens)
+    before = make_preamble(hooked_path.envelope.system, hooked_path.envelope.tools, counter)
+    uncached = _make_uncached(reading, hooked_path.envelope)
     return RequestPlan(
         draft=RequestDraft(before, history, fitted.tail, work, uncached, reading.pins),
-        line=line,
-        reach=reach,
-        standing_tail=count_lasting_tail(fitted.tail, reading.earlier, room.budget),
-        resting=reading.earlier[:cut],
-        prior=prior,
-        found=(*told, *prior.dropped),
-        unfit=(*prior.dropped, *fitted.dropped),
-        asked=_find_previous_question(inputs, reading),
+        trim_input=trim_input,
+        offsets=offsets,
+        lasting_tail_tokens=count_lasting_tail(fitted.tail, reading.earlier, request.budget_tokens),
+        dropped_turns=reading.earlier[:cut],
+        carry_forward=carry_forward,
+        segments=(*segments, *carry_forward.dropped),
+        oversized=(*carry_forward.dropped, *fitted.dropped),
+        previous_question=_find_previous_question(request.inputs, reading),
     )
 
 
@@ -119,17 +119,17 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
     return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
 
 
-def _make_carry_forward(
-    inputs: PrepareInputs, ports: Ports, room: RequestBudget, shaped: HookedPath
-) -> CarryForward:
+def _make_carry_forward(request: RequestContext, hooked_path: HookedPath) -> CarryForward:
     """Build L2 in the first request of a turn. Later requests keep that."""
-    reading, tools = shaped.reading, {tool.name for tool in shaped.envelope.tools}
+    reading, tools = hooked_path.reading, {tool.name for tool in hooked_path.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()
-    is_made = inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
-    if ports.resolve is None or is_made:
+    is_made = request.inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
+    if request.ports.resolve is None or is_made:
         return CarryForward()
-    share = int(room.budget * CARRY_FORWARD_SHARE)
-    return make_carry_forward(reading.carried, segments, ports.resolve, ports.counter, share, tools)
+    share = int(request.budget_tokens * CARRY_FORWARD_SHARE)
+    return make_carry_forward(
+        reading.carried, segments, request.ports.resolve, request.counter, share, tools
+    )
 
 
 def _collect_pins(

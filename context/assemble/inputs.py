@@ -8,6 +8,7 @@ from context.assemble.request import Preamble, RequestDraft
 from context.budget import BudgetPolicy, RequestBudget, compute_budget
 from context.compaction import CircuitBreaker
 from context.envelope import CancelPort, SystemPart
+from context.history.boundaries import Epoch
 from context.history.turns import MeasuredTurn
 from context.hooks import HookRegistry
 from context.layers import Segment
@@ -33,7 +34,7 @@ class SummaryTask:
         sent: the same turns as the session's requests begin with them, so that a provider has
             them in its cache; empty if requests do not begin with them.
         preamble: tools and instructions of the session.
-        room: the budget of each call.
+        request_budget: the budget of each call.
         most_tokens: the maximum length of the summary.
         instructions: the user's instructions for the summary.
     """
@@ -41,7 +42,7 @@ class SummaryTask:
     said: tuple[MeasuredTurn, ...]
     sent: tuple[MeasuredTurn, ...]
     preamble: Preamble
-    room: RequestBudget
+    request_budget: RequestBudget
     model: str
     session: str | None
     most_tokens: int
@@ -158,6 +159,35 @@ class Ports:
     cancel: CancelPort | None = None
     summarise: Summarise | None = None
     breaker: CircuitBreaker | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """The inputs of one request, the ports that prepare it, and its budget."""
+
+    inputs: PrepareInputs
+    ports: Ports
+    budget: RequestBudget
+
+    @classmethod
+    def build(cls, inputs: PrepareInputs, ports: Ports) -> "RequestContext":
+        """Build the context of a request, with its budget computed."""
+        return cls(inputs, ports, compute_request_budget(inputs, ports.counter))
+
+    @property
+    def counter(self) -> TokenCounter:
+        """The token counter of the request."""
+        return self.ports.counter
+
+    @property
+    def budget_tokens(self) -> int:
+        """The maximum tokens of the request."""
+        return self.budget.budget
+
+    @property
+    def epoch(self) -> Epoch:
+        """The budget and the model, to which stored trims and drops are bound."""
+        return Epoch(self.budget_tokens, self.inputs.model)
 
 
 def compute_request_budget(inputs: PrepareInputs, counter: TokenCounter) -> RequestBudget:

@@ -35,8 +35,8 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
     if not passages:
         return FittedTail(tail)
     sizes = [count_segment(segment, tail.counter) for segment in passages]
-    room, kept = _compute_passages_limit(tail, budget), len(passages)
-    while kept and sum(sizes[:kept]) > room:
+    most_tokens, kept = _compute_passages_limit(tail, budget), len(passages)
+    while kept and sum(sizes[:kept]) > most_tokens:
         kept -= 1
     rank = count()
     segments = tuple(

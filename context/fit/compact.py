@@ -5,10 +5,14 @@ from typing import Final
 
 from context.assemble.apply_hooks import link_entries, make_hook_envelope
 from context.assemble.builder import RequestPlan
-from context.assemble.inputs import Ports, PrepareInputs, SummaryTask, compute_request_budget
+from context.assemble.inputs import (
+    Ports,
+    PrepareInputs,
+    RequestContext,
+    SummaryTask,
+)
 from context.assemble.request import Preamble, Tail, make_preamble
 from context.assemble.turn_context import count_lasting_tail
-from context.budget import RequestBudget
 from context.compaction import HEAD, CompactResult
 from context.fit.compact_steps import (
     TARGET,
@@ -26,7 +30,6 @@ from context.fit.trim import (
     plan_trim_after_compaction,
 )
 from context.history.boundaries import (
-    Epoch,
     TrimInput,
     TrimOffsets,
     count_dropped_turns,
@@ -56,15 +59,15 @@ class History:
     """
 
     shown: TurnList
-    line: TrimInput
-    reach: TrimOffsets
-    resting: TurnList
+    trim_input: TrimInput
+    offsets: TrimOffsets
+    dropped_turns: TurnList
     preamble: Preamble
 
     @property
     def kept_as(self) -> TurnList:
         """The turns in the form that is kept: answers in full, everything else as trimmed."""
-        return self.line.shown_parts(self.reach.after(0))[0]
+        return self.trim_input.shown_parts(self.offsets.after(0))[0]
 
 
 @dataclass(frozen=True)
@@ -114,80 +117,67 @@ def write_compaction(
 
 
 def preview_compaction(
-    past: History,
-    now: HistoryUsage,
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
-    why: Why,
+    history: History, usage: HistoryUsage, request: RequestContext, why: Why
 ) -> Compaction | None:
     """Estimate a compaction without asking a model and without recording the attempt."""
-    has_model = inputs.history_policy is not None and inputs.history_policy.can_summarise
-    order = replace(_plan_compaction(past, now, inputs, ports, room, why), is_foretold=has_model)
-    return _run_compaction(
-        order, past, now, inputs, replace(ports, summarise=None, breaker=None), room
-    )
+    history_policy = request.inputs.history_policy
+    has_model = history_policy is not None and history_policy.can_summarise
+    order = replace(_plan_compaction(history, usage, request, why), is_foretold=has_model)
+    ports = replace(request.ports, summarise=None, breaker=None)
+    return _run_compaction(order, history, usage, replace(request, ports=ports))
 
 
 def compact_history(
-    past: History,
-    now: HistoryUsage,
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
-    why: Why,
+    history: History, usage: HistoryUsage, request: RequestContext, why: Why
 ) -> Compaction | None:
     """Compact the history, or return `None` if that would free nothing.
 
     Raises:
         Whatever the port for summaries raises when it is cancelled.
     """
-    order = _plan_compaction(past, now, inputs, ports, room, why)
-    return _run_compaction(order, past, now, inputs, ports, room)
+    order = _plan_compaction(history, usage, request, why)
+    return _run_compaction(order, history, usage, request)
 
 
 def _run_compaction(
-    order: CompactionPlan,
-    past: History,
-    now: HistoryUsage,
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
+    order: CompactionPlan, history: History, usage: HistoryUsage, request: RequestContext
 ) -> Compaction | None:
-    outcome = run_steps(order, ports.summarise)
+    outcome = run_steps(order, request.ports.summarise)
     if not outcome.is_attempt:
         return None
-    trim, after_tokens = _trim_again(order, outcome, past, now)
+    trim, after_tokens = _trim_again(order, outcome, history, usage)
     result = make_result(order, outcome, after_tokens)
     has_shrunk = result.after_tokens < result.before_tokens
-    if ports.breaker is not None:
-        ports.breaker.record(inputs.model, room.budget, has_shrunk)
+    if request.ports.breaker is not None:
+        request.ports.breaker.record(request.inputs.model, request.budget_tokens, has_shrunk)
     if not has_shrunk:
         return None
-    entries = _make_entries(outcome, result, inputs, ports, room)
+    entries = _make_entries(outcome, result, request)
     if trim is not None:
-        place = ports.new_id(), None, ports.now()
-        entries = (*entries, trim.make_entry(place, Epoch(room.budget, inputs.model)))
+        place = request.ports.new_id(), None, request.ports.now()
+        entries = (*entries, trim.make_entry(place, request.epoch))
     return Compaction(entries, result, outcome.summary, outcome.by, tuple(outcome.warnings))
 
 
 def _trim_again(
-    order: CompactionPlan, outcome: CompactionOutcome, past: History, now: HistoryUsage
+    order: CompactionPlan, outcome: CompactionOutcome, history: History, usage: HistoryUsage
 ) -> tuple[PlannedTrim | None, int]:
     """Decide again how far the kept turns are trimmed.
 
     Return that trim, and the tokens of the history then.
     """
-    if past.reach == TrimOffsets():
+    if history.offsets == TrimOffsets():
         return None, outcome.tokens(order.counter)
     summary, counter = outcome.summary_tokens(order.counter), order.counter
-    kept, gone = past.line.history[outcome.first_kept :], past.line.history[: outcome.first_kept]
-    history = TurnList.of(replace_messages(turn, outcome.cleared, counter) for turn in kept)
-    line = replace(past.line, history=history)
-    question = 0 if line.question is None else count_message(line.question, counter)
-    target = min(order.target, order.shown_tokens - 1) - summary + now.work + question
-    reach, trim = plan_trim_after_compaction(line, past.reach.after(gone.message_count), target)
-    return trim, summary + line.shown_parts(reach)[0].tokens
+    turns = history.trim_input.history
+    kept, gone = turns[outcome.first_kept :], turns[: outcome.first_kept]
+    kept_turns = TurnList.of(replace_messages(turn, outcome.cleared, counter) for turn in kept)
+    trim_input = replace(history.trim_input, history=kept_turns)
+    question = 0 if trim_input.question is None else count_message(trim_input.question, counter)
+    target = min(order.target, order.shown_tokens - 1) - summary + usage.work + question
+    offsets = history.offsets.after(gone.message_count)
+    offsets, trim = plan_trim_after_compaction(trim_input, offsets, target)
+    return trim, summary + trim_input.shown_parts(offsets)[0].tokens
 
 
 def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
@@ -198,51 +188,44 @@ def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
         planned: the plan with a further trim, which is due but does not free enough.
     """
     draft = sent.draft
-    return History(draft.history, sent.line, planned.reach, sent.resting, draft.preamble)
+    return History(
+        draft.history, sent.trim_input, planned.offsets, sent.dropped_turns, draft.preamble
+    )
 
 
 def _plan_compaction(
-    past: History,
-    now: HistoryUsage,
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
-    why: Why,
+    history: History, usage: HistoryUsage, request: RequestContext, why: Why
 ) -> CompactionPlan:
     task = SummaryTask(
         said=(),
         sent=(),
-        preamble=past.preamble,
-        room=room,
-        model=inputs.model,
-        session=inputs.session,
-        most_tokens=compute_summary_size(now.room),
-        instructions=inputs.summary_instructions,
+        preamble=history.preamble,
+        request_budget=request.budget,
+        model=request.inputs.model,
+        session=request.inputs.session,
+        most_tokens=compute_summary_size(usage.history_budget),
+        instructions=request.inputs.summary_instructions,
     )
     return CompactionPlan(
-        shown=tuple(past.shown),
-        kept_as=tuple(past.kept_as),
-        said=restore_results(past.line.history, ports.counter),
-        resting=restore_results(past.resting, ports.counter),
-        continues=inputs.previous is not None and not past.resting,
-        target=int(now.room * TARGET) - now.work,
+        shown=tuple(history.shown),
+        kept_as=tuple(history.kept_as),
+        said=restore_results(history.trim_input.history, request.counter),
+        dropped_turns=restore_results(history.dropped_turns, request.counter),
+        continues=request.inputs.previous is not None and not history.dropped_turns,
+        target=int(usage.history_budget * TARGET) - usage.work,
         is_whole=why == "asked",
         is_foretold=False,
-        pinned=past.line.pinned,
+        pinned=history.trim_input.pinned,
         task=task,
-        counter=ports.counter,
+        counter=request.counter,
     )
 
 
 def _make_entries(
-    outcome: CompactionOutcome,
-    result: CompactResult,
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
+    outcome: CompactionOutcome, result: CompactResult, request: RequestContext
 ) -> tuple[Entry, ...]:
-    now, kept = ports.now(), outcome.turns
-    transform_id = ports.new_id()
+    now, kept = request.ports.now(), outcome.turns
+    transform_id = request.ports.new_id()
     patch = _make_patch(outcome, result, now)
     figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
     markdown = outcome.summary.removeprefix(f"{HEAD}\n")
@@ -251,14 +234,14 @@ def _make_entries(
     if not outcome.drop_to:
         return (transform,) if patch else ()
     sizes = sum(turn.tokens for turn in kept), sum(turn.tokens for turn in kept[outcome.drop_to :])
-    place = ports.new_id(), transform_id, now
-    epoch = Epoch(room.budget, inputs.model)
+    place = request.ports.new_id(), transform_id, now
+    epoch = request.epoch
     drop = make_drop_entry(place, kept[outcome.drop_to], sizes, epoch)
     return (transform, drop) if patch else (drop,)
 
 
 def _make_patch(
-    outcome: CompactionOutcome, result: CompactResult, now: str
+    outcome: CompactionOutcome, result: CompactResult, usage: str
 ) -> tuple[dict[str, object], ...]:
     reason = COMPACTED if outcome.summary else CLEARED
     cached = {"scope": "cached", "invalidateCacheReason": reason}
@@ -274,7 +257,7 @@ def _make_patch(
         **cached,
         "op": "compaction_apply",
         "summary": outcome.summary,
-        "timestamp": now,
+        "timestamp": usage,
         "firstKeptEntryId": outcome.turns[0].messages[0].id,
         "tokensBefore": result.before_tokens,
         "tokensAfter": result.after_tokens,
@@ -316,69 +299,62 @@ def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> 
 
     Source: "Context Management Enhancements", 7.
     """
-    room = compute_request_budget(inputs, ports.counter)
-    past, now = _read_history(inputs, ports, room)
-    compacted = _try_compaction(past, now, inputs, ports, room, why)
+    request = RequestContext.build(inputs, ports)
+    history, usage = _read_history(request)
+    compacted = _try_compaction(history, usage, request, why)
     if compacted is not None:
         return compacted
-    tokens, messages = past.shown.tokens, past.shown.message_count
+    tokens, messages = history.shown.tokens, history.shown.message_count
     return CompactionReport(CompactResult(tokens, tokens, messages, messages, ()), None, "", "none")
 
 
 def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
     """Compact a session after a turn, or return `None` if its history is not full enough."""
     history_policy = inputs.history_policy
-    room = compute_request_budget(inputs, ports.counter)
+    request = RequestContext.build(inputs, ports)
     if history_policy is None or not history_policy.auto_compact:
         return None
-    if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, room.budget):
+    if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, request.budget_tokens):
         return None
-    past, now = _read_history(inputs, ports, room)
-    if not now.should_compact(history_policy):
+    history, usage = _read_history(request)
+    if not usage.should_compact(history_policy):
         return None
-    return _try_compaction(past, now, inputs, ports, room, "auto")
+    return _try_compaction(history, usage, request, "auto")
 
 
 def _try_compaction(
-    past: History,
-    now: HistoryUsage,
-    inputs: PrepareInputs,
-    ports: Ports,
-    room: RequestBudget,
-    why: Why,
+    history: History, usage: HistoryUsage, request: RequestContext, why: Why
 ) -> CompactionReport | None:
-    compacted = compact_history(past, now, inputs, ports, room, why)
+    compacted = compact_history(history, usage, request, why)
     if compacted is None:
         return None
-    entries = link_entries(compacted.entries, inputs.path[-1].id)
-    ports.append(entries)
-    told = compacted.summary, compacted.by, compacted.warnings
-    return CompactionReport(compacted.result, compacted.entry, *told)
+    entries = link_entries(compacted.entries, request.inputs.path[-1].id)
+    request.ports.append(entries)
+    segments = compacted.summary, compacted.by, compacted.warnings
+    return CompactionReport(compacted.result, compacted.entry, *segments)
 
 
-def _read_history(
-    inputs: PrepareInputs, ports: Ports, room: RequestBudget
-) -> tuple[History, HistoryUsage]:
+def _read_history(request: RequestContext) -> tuple[History, HistoryUsage]:
     """Read the history of a session, and measure its use of the budget."""
-    reading, counter = replay_path(inputs.path, ports.counter), ports.counter
-    envelope = make_hook_envelope(inputs, ports, room, reading)
+    reading, counter = replay_path(request.inputs.path, request.counter), request.counter
+    envelope = make_hook_envelope(request, reading)
     start = make_preamble(envelope.system, envelope.tools, counter)
-    worked_on = _find_current_turn(reading, inputs.turn)
+    worked_on = _find_current_turn(reading, request.inputs.turn)
     turns = reading.earlier if worked_on else reading.turns
     _, question, work = worked_on.parts if worked_on else ((), None, ())
-    epoch = Epoch(room.budget, inputs.model)
+    epoch = request.epoch
     cut = count_dropped_turns(reading.drops, turns, epoch)
-    line = TrimInput(turns[cut:], question, work, reading.pins.messages, counter)
+    trim_input = TrimInput(turns[cut:], question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
-    reach = find_trim_offsets(trims, line.messages) if trims else TrimOffsets()
-    shown, work = line.shown_parts(reach)
+    offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
+    shown, work = trim_input.shown_parts(offsets)
     tail = _make_tail(worked_on, question, counter)
-    beside = start.tool_tokens + start.system_tokens
-    beside += count_lasting_tail(tail, reading.earlier, room.budget) if tail else 0
+    fixed_tokens = start.tool_tokens + start.system_tokens
+    fixed_tokens += count_lasting_tail(tail, reading.earlier, request.budget_tokens) if tail else 0
     size = sum(count_message(message, counter) for message in work)
     asked = tail.tokens[Layer.L5] if tail else 0
-    now = HistoryUsage(room.budget, beside, shown.tokens, size, asked)
-    return History(shown, line, reach, turns[:cut], start), now
+    usage = HistoryUsage(request.budget_tokens, fixed_tokens, shown.tokens, size, asked)
+    return History(shown, trim_input, offsets, turns[:cut], start), usage
 
 
 def _find_current_turn(reading: ReplayedPath, turn: str) -> CurrentTurn | None:

@@ -49,7 +49,7 @@ class CompactionPlan:
     shown: tuple[MeasuredTurn, ...]
     kept_as: tuple[MeasuredTurn, ...]
     said: tuple[MeasuredTurn, ...]
-    resting: tuple[MeasuredTurn, ...]
+    dropped_turns: tuple[MeasuredTurn, ...]
     continues: bool
     target: int
     is_whole: bool
@@ -187,7 +187,7 @@ def _summarise(
     old = outcome.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
         return
-    said = (*order.resting, *order.said[:cut])
+    said = (*order.dropped_turns, *order.said[:cut])
     task = replace(order.task, said=said, sent=order.shown[:cut] if order.continues else ())
     text, by = _summarise_by_model(task, old, outcome, summarise, order.counter), SUMMARISE
     if not text:

@@ -139,20 +139,20 @@ class GuardReport:
     ends_loop: bool = False
 
 
-def enforce_budget(draft: RequestDraft, budget: int, standing_tail: int) -> GuardReport:
+def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -> GuardReport:
     """Make a draft fit its budget, leaving out the least valuable content first.
 
     Args:
         draft: the request before the guard.
         budget: the maximum tokens of the request.
-        standing_tail: the tokens that the history leaves free for the tails of later requests too.
+        lasting_tail_tokens: the tokens that the history leaves free for later tails too.
             A drop to be stored is measured against it, other steps against the real tail.
 
     Source: "Token Budget Enforcement", phases 1 and 2.
     """
     if not can_fit(draft, budget):
         return GuardReport(_strip(draft), fits=False)
-    passing = _GuardState(draft, budget, standing_tail)
+    passing = _GuardState(draft, budget, lasting_tail_tokens)
     for step in _STEPS:
         if passing.draft.used <= budget:
             break
@@ -192,21 +192,21 @@ class _GuardState:
 
     draft: RequestDraft
     budget: int
-    standing_tail: int
+    lasting_tail_tokens: int
     steps: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     cut: int = 0
 
-    def room_beside(self, tail_tokens: int) -> int:
+    def budget_beside(self, tail_tokens: int) -> int:
         """Return the tokens that L4 and W may take beside a tail."""
         layers = self.draft.layers
         return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
 
     @property
-    def room_now(self) -> int:
+    def history_budget_now(self) -> int:
         """The tokens that L4 may take in this request."""
         tail = self.draft.tail.total + self.draft.uncached_tokens
-        return self.room_beside(tail) - self.draft.layers[Layer.W]
+        return self.budget_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
         """Return the state after a step, unchanged if the step left nothing out."""
@@ -249,10 +249,11 @@ def _cut_history(passing: _GuardState) -> _GuardState:
 
     The drop is deep, to hold for long.
     """
-    room, work = passing.room_beside(passing.standing_tail), passing.draft.layers[Layer.W]
-    if passing.draft.layers[Layer.L4] + work <= room:
+    history_budget = passing.budget_beside(passing.lasting_tail_tokens)
+    work = passing.draft.layers[Layer.W]
+    if passing.draft.layers[Layer.L4] + work <= history_budget:
         return passing
-    fitted = fit_turns(passing.draft.history, int(room * CUT_TO) - work)
+    fitted = fit_turns(passing.draft.history, int(history_budget * CUT_TO) - work)
     return replace(passing.with_turns(fitted, "drop", ROOM), cut=len(fitted.dropped))
 
 
@@ -262,7 +263,7 @@ def _make_room(passing: _GuardState) -> _GuardState:
     Moved pins can enlarge the tail.
     """
     while passing.draft.used > passing.budget:
-        fitted = fit_for_now(passing.draft.history, passing.room_now)
+        fitted = fit_for_now(passing.draft.history, passing.history_budget_now)
         if not fitted.dropped:
             break
         passing = passing.with_turns(fitted, "tail", TAIL)
@@ -298,7 +299,7 @@ def _shrink_tail(passing: _GuardState) -> _GuardState:
 
 
 def _break_guarantee(passing: _GuardState) -> _GuardState:
-    fitted = fit_without_guarantee(passing.draft.history, passing.room_now)
+    fitted = fit_without_guarantee(passing.draft.history, passing.history_budget_now)
     return passing.with_turns(fitted, GUARANTEE_BROKEN, GUARANTEE_BROKEN)
 
 

@@ -10,15 +10,14 @@ from typing import Final, Literal
 
 from context.assemble.apply_hooks import make_uncached_message
 from context.assemble.builder import RequestPlan
-from context.assemble.inputs import HistoryPolicy, Ports, PrepareInputs
+from context.assemble.inputs import HistoryPolicy, RequestContext
 from context.assemble.request import RequestDraft
-from context.budget import BudgetPolicy, RequestBudget
+from context.budget import BudgetPolicy
 from context.fit.trim import (
     LEAST_SHARE_BEFORE_COMPACTION,
     LEAST_SHARE_OF_WAY,
     plan_trim,
 )
-from context.history.boundaries import Epoch
 from context.layers import Layer
 from context.log.entries import Entry
 
@@ -38,7 +37,7 @@ class HistoryUsage:
     """
 
     budget: int
-    beside: int
+    fixed_tokens: int
     history: int
     work: int
     question: int = 0
@@ -46,73 +45,75 @@ class HistoryUsage:
     @property
     def used(self) -> int:
         """The tokens of all lasting content."""
-        return self.beside + self.history + self.work
+        return self.fixed_tokens + self.history + self.work
 
     @property
-    def room(self) -> int:
+    def history_budget(self) -> int:
         """The tokens that history and work may take."""
-        return max(0, self.budget - self.beside)
+        return max(0, self.budget - self.fixed_tokens)
 
     @property
-    def beside_line(self) -> int:
+    def fixed_without_question(self) -> int:
         """The tokens of lasting content beside history, user message and work."""
-        return self.beside - self.question
+        return self.fixed_tokens - self.question
 
     def should_compact(self, history_policy: HistoryPolicy) -> bool:
         """Return whether a compaction is due: the history budget or the whole budget is full."""
-        is_full = history_policy.policy.should_compact(self.history + self.work, self.room)
+        is_full = history_policy.policy.should_compact(
+            self.history + self.work, self.history_budget
+        )
         return is_full or history_policy.policy.is_blocked(self.used, self.budget)
 
 
-def measure_usage(base: RequestPlan, budget: int) -> HistoryUsage:
+def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
     """Measure the use of the budget by lasting content."""
-    layers = base.draft.layers
-    beside = layers[Layer.T] + layers[Layer.L1] + base.standing_tail
-    return HistoryUsage(budget, beside, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
+    layers = plan.draft.layers
+    fixed_tokens = layers[Layer.T] + layers[Layer.L1] + plan.lasting_tail_tokens
+    return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
 
 
-def decide_trim(
-    base: RequestPlan, inputs: PrepareInputs, ports: Ports, room: RequestBudget, why: Why | None
-) -> tuple[Entry, ...]:
+def decide_trim(plan: RequestPlan, request: RequestContext, why: Why | None) -> tuple[Entry, ...]:
     """Return the entry of a trim if one is due, or nothing.
 
     Args:
         why: the reason for a compaction that is due without the trim, or None.
     """
-    history_policy, now = inputs.history_policy, measure_usage(base, room.budget)
+    history_policy, now = request.inputs.history_policy, measure_usage(plan, request.budget_tokens)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
         return ()
     has_answers = not (history_policy.auto_compact and history_policy.can_summarise)
-    has_answers = has_answers or _is_tripped(inputs, ports, room)
+    has_answers = has_answers or _is_tripped(request)
     least_share = LEAST_SHARE_OF_WAY if why is None else LEAST_SHARE_BEFORE_COMPACTION
-    messages = base.line, now.beside_line, now.budget, history_policy, base.reach
+    messages = plan.trim_input, now.fixed_without_question, now.budget, history_policy, plan.offsets
     trim = plan_trim(*messages, has_answers=has_answers, least_share=least_share)
     if trim is None:
         return ()
-    place = ports.new_id(), None, ports.now()
-    return (trim.make_entry(place, Epoch(room.budget, inputs.model)),)
+    place = request.ports.new_id(), None, request.ports.now()
+    return (trim.make_entry(place, request.epoch),)
 
 
-def decide_compaction(
-    base: RequestPlan, inputs: PrepareInputs, ports: Ports, room: RequestBudget
-) -> Why | None:
+def decide_compaction(plan: RequestPlan, request: RequestContext) -> Why | None:
     """Return the reason for a compaction if one is due.
 
     A session whose budget is exhausted is compacted before the next user message, whatever the
     settings say.
     """
-    history_policy = inputs.history_policy
-    if history_policy is None or _is_tripped(inputs, ports, room):
+    history_policy = request.inputs.history_policy
+    if history_policy is None or _is_tripped(request):
         return None
-    now = measure_usage(base, room.budget)
+    now = measure_usage(plan, request.budget_tokens)
     if history_policy.auto_compact:
         return "auto" if now.should_compact(history_policy) else None
-    is_blocked = inputs.request == 1 and history_policy.policy.is_blocked(now.used, now.budget)
+    is_blocked = request.inputs.request == 1 and history_policy.policy.is_blocked(
+        now.used, now.budget
+    )
     return "block" if is_blocked else None
 
 
-def _is_tripped(inputs: PrepareInputs, ports: Ports, room: RequestBudget) -> bool:
-    return ports.breaker is not None and ports.breaker.is_tripped(inputs.model, room.budget)
+def _is_tripped(request: RequestContext) -> bool:
+    return request.ports.breaker is not None and request.ports.breaker.is_tripped(
+        request.inputs.model, request.budget_tokens
+    )
 
 
 COMPACT_CONTEXT: Final = "compact_context"

@@ -91,10 +91,10 @@ def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -
 
 def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
     """Shorten a segment until the tail fits, or to its shortest form."""
-    room, fitting = count_segment(segment, tail.counter), tail
+    most_segment_tokens, fitting = count_segment(segment, tail.counter), tail
     for _ in range(ATTEMPTS):
-        room -= fitting.total - most_tokens
-        shorter = shorten_segment(segment, room, tail.counter, tail.tools)
+        most_segment_tokens -= fitting.total - most_tokens
+        shorter = shorten_segment(segment, most_segment_tokens, tail.counter, tail.tools)
         if shorter is None:
             break
         fitting = _replace_segments(tail, {segment.id: shorter})

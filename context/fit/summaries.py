@@ -103,8 +103,8 @@ def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: Token
 def _select_newest(
     turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> list[str]:
-    """Return the newest lines that fit, with room for the number of omitted turns."""
-    room = most_tokens - count_message(
+    """Return the newest lines that fit, with space for the number of omitted turns."""
+    free_tokens = most_tokens - count_message(
         Message("user", format_summary("- 0000 more before that")), counter
     )
     kept: list[str] = []
@@ -112,8 +112,8 @@ def _select_newest(
         line for turn in reversed(turns) for line in [*_describe_turn(turn, LEAST_CHARS)][::-1]
     )
     for line in newest_first:
-        room -= counter.count(f"{line}\n")
-        if room < 0:
+        free_tokens -= counter.count(f"{line}\n")
+        if free_tokens < 0:
             break
         kept.append(line)
     return kept[::-1]

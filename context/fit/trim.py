@@ -74,8 +74,8 @@ class PlannedTrim:
 
 
 def plan_trim(
-    line: TrimInput,
-    beside: int,
+    trim_input: TrimInput,
+    fixed_tokens: int,
     budget: int,
     history_policy: HistoryPolicy,
     start: TrimOffsets,
@@ -91,21 +91,23 @@ def plan_trim(
         has_answers: whether answers may be trimmed too.
         least_share: the share of the way to the target that must be covered if it is out of reach.
     """
-    target = int(budget * TARGET) - beside
-    most = int(budget * history_policy.policy.trim_at) - beside
-    run = _start_pass(line, start, target)
+    target = int(budget * TARGET) - fixed_tokens
+    most = int(budget * history_policy.policy.trim_at) - fixed_tokens
+    run = _start_pass(trim_input, start, target)
     before = run.tokens
     if before <= most:
         return None
-    reach = _find_offsets(line, run, history_policy, start, has_answers, most)
+    offsets = _find_offsets(trim_input, run, history_policy, start, has_answers, most)
     freed, way = before - run.tokens, before - target
     if freed <= 0 or (run.is_over and freed < way * least_share):
         return None
-    return _make_trim(line, reach, before, run.tokens, UNREACHED if run.is_over else REACHED)
+    return _make_trim(
+        trim_input, offsets, before, run.tokens, UNREACHED if run.is_over else REACHED
+    )
 
 
 def plan_trim_after_compaction(
-    line: TrimInput, reach: TrimOffsets, target: int
+    trim_input: TrimInput, offsets: TrimOffsets, target: int
 ) -> tuple[TrimOffsets, PlannedTrim]:
     """Decide again how far the turns that a compaction kept are trimmed.
 
@@ -117,32 +119,34 @@ def plan_trim_after_compaction(
         reach: how far the turns are trimmed otherwise; answers stay in full.
         target: the tokens that the messages may take together.
     """
-    before = _count_tokens(line, line.messages)
+    before = _count_tokens(trim_input, trim_input.messages)
     if before <= target:
-        return TrimOffsets(), _make_trim(line, TrimOffsets(), before, before, COMPACTED)
-    return reach, _make_trim(line, reach, before, _count_tokens(line, line.shown(reach)), COMPACTED)
+        return TrimOffsets(), _make_trim(trim_input, TrimOffsets(), before, before, COMPACTED)
+    return offsets, _make_trim(
+        trim_input, offsets, before, _count_tokens(trim_input, trim_input.shown(offsets)), COMPACTED
+    )
 
 
-def _count_tokens(line: TrimInput, messages: Iterable[Message]) -> int:
-    return sum(count_message(message, line.counter) for message in messages)
+def _count_tokens(trim_input: TrimInput, messages: Iterable[Message]) -> int:
+    return sum(count_message(message, trim_input.counter) for message in messages)
 
 
-def _start_pass(line: TrimInput, start: TrimOffsets, target: int) -> TrimPass:
-    measure = partial(count_message, counter=line.counter)
-    return TrimPass(line.shown(start), target, measure=measure, safety=1.0)
+def _start_pass(trim_input: TrimInput, start: TrimOffsets, target: int) -> TrimPass:
+    measure = partial(count_message, counter=trim_input.counter)
+    return TrimPass(trim_input.shown(start), target, measure=measure, safety=1.0)
 
 
 def _make_trim(
-    line: TrimInput, reach: TrimOffsets, before: int, after: int, reason: str
+    trim_input: TrimInput, offsets: TrimOffsets, before: int, after: int, reason: str
 ) -> PlannedTrim:
-    up_to = line.entry_at(max(reach.cleaned, reach.trimmed))
-    trimmed_to = line.entry_at(reach.trimmed)
-    answers_to = line.entry_at(reach.answers) if reach.answers else ""
+    up_to = trim_input.entry_at(max(offsets.cleaned, offsets.trimmed))
+    trimmed_to = trim_input.entry_at(offsets.trimmed)
+    answers_to = trim_input.entry_at(offsets.answers) if offsets.answers else ""
     return PlannedTrim(up_to, trimmed_to, answers_to, before, after, reason)
 
 
 def _find_offsets(
-    line: TrimInput,
+    trim_input: TrimInput,
     run: TrimPass,
     history_policy: HistoryPolicy,
     start: TrimOffsets,
@@ -150,16 +154,18 @@ def _find_offsets(
     most: int,
 ) -> TrimOffsets:
     """Find how far to trim: clear old results, trim, then trim protected messages if needed."""
-    end = line.latest_batch
-    protected = min(end, keep_from_index(line.messages, history_policy.keep_last))
-    is_old = min(protected, line.start_of_turn(history_policy.clean_after))
-    cleaned_to = run.trim_until_under(start.cleaned, is_old, partial(_clean, line))
+    end = trim_input.latest_batch
+    protected = min(end, keep_from_index(trim_input.messages, history_policy.keep_last))
+    is_old = min(protected, trim_input.start_of_turn(history_policy.clean_after))
+    cleaned_to = run.trim_until_under(start.cleaned, is_old, partial(_clean, trim_input))
     answers_to, first = start.answers, start.trimmed
     if has_answers:
-        kept = min(protected, line.first_kept_answer(history_policy.keep_last))
-        answers_to = run.trim_until_under(start.answers, kept, partial(_trim_message, line, True))
+        kept = min(protected, trim_input.first_kept_answer(history_policy.keep_last))
+        answers_to = run.trim_until_under(
+            start.answers, kept, partial(_trim_message, trim_input, True)
+        )
         first = max(first, answers_to)
-    trim = partial(_trim_message, line, False)
+    trim = partial(_trim_message, trim_input, False)
     trimmed_to = run.trim_until_under(first, protected, trim)
     if run.tokens > most:
         trimmed_to = max(trimmed_to, run.trim_until_under(max(first, protected), end, trim))
@@ -170,11 +176,13 @@ def _find_offsets(
     )
 
 
-def _clean(line: TrimInput, message: Message) -> Message:
-    return message if message.id in line.pinned else clean_message(message, line.counter)
+def _clean(trim_input: TrimInput, message: Message) -> Message:
+    return (
+        message if message.id in trim_input.pinned else clean_message(message, trim_input.counter)
+    )
 
 
-def _trim_message(line: TrimInput, has_answers: bool, message: Message) -> Message:
-    if message.id in line.pinned or not can_be_trimmed(message, has_answers):
+def _trim_message(trim_input: TrimInput, has_answers: bool, message: Message) -> Message:
+    if message.id in trim_input.pinned or not can_be_trimmed(message, has_answers):
         return message
-    return trim_message(message, line.counter)
+    return trim_message(message, trim_input.counter)

@@ -203,7 +203,7 @@ class ContextReport:
     when: When
     request: int
     model: str
-    room: RequestBudget
+    request_budget: RequestBudget
     layers: Mapping[Layer, LayerUse]
     prefix: Prefix
     guard: tuple[str, ...] = ()
@@ -237,8 +237,8 @@ class ContextReport:
         prompt, tools = sizes.pop(Layer.L1, 0), sizes.pop(Layer.T, 0)
         added = min(prompt, self.instruction_tokens)
         return ContextBudget(
-            total=self.room.budget + self.room.reserve,
-            max_output_tokens=self.room.reserve,
+            total=self.request_budget.budget + self.request_budget.reserve,
+            max_output_tokens=self.request_budget.reserve,
             system_prompt=prompt - added,
             skill_prompts=added,
             tool_descriptions=tools,
@@ -267,12 +267,12 @@ class ContextReport:
             "when": self.when,
             "request": self.request,
             "model": self.model,
-            "counter": self.room.counter,
-            "factor": self.room.factor,
-            "threshold": self.room.threshold,
-            "model_limit": self.room.model_limit,
-            "window": self.room.window,
-            "reserve": self.room.reserve,
+            "counter": self.request_budget.counter,
+            "factor": self.request_budget.factor,
+            "threshold": self.request_budget.threshold,
+            "model_limit": self.request_budget.model_limit,
+            "window": self.request_budget.window,
+            "reserve": self.request_budget.reserve,
             "budget": self.budget,
             "used": self.used,
             "fraction": self.fraction,

@@ -63,9 +63,9 @@ class _Seen:
         report = prepared.report
         self.requests += 1
         self.fullest = max(self.fullest, report.fraction)
-        most = report.room.window - report.room.reserve
+        most = report.request_budget.window - report.request_budget.reserve
         self.over += report.used > report.budget
-        own = report.room.counter  # the model's own encoding, where that is known
+        own = report.request_budget.counter  # the model's own encoding, where that is known
         names = (own,) if own in ENCODING_FILES else tuple(ENCODING_FILES)
         self.over += any(_real_size(prepared, name) > most for name in names)
 

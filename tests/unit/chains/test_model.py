@@ -360,7 +360,7 @@ def test_ollama_is_asked_for_the_context_that_was_planned(server, prepared, paus
     with pytest.raises(BadRequest):
         list(LiteLLMModel(endpoint, lambda _: None, pause=pause).stream(prepared, CancelToken()))
     asked = [received for received in server.received if received.path.endswith("/api/chat")]
-    assert asked[0].body["options"]["num_ctx"] == prepared.report.room.window
+    assert asked[0].body["options"]["num_ctx"] == prepared.report.request_budget.window
 
 
 def test_nothing_is_printed(model, server, prepared, capfd):

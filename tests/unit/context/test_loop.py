@@ -610,7 +610,7 @@ def test_save_reopen_prepare_is_prepare(loop, steps):
         reopened = loop.send(mode="preview")
         loop.chat.path, loop.hooks = path, hooks
         assert reopened.request_body() == again.request_body()
-        assert prepared.report.room == again.report.room
+        assert prepared.report.request_budget == again.report.request_budget
 
 
 PATCHES = st.lists(

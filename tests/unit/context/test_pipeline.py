@@ -55,7 +55,7 @@ def test_earlier_turns_are_bare_text_and_answers():
 def test_the_answer_may_be_as_long_as_its_reserve():
     prepared = Chat(threshold=4_000, max_output_tokens=4_096).ask("Why?")
     assert prepared.request_body()["options"] == {"temperature": 0.2, "maxTokens": 1_000}
-    assert prepared.report.room.reserve == 1_000
+    assert prepared.report.request_budget.reserve == 1_000
 
 
 def test_the_budget_is_told_with_all_that_it_is_made_from():
@@ -73,8 +73,8 @@ def test_the_budget_is_told_with_all_that_it_is_made_from():
 
 
 def test_the_factor_of_the_session_only_raises_that_of_the_counter():
-    assert Chat(factor=1.0).ask("Why?").report.room.factor == 1.1
-    assert Chat(factor=1.3).ask("Why?").report.room.factor == 1.3
+    assert Chat(factor=1.0).ask("Why?").report.request_budget.factor == 1.1
+    assert Chat(factor=1.3).ask("Why?").report.request_budget.factor == 1.3
 
 
 def test_tools_and_warnings_are_passed_on():
@@ -122,12 +122,12 @@ def test_the_cut_is_named_for_as_long_as_it_rests():
     chat = Chat(threshold=4_000)
     while not chat.drops:
         cut = chat.ask("Question", "word " * 60)
-    resting = chat.ask("Question", "word " * 60)
+    dropped_turns = chat.ask("Question", "word " * 60)
     assert len(chat.drops) == 1
     assert cut.report.guard == ("drop",)
-    assert resting.report.guard == ()
-    assert cut.report.dropped == resting.report.dropped
-    (left_out,) = resting.report.dropped
+    assert dropped_turns.report.guard == ()
+    assert cut.report.dropped == dropped_turns.report.dropped
+    (left_out,) = dropped_turns.report.dropped
     assert left_out.layer is Layer.L4
     assert left_out.turns == len(left_out.entries) // 2 > 0
     assert left_out.tokens == chat.drops[0].tokens_before - chat.drops[0].tokens_after

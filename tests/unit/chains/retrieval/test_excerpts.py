@@ -203,7 +203,7 @@ def test_the_room_is_used_and_every_attachment_represented(
     )
     there = sum(large.sizes[part.id] for part in parts)
     assert used >= min(there, room - largest - 8) - 8 * len(parts)
-    if large.segments and large.room // len(large.segments) >= largest:
+    if large.segments and large.tokens_left // len(large.segments) >= largest:
         assert {part.source for part in found.segments} == {part.source for part in parts}
     assert {p.source for p in found.unsent} == {p.source for p in parts} - {
         p.source for p in found.segments

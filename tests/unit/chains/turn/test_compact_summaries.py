@@ -50,7 +50,7 @@ def task(turns, *, sent=(), threshold=4_000, model="m", tools=()):
 
 def summarise(model, wanted, spent=None, *, name="m", takes_marks=False):
     sections, told = load_prompt("summary").sections, [] if spent is None else spent
-    place = COUNTER, wanted.room, sections, CancelToken(), told.append
+    place = COUNTER, wanted.request_budget, sections, CancelToken(), told.append
     return Summarizer(name, model, *place, takes_marks=takes_marks)(wanted)
 
 

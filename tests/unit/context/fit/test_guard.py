@@ -70,7 +70,7 @@ def test_a_history_over_its_room_is_cut_to_three_quarters_of_it():
 def test_what_a_large_tail_has_no_room_for_leaves_for_this_request_only():
     found = draft(*[chars(100)] * 10, question=chars(500))
     budget = found.used - 150
-    guarded = enforce_budget(found, budget, standing_tail=100)
+    guarded = enforce_budget(found, budget, lasting_tail_tokens=100)
     assert guarded.steps == ("tail",)
     assert reasons(guarded) == ["tail"]
     assert guarded.cut == 0
@@ -80,7 +80,7 @@ def test_what_a_large_tail_has_no_room_for_leaves_for_this_request_only():
 
 def test_a_cut_that_stays_can_be_followed_by_one_for_this_request():
     found = draft(*[chars(100)] * 10, question=chars(800))
-    guarded = enforce_budget(found, 1_400, standing_tail=350)
+    guarded = enforce_budget(found, 1_400, lasting_tail_tokens=350)
     assert guarded.steps == ("drop", "tail")
     assert guarded.cut == guarded.left_out[0].turns
     assert guarded.draft.used <= 1_400
@@ -88,7 +88,7 @@ def test_a_cut_that_stays_can_be_followed_by_one_for_this_request():
 
 def test_the_last_answered_turn_stays_while_anything_else_can_go():
     found = draft("a", "b", None, segments=[passage(1, chars(300))])
-    guarded = enforce_budget(found, 200, standing_tail=50)
+    guarded = enforce_budget(found, 200, lasting_tail_tokens=50)
     assert questions(guarded) == ["t1"]
     assert "history_guarantee_broken" not in guarded.steps
 
@@ -97,7 +97,7 @@ def test_questions_without_an_answer_go_before_passages_do():
     found = draft("a", None, segments=[passage(1, chars(50))])
     failed = replace(found.history[1], tokens=500)
     found = replace(found, history=TurnList.of((found.history[0], failed)))
-    guarded = enforce_budget(found, 250, standing_tail=60)
+    guarded = enforce_budget(found, 250, lasting_tail_tokens=60)
     assert questions(guarded) == ["t0"]
     assert guarded.draft.tail.segments == found.tail.segments
 
@@ -144,7 +144,7 @@ def test_only_as_many_answers_are_shortened_as_need_be_the_oldest_first():
 def test_passages_leave_from_the_lowest_rank():
     passages = [passage(number, chars(100)) for number in range(1, 5)]
     found = draft("a", segments=passages)
-    guarded = enforce_budget(found, found.used - 200, standing_tail=600)
+    guarded = enforce_budget(found, found.used - 200, lasting_tail_tokens=600)
     assert guarded.steps == ("shrink_tail",)
     assert [segment.id for segment in guarded.draft.tail.segments] == ["p1", "p2"]
     assert [left_out.entries for left_out in guarded.left_out] == [("p4",), ("p3",)]
@@ -156,14 +156,14 @@ def test_what_was_attached_outlives_passages_and_the_newest_outlives_all():
     pin = replace(passage(2, chars(100)), id="pin", kind="note", pinned=True)
     carried = replace(passage(3, chars(100)), id="carried", kind="note", layer=Layer.L2)
     found = draft("a", segments=[pin, carried, note, passage(4, chars(100))])
-    guarded = enforce_budget(found, 230, standing_tail=100)
+    guarded = enforce_budget(found, 230, lasting_tail_tokens=100)
     assert [left_out.entries[0] for left_out in guarded.left_out] == ["p4", "carried", "pin"]
     assert [segment.id for segment in guarded.draft.tail.segments] == ["note"]
 
 
 def test_the_last_turn_goes_last_and_is_named():
     found = draft(chars(300), question=chars(100))
-    guarded = enforce_budget(found, 150, standing_tail=30)
+    guarded = enforce_budget(found, 150, lasting_tail_tokens=30)
     assert guarded.steps[-1] == "history_guarantee_broken"
     assert reasons(guarded) == ["history_guarantee_broken"]
     assert guarded.draft.history == ()
@@ -172,7 +172,7 @@ def test_the_last_turn_goes_last_and_is_named():
 
 def test_a_question_that_does_not_fit_alone_is_all_that_is_left():
     found = draft("a", "b", question=chars(500), segments=[passage(1, "a")])
-    guarded = enforce_budget(found, 300, standing_tail=50)
+    guarded = enforce_budget(found, 300, lasting_tail_tokens=50)
     assert not guarded.fits
     assert guarded.draft.history == ()
     assert guarded.draft.tail.segments == ()
@@ -189,7 +189,7 @@ def test_a_request_cannot_be_made_beside_the_guard():
 
 
 def test_what_did_not_pass_is_not_sealed():
-    guarded = enforce_budget(draft(question=chars(500)), 300, standing_tail=50)
+    guarded = enforce_budget(draft(question=chars(500)), 300, lasting_tail_tokens=50)
     with pytest.raises(ContextError):
         seal(guarded, ContextEnvelope(), Chat().ask("Why?").report)
 

@@ -33,7 +33,7 @@ REPORT = ContextReport(
     when="last",
     request=2,
     model="openai/gpt-x",
-    room=RequestBudget("o200k_base", 1.0, 128_000, None, 128_000, 4_096, 123_904),
+    request_budget=RequestBudget("o200k_base", 1.0, 128_000, None, 128_000, 4_096, 123_904),
     layers=LAYERS,
     prefix=Prefix("abc", 36_558, True, ("2 turns were dropped",)),
     guard=("drop",),
@@ -89,7 +89,7 @@ def test_the_layers_add_up_to_used_and_the_fraction_is_of_the_budget():
 
 
 def test_without_a_budget_everything_is_used():
-    assert replace(REPORT, room=replace(REPORT.room, budget=0)).fraction == 1.0
+    assert replace(REPORT, request_budget=replace(REPORT.request_budget, budget=0)).fraction == 1.0
 
 
 def test_parts_that_are_not_there_yet_are_empty():
@@ -119,8 +119,8 @@ def test_the_shares_at_which_something_is_done_are_told():
 def test_the_report_is_made_of_the_budget_by_component():
     report = replace(REPORT, instruction_tokens=412)
     assert report.components == ContextBudget(
-        total=report.room.budget + report.room.reserve,
-        max_output_tokens=report.room.reserve,
+        total=report.request_budget.budget + report.request_budget.reserve,
+        max_output_tokens=report.request_budget.reserve,
         system_prompt=3_000,
         skill_prompts=412,
         tool_descriptions=2_140,
