@@ -20,6 +20,7 @@ other programs (`rpc`) call it. It returns values and streams of events, never w
     errors      The errors of this package; map any error to a code, a sentence and a hint.
     faults      Log unexpected exceptions, whatever thread raises them.
     log         The log file, without note text and without keys.
+    ledger      The list of all calls that leave Strata, written before each call.
     state_db    state.db: the last requests, the list of chats, large tool results.
     migrations  Migrate state.db to the current version.
     durable     Writes that survive a crash, and file locks.

@@ -36,6 +36,7 @@ _CODES: Mapping[type[Exception], str] = {
     chains.ModelUnavailable: "model_unavailable",
     chains.BadRequest: "bad_request",
     chains.Offline: "offline",
+    chains.LedgerFailed: "storage",
     vault.VaultMissing: "vault_missing",
     vault.VaultUnreadable: "storage",
     vault.NoteUnreadable: "storage",
@@ -221,7 +222,7 @@ def describe(error: BaseException) -> ErrorInfo:
             code, hint = "hook_failed", _hook_hint(error)
         case BadPin() | chains.CannotRead():
             code = "bad_request"
-        case chains.ModelError() | vault.VaultError() if type(error) in _CODES:
+        case chains.ChainError() | vault.VaultError() if type(error) in _CODES:
             code, hint = _CODES[type(error)], _HINTS.get(type(error))
         case chains.Cancelled() | KeyboardInterrupt():
             code, message = "cancelled", "Stopped."

@@ -74,6 +74,11 @@ class Paths:
         return self.state / "state.db"
 
     @property
+    def ledger(self) -> Path:
+        """The file that lists every call that left Strata."""
+        return self.state / "ledger.jsonl"
+
+    @property
     def instructions(self) -> Path:
         """The folder with the decisions about AGENTS.md files, one small file for each."""
         return self.state / "instructions"

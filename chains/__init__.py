@@ -16,6 +16,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `tokenizer`: counts tokens by the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in the prompt of an agent.
+- `ledger`: the port that records each outgoing call before it is made.
 - `cancel`: the token that stops work. `concurrency`: the pool that calls run in.
 - `event_loop`: the thread in which code for asyncio runs.
 

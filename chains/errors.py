@@ -7,6 +7,7 @@ ChainError
 ├── CannotRead           an attachment cannot be read in full
 ├── ToolFailed           a tool failed
 ├── FetchFailed          a web page cannot be fetched
+├── LedgerFailed         a call could not be recorded, so it was not made
 └── ModelError           the model returned no answer
     ├── MissingKey       no key is set for the service, or the service refused it
     ├── RateLimited      the service asks to wait (429)
@@ -28,6 +29,7 @@ __all__ = [
     "CannotRead",
     "ChainError",
     "FetchFailed",
+    "LedgerFailed",
     "MissingKey",
     "ModelError",
     "ModelUnavailable",
@@ -46,6 +48,17 @@ class ToolFailed(ChainError):
 
 class FetchFailed(ChainError):
     """A web page cannot be fetched or read. The message says why."""
+
+
+class LedgerFailed(ChainError):
+    """An outgoing call could not be recorded, so it was not made."""
+
+    def __init__(self, host: str, reason: str) -> None:
+        super().__init__(
+            f"The call to {host} could not be recorded, so it was not made: {reason} "
+            "Every call that leaves Strata is listed in the ledger."
+        )
+        self.host = host
 
 
 class BadPrompt(ChainError):

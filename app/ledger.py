@@ -1,0 +1,215 @@
+"""The ledger: a file with every call that leaves Strata, written before the call is made.
+
+Each call is one line of JSON in `ledger.jsonl`, and its result is a second line with the same id.
+The file belongs to its owner only. Several processes append to it under a lock. Above
+`MAX_BYTES` the older half is removed.
+"""
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic, sleep
+from typing import Any, Final
+
+from app.durable import lock, open_file, write_all, write_atomically
+from app.errors import StorageFailed, storage_errors
+from app.paths import make_private_folder
+from chains.errors import LedgerFailed
+from chains.ledger import OutgoingCall
+from vault.catalog import set_aside
+
+__all__ = ["Ledger"]
+
+MAX_BYTES: Final = 4_000_000
+LOCK_WAIT_S: Final = 5.0
+_LOCK_PAUSE_S: Final = 0.01
+_LINE_START: Final = b'{"id"'
+
+_log = logging.getLogger(__name__)
+
+
+class Ledger:
+    """The ledger of this user; safe to use from several threads and processes."""
+
+    def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
+        """Store the path of the file, which is created with the first call."""
+        self._path = path
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._is_checked = False
+
+    def record(self, call: OutgoingCall) -> "LedgerRecord":
+        """Record a call before it is made, as `chains.ledger.LedgerPort` describes.
+
+        Raises:
+            LedgerFailed: the call could not be recorded, so it must not be made.
+        """
+        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        id = token_hex(8)
+        try:
+            self._append({"id": id, "at": at, **asdict(call)})
+        except (OSError, StorageFailed) as error:
+            raise LedgerFailed(call.host, _describe(self._path, error)) from error
+        return LedgerRecord(self, id)
+
+    def list_calls(self) -> list[dict[str, Any]]:
+        """Return the recorded calls with their results, the oldest first.
+
+        Raises:
+            StorageFailed: the ledger cannot be read.
+        """
+        with storage_errors(self._path), self._hold_lock():
+            if not self._path.exists():
+                return []
+            return _join_results(self._read_lines())
+
+    def add_result(self, id: str, bytes_in: int, tokens: int | None) -> None:
+        """Add the result of a recorded call. A failure is logged, since the call is listed."""
+        try:
+            self._append({"id": id, "bytes_in": bytes_in, "tokens": tokens})
+        except (OSError, StorageFailed) as error:
+            _log.warning("The result of a call is not in the ledger: %s", error)
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        content = _encode(line)
+        with self._hold_lock():
+            if not self._is_checked and self._path.exists():
+                self._read_lines()  # sets a damaged file aside
+            self._is_checked = True
+            size = self._write(content)
+            if size > self._max_bytes:
+                self._remove_older_half()
+
+    def _write(self, content: bytes) -> int:
+        """Append a line, or nothing if that fails, and return the new size of the file."""
+        if not os.path.lexists(self._path):
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        handle = open_file(self._path, os.O_RDWR | os.O_APPEND)
+        try:
+            size = os.fstat(handle).st_size
+            if size and os.pread(handle, 1, size - 1) != b"\n":
+                content = b"\n" + content  # after a line that a crash cut off
+            try:
+                write_all(handle, content)
+            except OSError:
+                os.ftruncate(handle, size)
+                raise
+            return size + len(content)
+        finally:
+            os.close(handle)
+
+    def _read_lines(self) -> list[dict[str, Any]]:
+        """Return the lines of the file. A damaged file is set aside, and its good lines are kept.
+
+        A line that a crash cut off is no damage, and is left out.
+        """
+        handle = open_file(self._path, os.O_RDONLY)
+        with os.fdopen(handle, "rb") as file:
+            raw = file.read()
+        lines = [(line, _decode(line)) for line in raw.split(b"\n") if line]
+        good = [line for _, line in lines if line is not None]
+        if any(line is None and not text.startswith(_LINE_START) for text, line in lines):
+            aside = set_aside(self._path)
+            _log.warning("%s was damaged and is kept as %s", self._path, aside)
+            write_atomically(self._path, b"".join(map(_encode, good)))
+        return good
+
+    def _remove_older_half(self) -> None:
+        kept: list[bytes] = []
+        size = 0
+        for line in reversed(self._read_lines()):
+            encoded = _encode(line)
+            size += len(encoded)
+            if size > self._max_bytes // 2 and kept:
+                break
+            kept.append(encoded)
+        write_atomically(self._path, b"".join(reversed(kept)))
+
+    @contextmanager
+    def _hold_lock(self) -> Iterator[None]:
+        """Hold the lock of the ledger, in this process and in all others."""
+        with self._lock:
+            make_private_folder(self._path.parent)
+            name = self._path.with_suffix(".lock")
+            handle = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                _wait_for_lock(handle, name)
+                yield
+            finally:
+                os.close(handle)
+
+
+class LedgerRecord:
+    """The record of a call that is being made."""
+
+    def __init__(self, ledger: Ledger, id: str) -> None:
+        self._ledger = ledger
+        self._id = id
+
+    def finish(self, bytes_in: int, tokens: int | None = None) -> None:
+        """Add the result of the call, as `chains.ledger.OpenRecord` describes."""
+        self._ledger.add_result(self._id, bytes_in, tokens)
+
+
+def _wait_for_lock(handle: int, name: Path) -> None:
+    until = monotonic() + LOCK_WAIT_S
+    while True:
+        try:
+            lock(handle)
+        except BlockingIOError:
+            if monotonic() > until:
+                raise StorageFailed(f"{name} is held by another process.") from None
+            sleep(_LOCK_PAUSE_S)
+        else:
+            return
+
+
+def _encode(line: Mapping[str, Any]) -> bytes:
+    # A path that is not UTF-8 contains surrogates, which only ASCII-escaped JSON can hold.
+    return json.dumps(line).encode() + b"\n"
+
+
+def _decode(line: bytes) -> dict[str, Any] | None:
+    """Return a line as JSON, or None if it is damaged."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("id"), str) else None
+
+
+def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return one object for each call, its result added; None where no result arrived."""
+    calls: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        id = line["id"]
+        if "host" in line:
+            calls[id] = {
+                "at": str(line.get("at", "")),
+                "host": str(line["host"]),
+                "kind": str(line.get("kind", "")),
+                "session": line.get("session"),
+                "turn": line.get("turn"),
+                "bytes_out": line.get("bytes_out"),
+                "bytes_in": None,
+                "tokens": line.get("tokens"),
+                "notes": list(line.get("notes") or ()),
+            }
+        elif id in calls:
+            tokens = line.get("tokens")
+            calls[id]["bytes_in"] = line.get("bytes_in")
+            calls[id]["tokens"] = calls[id]["tokens"] if tokens is None else tokens
+    return list(calls.values())
+
+
+def _describe(path: Path, error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{path} cannot be written ({(error.strerror or str(error)).lower()})."
+    return str(error)
