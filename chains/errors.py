@@ -34,7 +34,9 @@ __all__ = [
     "ModelError",
     "ModelUnavailable",
     "Offline",
+    "ProposalOutdated",
     "RateLimited",
+    "ToolFailed",
 ]
 
 
@@ -59,6 +61,10 @@ class LedgerFailed(ChainError):
             "Every call that leaves Strata is listed in the ledger."
         )
         self.host = host
+
+
+class ProposalOutdated(ChainError):
+    """The content that an approved proposal was computed from has changed since."""
 
 
 class BadPrompt(ChainError):

@@ -11,6 +11,7 @@ from vault.indexing.indexer import IndexProgress
 
 __all__ = [
     "CITES_NOTHING",
+    "ApprovalRequested",
     "AskResult",
     "CompactionEnded",
     "CompactionStarted",
@@ -36,7 +37,7 @@ CITES_NOTHING: Final = "This answer cites no note."
 
 Mode = Literal["chat", "vault", "agent"]
 Status = Literal["complete", "interrupted", "limit", "error"]
-ToolStatus = Literal["ok", "error"]
+ToolStatus = Literal["ok", "error", "denied"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,29 @@ class ToolEnded:
     status: ToolStatus
     seconds: float
     ref_id: str | None
+
+
+@dataclass(frozen=True)
+class ApprovalRequested:
+    """A tool call waits for the decision of a person.
+
+    Attributes:
+        id: the id to decide by.
+        call_id: the id of the tool call.
+        diff: what the call would write, as a unified diff, or empty.
+        summary: one sentence about what the call would do.
+        warnings: reasons to look closely.
+        session_scope: what an approval for the session covers, or empty if there is none.
+    """
+
+    id: str
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    diff: str
+    summary: str
+    warnings: tuple[str, ...] = ()
+    session_scope: str = ""
 
 
 @dataclass(frozen=True)
@@ -253,6 +277,7 @@ Event = (
     | Warned
     | IndexProgressed
     | ToolStarted
+    | ApprovalRequested
     | ToolEnded
     | TurnEnded
 )

@@ -20,6 +20,7 @@ from chains.prompts import (
     Customization,
 )
 from chains.request.session import SessionPort
+from chains.tool import ApprovalPort, ApprovalRules, Tool
 from context.assemble.attachments import Resolve
 from context.layers import Segment
 from context.messages import ToolDefinition
@@ -93,11 +94,21 @@ class AgentLimits:
 
 @dataclass(frozen=True)
 class AgentSetup:
-    """The vault that an agent reads, and its limits."""
+    """The vault that an agent reads, its limits, and its tools that ask first.
+
+    Attributes:
+        approvals: asks a person about proposals. Without it, a proposal that the rules do not
+            approve is rejected.
+        extra_tools: the tools beside those that every agent has.
+        rules: approve without a person, by the level and by earlier approvals of the session.
+    """
 
     notes: NotesPort
     limits: AgentLimits
     clock: Callable[[], float] = time.monotonic
+    approvals: ApprovalPort | None = None
+    extra_tools: tuple[Tool, ...] = ()
+    rules: ApprovalRules = field(default_factory=ApprovalRules)
 
 
 @dataclass(frozen=True)

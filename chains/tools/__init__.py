@@ -5,6 +5,7 @@ tool call → registry: find the tool, check the arguments → run → result an
 ```
 
 - `registry`: runs the tool calls of a model, and checks arguments against JSON schemas.
+- `approvals`: proposals of tools that ask first, and the desk where their decisions arrive.
 - `notes`: search_notes, read_note and list_folder; numbers the passages for citations.
 - `context_tools`: read_result reads stored results in pages, compact_context frees space.
 
@@ -13,4 +14,4 @@ Invariants: a call has exactly one result. A failure is a result that says what 
 does not end the turn. Only notes that a model may read are read.
 """
 
-__all__ = ["context_tools", "notes", "registry"]
+__all__ = ["approvals", "context_tools", "notes", "registry"]

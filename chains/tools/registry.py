@@ -4,11 +4,12 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
-from chains.errors import ToolFailed
+from chains.errors import ProposalOutdated, ToolFailed
 from chains.events import ToolStatus
 from chains.llm.port import RequestedCall
+from chains.tool import Proposal, Tool
 from context.errors import MalformedEntry
 from context.layers import Segment, replace_surrogates
 from context.log.entries import Entry, OtherEntry
@@ -72,30 +73,21 @@ def _check_value(name: str, value: object, schema: Mapping[str, Any]) -> None:
 
 _log = logging.getLogger(__name__)
 _SHOWN_CHARS: Final = 200
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A tool that a model may call.
-
-    Attributes:
-        run: runs the tool with arguments that match the definition. If it raises `ToolFailed` or a
-            `VaultError`, the result is the error message.
-        is_offloaded: whether a large result is stored outside the log.
-    """
-
-    definition: ToolDefinition
-    run: Callable[[Mapping[str, Any]], str]
-    is_offloaded: bool = True
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
 class ToolOutcome:
-    """The result of a tool call for the model."""
+    """The result of a tool call for the model.
+
+    Attributes:
+        is_denied: whether the call was not approved.
+    """
 
     content: str
     is_error: bool = False
     is_offloaded: bool = False
+    is_denied: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "content", replace_surrogates(self.content))
@@ -112,18 +104,54 @@ class ToolRegistry:
         """The definitions of all tools, in the order in which they were registered."""
         return tuple(tool.definition for tool in self._tools.values())
 
+    def asks_first(self, name: str) -> bool:
+        """Return whether a call of a tool has to be approved."""
+        return name in self._tools and self._tools[name].propose is not None
+
     def run(self, call: RequestedCall) -> ToolOutcome:
         """Run a call and return its outcome. A failure becomes an error outcome."""
+        return self._attempt(call.name, lambda: self._run(call))
+
+    def propose(self, call: RequestedCall) -> Proposal | ToolOutcome:
+        """Return what a call would do, or an error outcome if the call is not possible."""
+        return self._attempt(call.name, lambda: self._propose(call))
+
+    def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome:
+        """Apply an approved proposal and return its outcome.
+
+        Raises:
+            ProposalOutdated: the content that the proposal was computed from has changed.
+        """
+        is_offloaded = self._tools[call.name].is_offloaded
+        return self._attempt(
+            call.name, lambda: ToolOutcome(proposal.apply(), is_offloaded=is_offloaded)
+        )
+
+    def _run(self, call: RequestedCall) -> ToolOutcome:
+        tool, arguments = self._find(call)
+        if tool.run is None:
+            raise ToolFailed(f"The tool {call.name} needs an approval.")
+        return ToolOutcome(tool.run(arguments), is_offloaded=tool.is_offloaded)
+
+    def _propose(self, call: RequestedCall) -> Proposal | ToolOutcome:
+        tool, arguments = self._find(call)
+        return self._run(call) if tool.propose is None else tool.propose(arguments)
+
+    def _attempt(self, name: str, work: Callable[[], _Found]) -> _Found | ToolOutcome:
         try:
-            tool = self._tool(call.name)
-            arguments = parse_arguments(call)
-            check_arguments(arguments, tool.definition.parameters)
-            return ToolOutcome(tool.run(arguments), is_offloaded=tool.is_offloaded)
+            return work()
+        except ProposalOutdated:
+            raise
         except (ToolFailed, VaultError) as error:
             return ToolOutcome(f"Error: {error}", is_error=True)
         except Exception:  # noqa: BLE001 - a bug in a tool is logged, and reported to the model
-            _log.exception("The tool %s failed", call.name)
-            return ToolOutcome(f"Error: the tool {call.name} failed. Go on without it.", True)
+            _log.exception("The tool %s failed", name)
+            return ToolOutcome(f"Error: the tool {name} failed. Go on without it.", True)
+
+    def _find(self, call: RequestedCall) -> tuple[Tool, Mapping[str, Any]]:
+        tool, arguments = self._tool(call.name), parse_arguments(call)
+        check_arguments(arguments, tool.definition.parameters)
+        return tool, arguments
 
     def _tool(self, name: str) -> Tool:
         if name not in self._tools:
@@ -186,7 +214,7 @@ class ToolRun:
         seconds, ref = entry.data.get("seconds"), entry.data.get("refId")
         if not isinstance(call, str) or not isinstance(seconds, int | float):
             return None
-        known: ToolStatus = "ok" if status == "ok" else "error"
+        known: ToolStatus = status if status in ("ok", "denied") else "error"
         ref_id = ref if isinstance(ref, str) else None
         return cls(call, known, float(seconds), ref_id, _sources(entry.data.get("sources")))
 

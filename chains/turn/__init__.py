@@ -9,6 +9,7 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
 - `run`: the steps of a turn in order. Also preview, rebuild, compaction and reading cost.
 - `answer`: streams one answer, stores it even if it fails, and builds the result of the turn.
 - `agent`: the loop of an agent: call the model, run its tool calls, call the model again.
+- `approvals`: the tool calls that ask first: propose, ask a person, apply.
 - `compact`: compaction as a step of a turn, and its summaries by a model.
 - `hooks`: runs the user's hooks on messages, answers and tool results.
 - `regenerate`: drafts the last turn again, to regenerate its answer.

@@ -34,6 +34,7 @@ from chains.tools.context_tools import (
 from chains.tools.notes import NOTE_TOOLS, Sources, build_note_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, parse_arguments
 from chains.turn.answer import AnswerStream, TurnAnswer
+from chains.turn.approvals import ApprovedCalls
 from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_result_hooks
 from context.log.entries import MessageEntry
@@ -63,7 +64,15 @@ class AgentLoop:
         known = context.customization.instructions
         tools = build_note_tools(agent.notes, self._sources, known)
         self._registry = ToolRegistry(
-            (*tools, build_result_tool(context.session), build_compact_tool())
+            (
+                *tools,
+                build_result_tool(context.session),
+                build_compact_tool(),
+                *agent.extra_tools,
+            )
+        )
+        self._approved = ApprovedCalls(
+            agent, self._registry, context.cancel, context.session.new_id
         )
         self._first = first
         self._until = agent.clock() + agent.limits.max_seconds
@@ -85,7 +94,7 @@ class AgentLoop:
             number += 1
             try:
                 yield from self._run_calls(answer.calls, turn.turn)
-                is_offered = number <= self._limits.max_steps and self._clock() < self._until
+                is_offered = number <= self._limits.max_steps and self._has_time
                 turn = yield from self._prepare_next(turn, is_offered)
             except Cancelled:
                 entry = self._store_interruption(turn.turn)
@@ -95,6 +104,10 @@ class AgentLoop:
         tools = tuple(self._tools[id] for id in self._calls if id in self._tools)
         sources = (*answer.sources, *self._sources.all)
         return replace(answer, usage=self._usage, sources=sources, tools=tools)
+
+    @property
+    def _has_time(self) -> bool:
+        return self._clock() < self._until + self._approved.waited_s
 
     def _open_stream(self, turn: PreparedTurn, is_offered: bool) -> AnswerStream:
         read = self._sources.all
@@ -132,10 +145,15 @@ class AgentLoop:
             parts.append(ToolCallPart(id, one.name, _read_arguments(one)))
         return tuple(parts)
 
-    def _run_calls(self, calls: tuple[ToolCallPart, ...], turn: str) -> Generator[Event]:
-        """Run calls in parallel, and store each result when it arrives. A compaction runs last."""
+    def _run_calls(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
+        """Run calls in parallel, and store each result when it arrives.
+
+        The calls that ask first follow one after another, and a compaction runs last.
+        """
         for one in calls:
             yield ToolStarted(one.id, one.name, one.arguments)
+        asking = [one for one in calls if self._registry.asks_first(one.name)]
+        calls = [one for one in calls if one not in asking]
         work = [self._build_work(self._find_written(one)) for one in calls]
         compacting: list[ToolCallPart] = []
         for place, done in gather(work, self._context.cancel):
@@ -143,8 +161,17 @@ class AgentLoop:
                 compacting.append(calls[place])
             else:
                 yield from self._finish(calls[place], done, turn)
+        for one in asking:
+            yield from self._run_asking(one, turn)
         if compacting:
             yield from self._compact(compacting, turn)
+
+    def _run_asking(self, call: ToolCallPart, turn: str) -> Generator[Event]:
+        """Run a call that asks first. The time that a person takes is not counted."""
+        start, waited_s = self._clock(), self._approved.waited_s
+        outcome = yield from self._approved.run(self._find_written(call))
+        seconds = self._clock() - start - (self._approved.waited_s - waited_s)
+        yield from self._finish(call, _Done(outcome, seconds), turn)
 
     def _compact(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
         """Compact the history before this turn, and report the freed tokens to the model."""
@@ -190,6 +217,8 @@ class AgentLoop:
         session = self._session
         stored = offload_result(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"
+        if outcome.is_denied:
+            status = "denied"
         part = ToolResultPart(call.id, stored.content, stored.is_error)
         result = self._build_entry(Message("tool", (part,)), turn)
         read = self._sources.take_new(done.outcome.content, outcome.content)

@@ -1,0 +1,121 @@
+"""Run the tool calls that ask first: propose, ask a person, apply.
+
+An approval is for one proposal. If the content behind it has changed when it is applied, the call
+is proposed and asked again.
+"""
+
+import logging
+from collections.abc import Callable, Generator
+from typing import Final
+
+from chains.cancel import CancelToken
+from chains.concurrency import call as run_in_pool
+from chains.errors import ProposalOutdated
+from chains.events import ApprovalRequested, Event
+from chains.llm.port import RequestedCall
+from chains.request.chain import AgentSetup
+from chains.tool import ApprovalPort, ApprovalRequest, Decision, Proposal
+from chains.tools.registry import ToolOutcome, ToolRegistry, parse_arguments
+
+__all__ = ["ApprovedCalls"]
+
+MOST_PROPOSALS: Final = 5
+REJECTED: Final = (
+    "Error: the user rejected this call, so nothing was done. Do not repeat it; go on without it, "
+    "or ask the user."
+)
+NOBODY_TO_ASK: Final = (
+    "Error: this call needs the user's approval, and nobody can be asked now. Nothing was done. "
+    "Go on without it."
+)
+STILL_CHANGING: Final = "Error: the content changes all the time, so nothing was done."
+_log = logging.getLogger(__name__)
+
+
+class ApprovedCalls:
+    """Runs calls that ask first, one after another."""
+
+    def __init__(
+        self,
+        agent: AgentSetup,
+        registry: ToolRegistry,
+        cancel: CancelToken,
+        new_id: Callable[[], str],
+    ) -> None:
+        self._rules, self._port, self._clock = agent.rules, agent.approvals, agent.clock
+        self._registry, self._cancel, self._new_id = registry, cancel, new_id
+        self.waited_s = 0.0
+
+    def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome]:
+        """Propose a call, ask, and apply it if it is approved.
+
+        Raises:
+            Cancelled: the turn was cancelled before the call was applied.
+        """
+        for _ in range(MOST_PROPOSALS):
+            found = run_in_pool(lambda: self._registry.propose(call), self._cancel)
+            if isinstance(found, ToolOutcome):
+                return found
+            refused = yield from self._ask(call, found)
+            if refused is not None:
+                return refused
+            try:
+                return self._apply(call, found)
+            except ProposalOutdated:
+                continue
+        return ToolOutcome(STILL_CHANGING, is_error=True)
+
+    def _ask(
+        self, call: RequestedCall, proposal: Proposal
+    ) -> Generator[Event, None, ToolOutcome | None]:
+        """Return None if a proposal is approved, and otherwise the outcome of its call."""
+        decision = self._rules.decide(proposal)
+        if decision is None:
+            if self._port is None:
+                return ToolOutcome(NOBODY_TO_ASK, is_error=True, is_denied=True)
+            decision = yield from self._wait(call, proposal, self._port)
+        if decision == "reject":
+            return ToolOutcome(REJECTED, is_error=True, is_denied=True)
+        if decision == "session":
+            self._rules.remember(proposal)
+        return None
+
+    def _wait(
+        self, call: RequestedCall, proposal: Proposal, port: ApprovalPort
+    ) -> Generator[Event, None, Decision]:
+        """Wait for a person. The time does not count as time of the turn."""
+        arguments = parse_arguments(call)
+        request = ApprovalRequest(self._new_id(), call.id, call.name, arguments, proposal)
+        start = self._clock()
+        yield _build_event(request)
+        decision = run_in_pool(lambda: self._decide(port, request), self._cancel)
+        self.waited_s += self._clock() - start
+        return decision
+
+    def _decide(self, port: ApprovalPort, request: ApprovalRequest) -> Decision:
+        try:
+            return port.decide(request, self._cancel)
+        except Exception:  # noqa: BLE001 - without a decision nothing may be done
+            _log.exception("No decision could be had about %s", request.tool)
+            return "reject"
+
+    def _apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome:
+        """Apply an approved proposal. A write is completed even if the turn is cancelled then."""
+        self._cancel.raise_if_cancelled()
+        if proposal.kind in ("write", "memory"):
+            return self._registry.apply(call, proposal)
+        return run_in_pool(lambda: self._registry.apply(call, proposal), self._cancel)
+
+
+def _build_event(request: ApprovalRequest) -> ApprovalRequested:
+    proposal = request.proposal
+    return ApprovalRequested(
+        request.id,
+        request.call_id,
+        request.tool,
+        request.arguments,
+        proposal.diff,
+        proposal.summary,
+        proposal.warnings,
+        proposal.session_scope,
+    )

@@ -1,0 +1,263 @@
+"""Tools that ask first: what is approved is done once, and what is not is not done."""
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from chains.cancel import CancelToken
+from chains.errors import ToolFailed
+from chains.events import ApprovalRequested, ToolEnded, TurnEnded
+from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.tool import Proposal, Tool
+from chains.tools.approvals import ApprovalDesk, ApprovalRules, ProposalOutdated
+from chains.tools.registry import build_arguments_schema, build_text_schema
+from chains.turn.agent import AGENT_TOOLS
+from chains.turn.run import run_turn
+from context.messages import ToolDefinition
+from tests.support.memory_session import ListSearch
+from tests.support.model_server import Answer
+
+SCHEMA = build_arguments_schema({"text": build_text_schema("What to write.")})
+
+
+class Diary:
+    """A text that a tool appends to, with its own idea of what a proposal is bound to."""
+
+    def __init__(self, name: str = "write_diary", **fields) -> None:
+        self.text = ""
+        self.fields = {"kind": "write", "summary": "Write the diary."} | fields
+        self.tool = Tool(ToolDefinition(name, "Write.", SCHEMA), propose=self.propose)
+
+    def propose(self, arguments) -> Proposal:
+        if not arguments["text"]:
+            raise ToolFailed("There is nothing to write.")
+        before = self.text
+
+        def apply() -> str:
+            if self.text != before:
+                raise ProposalOutdated("The diary has changed.")
+            self.text += arguments["text"]
+            return "Written."
+
+        return Proposal(apply=apply, diff=f"+{arguments['text']}", **self.fields)
+
+
+class Person:
+    """Decides by a script, and remembers what was asked."""
+
+    def __init__(self, *decisions) -> None:
+        self.decisions = list(decisions)
+        self.asked = []
+        self.on_ask = lambda: None
+
+    def decide(self, request, cancel):
+        self.asked.append(request)
+        self.on_ask()
+        return self.decisions.pop(0)
+
+
+class NoNotes(ListSearch):
+    root = Path("Notes")
+
+    def notes(self):
+        return ()
+
+    def still_allowed(self, paths):
+        return frozenset(paths)
+
+
+def calling(*calls) -> Answer:
+    return Answer(
+        "", calls=tuple((f"c{n}", name, json.dumps(a)) for n, (name, a) in enumerate(calls))
+    )
+
+
+@pytest.fixture
+def run(server, session, pause, ask):
+    """Run a turn with tools that ask first; return its events."""
+
+    def running(*diaries, port=None, level="ask", rules=None, token=None, clock=time.monotonic):
+        tools = tuple(diary.tool for diary in diaries)
+        agent = AgentSetup(
+            NoNotes(),
+            AgentLimits(9, 300, 4_096),
+            clock,
+            approvals=port,
+            extra_tools=tools,
+            rules=rules or ApprovalRules(level),
+        )
+        offered = (*AGENT_TOOLS, *(tool.definition for tool in tools))
+        chain = Chain("agent", lambda _: None, pause=pause, tools=offered, agent=agent)
+        request = ask("Write.", mode="agent", api_base=server.url, threshold=32_000)
+        return run_turn(chain, request, session, token or CancelToken())
+
+    return running
+
+
+def results(server) -> list[str]:
+    return [m["content"] for m in server.bodies[-1]["messages"] if m["role"] == "tool"]
+
+
+def statuses(events) -> list[str]:
+    return [event.status for event in events if isinstance(event, ToolEnded)]
+
+
+def test_what_is_approved_once_is_done_and_asked_again_next_time(run, server):
+    diary, person = Diary(), Person("once", "reject")
+    server.script(
+        calling(("write_diary", {"text": "a"})),
+        calling(("write_diary", {"text": "b"})),
+        Answer("Ok"),
+    )
+    events = list(run(diary, port=person))
+    assert diary.text == "a"
+    assert [dict(r.arguments) for r in person.asked] == [{"text": "a"}, {"text": "b"}]
+    assert statuses(events) == ["ok", "denied"]
+    assert results(server)[0] == "Written."
+    assert "the user rejected this call" in results(server)[1]
+    asked = [event for event in events if isinstance(event, ApprovalRequested)]
+    assert [(e.tool, e.diff, e.summary) for e in asked] == [
+        ("write_diary", "+a", "Write the diary."),
+        ("write_diary", "+b", "Write the diary."),
+    ]
+    assert [tool["status"] for tool in events[-1].result.tools] == ["ok", "denied"]
+
+
+def test_where_nobody_can_be_asked_nothing_is_done(run, server):
+    diary = Diary()
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    events = list(run(diary))
+    assert (diary.text, statuses(events)) == ("", ["denied"])
+    assert "nobody can be asked" in results(server)[0]
+    assert not [event for event in events if isinstance(event, ApprovalRequested)]
+
+
+def test_a_proposal_whose_content_changed_is_asked_again(run, server):
+    diary, person = Diary(), Person("once", "once")
+    changes = iter(["x"])
+    person.on_ask = lambda: setattr(diary, "text", diary.text + next(changes, ""))
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    assert statuses(list(run(diary, port=person))) == ["ok"]
+    assert diary.text == "xa"
+    first, second = person.asked
+    assert first.id != second.id
+    assert first.call_id == second.call_id == "c0"
+
+
+def test_content_that_always_changes_ends_in_an_error(run, server):
+    diary, person = Diary(), Person(*["once"] * 9)
+    person.on_ask = lambda: setattr(diary, "text", diary.text + "x")
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    assert statuses(list(run(diary, port=person))) == ["error"]
+    assert diary.text == "x" * 5
+
+
+@pytest.mark.parametrize(
+    ("level", "fields", "is_done"),
+    [
+        ("never", {}, False),
+        ("never", {"session_scope": "example.org"}, False),
+        ("reads", {}, False),
+        ("reads", {"session_scope": "example.org"}, True),
+        ("reads", {"session_scope": "example.org", "warnings": ("Large.",)}, False),
+        ("all", {}, True),
+        ("all", {"warnings": ("More than ten notes.",)}, False),
+    ],
+)
+def test_levels_without_a_person(run, server, level, fields, is_done):
+    diary = Diary(**fields)
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    events = list(run(diary, level=level))
+    assert (diary.text == "a", statuses(events)) == (is_done, ["ok" if is_done else "denied"])
+
+
+def test_a_brake_asks_a_person_whatever_was_allowed(run, server):
+    diary, person = Diary(warnings=("A tenth is removed.",)), Person("once")
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    (asked,) = [e for e in run(diary, port=person, level="all") if isinstance(e, ApprovalRequested)]
+    assert asked.warnings == ("A tenth is removed.",)
+    assert diary.text == "a"
+
+
+def test_an_approval_for_the_session_covers_its_scope_only(run, server):
+    rules = ApprovalRules()
+    here = Diary("fetch_here", kind="fetch", session_scope="here.org")
+    there = Diary("fetch_there", kind="fetch", session_scope="there.org")
+    person = Person("session", "reject")
+    server.script(
+        calling(*[(name, {"text": "a"}) for name in ("fetch_here", "fetch_here", "fetch_there")]),
+        Answer("Ok"),
+    )
+    assert statuses(run(here, there, port=person, rules=rules)) == ["ok", "ok", "denied"]
+    assert [request.tool for request in person.asked] == ["fetch_here", "fetch_there"]
+    server.script(calling(("fetch_here", {"text": "b"})), Answer("Ok"))
+    assert statuses(run(here, there, rules=rules)) == ["ok"]
+
+
+def test_a_session_approval_without_a_scope_counts_once(run, server):
+    diary, person = Diary(), Person("session", "reject")
+    server.script(*[calling(("write_diary", {"text": "a"}))] * 2, Answer("Ok"))
+    assert statuses(run(diary, port=person)) == ["ok", "denied"]
+
+
+def test_a_call_that_cannot_be_done_is_not_asked(run, server):
+    diary, person = Diary(), Person()
+    server.script(
+        calling(("write_diary", {"text": ""}), ("write_diary", {"txt": "a"})), Answer("Ok")
+    )
+    assert statuses(run(diary, port=person)) == ["error", "error"]
+    assert person.asked == []
+
+
+def test_a_stop_while_it_waits_ends_the_turn_and_does_nothing(run, server):
+    token, desk, diary = CancelToken(), ApprovalDesk(), Diary()
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    for event in run(diary, port=desk, token=token):
+        if isinstance(event, ApprovalRequested):
+            desk.open(event.id)
+            token.cancel()
+    assert isinstance(event, TurnEnded)
+    assert (event.result.status, diary.text) == ("interrupted", "")
+
+
+def test_an_answer_may_come_before_it_is_waited_for(run, server):
+    desk, diary = ApprovalDesk(), Diary()
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    for event in run(diary, port=desk):
+        if isinstance(event, ApprovalRequested):
+            desk.open(event.id)
+            assert desk.answer(event.id, "once")
+            assert not desk.answer(event.id, "reject")
+    assert diary.text == "a"
+    assert not desk.answer("unknown", "once")
+
+
+def test_all_that_waits_is_rejected_when_the_front_end_goes(run, server):
+    desk, diary = ApprovalDesk(), Diary()
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    for event in run(diary, port=desk):
+        if isinstance(event, ApprovalRequested):
+            desk.open(event.id)
+            threading.Thread(target=desk.reject_all).start()
+    assert diary.text == ""
+
+
+def test_a_port_that_fails_rejects(run, server, caplog):
+    diary, person = Diary(), Person()
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    assert statuses(run(diary, port=person)) == ["denied"]
+    assert "No decision could be had" in caplog.text
+    caplog.clear()
+
+
+def test_the_time_that_a_person_takes_does_not_end_the_turn(run, server):
+    diary, person, now = Diary(), Person("once"), [0.0]
+    person.on_ask = lambda: now.append(1_000.0)
+    server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
+    events = list(run(diary, port=person, clock=lambda: now[-1]))
+    assert events[-1].result.status == "complete"
+    (ended,) = [event for event in events if isinstance(event, ToolEnded)]
+    assert ended.seconds == 0
