@@ -40,7 +40,7 @@ from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.run import (
-    compact_session,
+    compact_on_request,
     measure_reading,
     preview,
     rebuild,
@@ -161,7 +161,9 @@ class TurnRunner:
             mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
             turn = self._builder.build_turn(AskRequest("", mode, model))
             with closing(
-                compact_session(self._builder.build_chain(mode), turn, chat, cancel, instructions)
+                compact_on_request(
+                    self._builder.build_chain(mode), turn, chat, cancel, instructions
+                )
             ) as events:
                 yield from events
             chat.keep_counts(partial(load_counter, turn.model))
