@@ -16,6 +16,7 @@ from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
 from app.library.open_vault import OpenVault
 from app.paths import Paths
+from app.sessions.agent import AgentBuilder
 from app.sessions.ask import AskRequest, TurnRunner
 from app.sessions.branches import BranchEditor
 from app.sessions.request_history import RequestHistory, describe_request
@@ -48,6 +49,7 @@ class Assistant:
         long_texts: the files of pasted texts that are too long for a message.
         user_instructions: the user's own instructions for models.
         customization: the AGENTS.md of the open notes, and the user's decision about it.
+        agents: builds agents, and knows who decides about the proposals of their tools.
         branches: branches, forks, labels, pins and branch summaries of chats.
         history: the transcripts of chats and their past requests.
     """
@@ -66,7 +68,8 @@ class Assistant:
         self.user_instructions = UserInstructionsFile(paths.user_instructions)
         self._vault = OpenVault(paths, settings, embedder)
         self.customization = UserCustomization(paths, settings, self._vault)
-        self._asking = TurnRunner(settings, sessions, self._vault, self.customization)
+        self.agents = AgentBuilder(settings)
+        self._asking = TurnRunner(settings, sessions, self._vault, self.customization, self.agents)
         self.branches = BranchEditor(sessions, self._asking)
         self.history = RequestHistory(sessions, self._asking)
 

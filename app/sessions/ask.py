@@ -15,6 +15,7 @@ from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, TurnFailed
 from app.library.open_vault import OpenVault
+from app.sessions.agent import AgentBuilder
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
@@ -90,11 +91,12 @@ class TurnRunner:
         sessions: SessionStore,
         vault: OpenVault,
         customization: UserCustomization,
+        agents: AgentBuilder,
     ) -> None:
         self._sessions = sessions
         self._vault = vault
         self._customization = customization
-        self._builder = TurnBuilder(settings, vault, customization)
+        self._builder = TurnBuilder(settings, vault, customization, agents)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -261,7 +263,8 @@ class TurnRunner:
         if begun.updates_index:
             yield from self._vault.require().freshen(cancel, warnings)
         yield from self._report_damage(warnings)
-        chain = self._builder.build_chain(turn.mode, runs_hooks=not turn.dry_run)
+        runs_hooks = not turn.dry_run
+        chain = self._builder.build_chain(turn.mode, runs_hooks=runs_hooks, session=chat.id)
         turn = replace(turn, attached=again.segments)
         with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
             for event in events:  # closed before the chat, as closing stores the partial answer

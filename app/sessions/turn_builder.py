@@ -10,11 +10,11 @@ from app.errors import VaultNotChosen
 from app.library.attachments import Attachments
 from app.library.library import read_texts
 from app.library.open_vault import OpenVault
+from app.sessions.agent import AgentBuilder
 from app.sessions.user_messages import AskRequest, record_names
 from chains.events import Mode
-from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.request.chain import Chain
 from chains.request.request import TurnRequest
-from chains.turn.agent import AGENT_TOOLS
 from context.layers import Segment
 from vault.search.adhoc import search_texts
 from vault.search.hits import Hit
@@ -25,11 +25,16 @@ class TurnBuilder:
     """Builds turns and chains; every method may be called from any thread."""
 
     def __init__(
-        self, settings: SettingsStore, vault: OpenVault, customization: UserCustomization
+        self,
+        settings: SettingsStore,
+        vault: OpenVault,
+        customization: UserCustomization,
+        agents: AgentBuilder,
     ) -> None:
         self._settings = settings
         self._vault = vault
         self._customization = customization
+        self._agents = agents
 
     @property
     def attachments(self) -> Attachments:
@@ -77,11 +82,12 @@ class TurnBuilder:
             reads_whole=request.reads_whole,
         )
 
-    def build_chain(self, mode: Mode, runs_hooks: bool = False) -> Chain:
+    def build_chain(self, mode: Mode, runs_hooks: bool = False, session: str = "") -> Chain:
         """Build the chain of a mode.
 
         Args:
             mode: the mode of the turn.
+            session: the id of the chat, or empty for a request that is only shown.
             runs_hooks: whether hooks may run; False for a turn that is not sent, so no hook code is
                 loaded.
 
@@ -97,18 +103,8 @@ class TurnBuilder:
             within=library,
         )
         if mode == "agent":
-            agent = AgentSetup(self._vault.require(), self._agent_limits)
-            return replace(chain, prompt="agent", tools=AGENT_TOOLS, agent=agent)
+            return self._agents.add_agent(chain, self._vault.require(), session)
         return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
-
-    @property
-    def _agent_limits(self) -> AgentLimits:
-        values = self._settings.values
-        return AgentLimits(
-            max_steps=values.agent_max_steps,
-            max_seconds=values.agent_max_seconds,
-            offload_bytes=values.result_offload_threshold,
-        )
 
 
 class NoLibrary:
