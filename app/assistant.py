@@ -11,12 +11,11 @@ from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
 from app.library.attachments import Attachments, Selection
-from app.library.instructions import UserInstructionsFile
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
 from app.library.open_vault import OpenVault
+from app.library.user_texts import UserTextFile
 from app.paths import Paths
-from app.sessions.agent import AgentBuilder
 from app.sessions.ask import AskRequest, TurnRunner
 from app.sessions.branches import BranchEditor
 from app.sessions.request_history import RequestHistory, describe_request
@@ -48,8 +47,7 @@ class Assistant:
         sessions: the chats.
         long_texts: the files of pasted texts that are too long for a message.
         user_instructions: the user's own instructions for models.
-        customization: the AGENTS.md of the open notes, and the user's decision about it.
-        agents: builds agents, and knows who decides about the proposals of their tools.
+        customization: the AGENTS.md of the open notes with the user's decision, and the memories.
         branches: branches, forks, labels, pins and branch summaries of chats.
         history: the transcripts of chats and their past requests.
     """
@@ -65,11 +63,10 @@ class Assistant:
         self.settings = settings
         self.sessions = sessions
         self.long_texts = LongTexts(paths.pasted)
-        self.user_instructions = UserInstructionsFile(paths.user_instructions)
+        self.user_instructions = UserTextFile(paths.user_instructions)
         self._vault = OpenVault(paths, settings, embedder)
         self.customization = UserCustomization(paths, settings, self._vault)
-        self.agents = AgentBuilder(settings)
-        self._asking = TurnRunner(settings, sessions, self._vault, self.customization, self.agents)
+        self._asking = TurnRunner(settings, sessions, self._vault, self.customization)
         self.branches = BranchEditor(sessions, self._asking)
         self.history = RequestHistory(sessions, self._asking)
 

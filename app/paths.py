@@ -59,6 +59,11 @@ class Paths:
         return self.config / "instructions.md"
 
     @property
+    def memories(self) -> Path:
+        """The note with the user's long-term memories for models."""
+        return self.config / "memories.md"
+
+    @property
     def sessions(self) -> Path:
         """The folder of the chats, one readable file for each."""
         return self.data / "sessions"

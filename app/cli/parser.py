@@ -75,6 +75,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_keys(verbs)
     _add_sessions(verbs)
     _add_instructions(verbs)
+    _add_memory(verbs)
     _leaf(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
     _leaf(verbs, "doctor", "check that everything Strata needs is in order")
     _add_rpc(verbs)
@@ -258,12 +259,6 @@ def _add_ask(verbs: "_Verbs[_Parser]") -> None:
         help="have the model read what is attached and too large to be sent, part by part; "
         "what that takes is told first",
     )
-    found.add_argument(
-        "--approve",
-        choices=("never", "reads", "all"),
-        help="what the tools of an agent may do without asking (otherwise a terminal is asked, "
-        "and without one nothing is approved); reads: fetch and read, but change nothing",
-    )
     found.add_argument("--no-index", action="store_true", help="leave the index as it is")
     found.add_argument(
         "--dry-run", action="store_true", help="show what would be sent; send and store nothing"
@@ -339,6 +334,17 @@ def _add_instructions(verbs: "_Verbs[_Parser]") -> None:
     _leaf(actions, "show", "show your own, and the AGENTS.md with whether it is used")
     _leaf(actions, "accept", "give it to models from now on")
     _leaf(actions, "refuse", "leave it out from now on")
+
+
+def _add_memory(verbs: "_Verbs[_Parser]") -> None:
+    actions = _group(verbs, "memory", "list, edit and forget what models remember in all chats")
+    _leaf(actions, "list", "list the memories")
+    edit = _leaf(actions, "edit", "replace a memory")
+    forget = _leaf(actions, "forget", "remove a memory")
+    for action in (edit, forget):
+        action.add_argument("number", metavar="N", type=_parse_count, help="as the list counts")
+    edit.add_argument("text", metavar="TEXT")
+    _leaf(actions, "path", "print the file they are in")
 
 
 def _parse_setting(text: str) -> tuple[str, Any]:

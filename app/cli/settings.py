@@ -1,4 +1,4 @@
-"""The verbs for settings, API keys, and instructions for models.
+"""The verbs for settings, API keys, and what models are told: instructions and memories.
 
 A key is read from standard input, so that it is not visible in the process list or the shell
 history.
@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.cli.output import Output, can_ask, complain
+from app.cli.output import Output, can_ask, complain, readable
 from app.config import secrets
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
-from app.library.instructions import UserInstructions, VaultInstructions, visible_text
+from app.library.instructions import VaultInstructions, visible_text
+from app.library.user_texts import UserText
 from app.wiring import open_vault
 from chains.llm.http import parse_origin
 from vault.errors import NoteUnreadable
@@ -117,6 +118,23 @@ def change_instructions(args: argparse.Namespace, assistant: Assistant, output: 
     return 0
 
 
+def change_memories(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata memory`, and return the exit code."""
+    note = assistant.customization.memories
+    match args.action:
+        case "edit":
+            note.edit(args.number, readable(args.text))
+        case "forget":
+            note.forget(args.number)
+        case "path":
+            output.show(lambda: {"path": str(note.file.path)}, [str(note.file.path)])
+            return 0
+    known = note.list_memories()
+    lines = [f"{number}. {visible_text(text)}" for number, text in enumerate(known, start=1)]
+    output.show(lambda: {"memories": list(known)}, lines or ["There are no memories."])
+    return 0
+
+
 def _show_instructions(assistant: Assistant, output: Output) -> int:
     """Show the user's own instructions and the AGENTS.md of the notes."""
     own, found = assistant.user_instructions.read(), assistant.customization.instructions()
@@ -173,7 +191,7 @@ def ask_about_instructions(assistant: Assistant) -> None:
         sys.stderr.write("They are left out. `strata instructions accept` takes them on.\n")
 
 
-def _own_lines(own: UserInstructions) -> Iterator[str]:
+def _own_lines(own: UserText) -> Iterator[str]:
     yield own.problem or f"Your instructions, in {own.path}:"
     yield ""
     yield from (f"    {line}" for line in visible_text(own.text).split("\n"))

@@ -1,7 +1,7 @@
 """The functions that run the verbs: call the assistant, and print text or one JSON document.
 
-`ask` is in `app.cli.ask`, the verbs for chats are in `app.cli.sessions`, those for settings, keys
-and instructions in `app.cli.settings`.
+`ask` is in `app.cli.ask`, the verbs for chats are in `app.cli.sessions`, those for settings, keys,
+instructions and memories in `app.cli.settings`.
 """
 
 import argparse
@@ -17,7 +17,12 @@ from app.cli.ask import ask
 from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
 from app.cli.output import Output, complain, readable
 from app.cli.sessions import compact, run_sessions, show_context
-from app.cli.settings import change_instructions, change_keys, change_settings
+from app.cli.settings import (
+    change_instructions,
+    change_keys,
+    change_memories,
+    change_settings,
+)
 from app.doctor import check_up
 from app.errors import NotFound, StorageFailed, VaultNotChosen
 from app.library.library import IndexFinished, Library
@@ -184,6 +189,7 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "settings": change_settings,
     "sessions": run_sessions,
     "instructions": change_instructions,
+    "memory": change_memories,
     "keys": change_keys,
     "selftest": _selftest,
     "doctor": _doctor,

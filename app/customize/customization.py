@@ -6,14 +6,15 @@ from pathlib import Path
 
 from app.config.settings_file import SettingsStore
 from app.customize.hooks import Hooks
+from app.customize.memory import MemoryNote
 from app.errors import InvalidRequest, NotFound
 from app.library.instructions import (
     Decision,
     InstructionDecisions,
-    UserInstructionsFile,
     VaultInstructions,
 )
 from app.library.open_vault import OpenVault
+from app.library.user_texts import UserTextFile
 from app.paths import Paths
 from chains.errors import BadPrompt
 from chains.prompts import Customization, PromptSource, SystemPrompt, load_prompt, read_prompt
@@ -24,7 +25,11 @@ __all__ = ["UserCustomization", "load_user_prompts"]
 
 
 class UserCustomization:
-    """The user's prompts, instructions and hooks. The class is thread-safe."""
+    """The user's prompts, instructions and hooks. The class is thread-safe.
+
+    Attributes:
+        memories: the note with the user's long-term memories.
+    """
 
     def __init__(self, paths: Paths, settings: SettingsStore, vault: OpenVault) -> None:
         self._settings = settings
@@ -32,7 +37,8 @@ class UserCustomization:
         self._prompts = paths.prompts
         self._hooks = Hooks(paths.hooks)
         self._book = InstructionDecisions(paths.instructions)
-        self._own = UserInstructionsFile(paths.user_instructions)
+        self._own = UserTextFile(paths.user_instructions)
+        self.memories = MemoryNote(paths.memories)
 
     def collect(self, runs_hooks: bool) -> Customization:
         """Return the current customization for a turn.
@@ -40,12 +46,12 @@ class UserCustomization:
         Args:
             runs_hooks: whether hooks run in the turn. If not, they are not loaded.
         """
-        own = self._own.read()
+        own, memories = self._own.read(), self.memories.file.read()
         instructions, warnings = self._read_accepted_instructions()
-        if own.problem:
-            warnings = (own.problem, *warnings)
+        warnings = (*filter(None, (own.problem, memories.problem)), *warnings)
         prompts = load_user_prompts(self._prompts)
-        noted = own.segment(), None if instructions is None else instructions.segment()
+        accepted = None if instructions is None else instructions.segment()
+        noted = own.segment(), accepted, memories.segment()
         segments = tuple(segment for segment in noted if segment is not None)
         if not runs_hooks:
             return Customization(prompts, segments, None, warnings)

@@ -3,10 +3,11 @@
     library       A vault with its index: update, search, read, watch.
     open_vault    The open vault, one at a time.
     attachments   Convert attachments to segments, and detect later changes of their files.
-    instructions  The user's instructions, and the vault's AGENTS.md with the user's decision.
+    instructions  The vault's AGENTS.md with the user's decision about it.
     long_texts    Convert a message that is too long to a file, or split it.
+    user_texts    The user's instructions and long-term memories, one file for each.
 
 May import: `app.config`, `app.paths`, chains, vault. Invariant: a vault is never written to.
 """
 
-__all__ = ["attachments", "instructions", "library", "long_texts", "open_vault"]
+__all__ = ["attachments", "instructions", "library", "long_texts", "open_vault", "user_texts"]

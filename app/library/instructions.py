@@ -1,16 +1,11 @@
-"""Instructions for models: the user's own, and the AGENTS.md of the open vault.
-
-The user's own instructions are in one file next to the settings, and are always used.
+"""Instructions for models in the AGENTS.md of the open vault, and the user's decision about them.
 
 Anyone who can write to a vault can add an AGENTS.md, which a model would follow. It is therefore
 shown to the user first. The user's decision applies only to exactly that text: a changed file is
 shown again. A decision is stored as a small file named after the digest of the text.
 """
 
-import hashlib
 import logging
-import os
-import stat
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,28 +13,21 @@ from pathlib import Path
 from typing import Final, Literal
 
 from app.durable import write_atomically
-from app.errors import InvalidRequest, storage_errors
+from app.errors import storage_errors
 from app.library.library import Library
 from app.paths import make_private_folder
 from context.layers import Layer, Segment
-from vault.errors import NoteExcluded, NoteUnreadable, ReadingFailed, UnsafePath
-from vault.notes.encodings import decode_text, normalize_line_ends
+from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 
 __all__ = [
-    "MOST_CHARS",
     "Decision",
     "InstructionDecisions",
-    "UserInstructions",
-    "UserInstructionsFile",
     "VaultInstructions",
     "visible_text",
 ]
 
 FILE_NAME: Final = "AGENTS.md"
 SECTION: Final = "vault_instructions"
-USER_SECTION: Final = "user_instructions"
-MOST_CHARS: Final = 16_000  # about 4,000 tokens in every request
-_MOST_BYTES: Final = 4 * MOST_CHARS + 4  # for any encoding, including a byte-order mark
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _VARIANTS: Final = frozenset(map(chr, range(0xE0100, 0xE01F0)))  # variation selectors
 Decision = Literal["accepted", "refused"]
@@ -152,95 +140,3 @@ def visible_text(text: str) -> str:
 def _visible(sign: str) -> str:
     is_unseen = unicodedata.category(sign) in _UNSEEN or sign in _VARIANTS
     return f"\\u{{{ord(sign):x}}}" if is_unseen and sign not in "\n\t" else sign
-
-
-@dataclass(frozen=True)
-class UserInstructions:
-    """The current content of the file with the user's own instructions.
-
-    Attributes:
-        path: the file.
-        text: the text of the file, or empty if there is no file or it cannot be read.
-        digest: the SHA-256 hash of the file's bytes.
-        problem: a sentence that says why the text is not sent to models, or empty.
-    """
-
-    path: Path
-    text: str = ""
-    digest: str = ""
-    problem: str = ""
-
-    def segment(self) -> Segment | None:
-        """Return the instructions as a segment of L1, or None if there are none to send."""
-        if self.problem or not self.text.strip():
-            return None
-        return Segment.build(
-            id=USER_SECTION,
-            layer=Layer.L1,
-            kind="file",
-            source=str(self.path),
-            text=self.text,
-            version=self.digest,
-            title=self.path.name,
-        )
-
-
-class UserInstructionsFile:
-    """The file with the user's own instructions. The class is thread-safe."""
-
-    def __init__(self, path: Path) -> None:
-        """Set the path of the file, which need not exist."""
-        self._path = path
-
-    def read(self) -> UserInstructions:
-        """Read the instructions. A problem with the file is described in `problem`."""
-        try:
-            data = _read_file(self._path)
-            text = normalize_line_ends(decode_text(data).text)
-        except FileNotFoundError:
-            return UserInstructions(self._path)
-        except (OSError, ReadingFailed) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            problem = f"Your instructions in {self._path} cannot be read: {reason}."
-            return UserInstructions(self._path, problem=f"{problem} Models are not given them.")
-        digest = hashlib.sha256(data).hexdigest()
-        problem = ""
-        if len(text) > MOST_CHARS or len(data) > _MOST_BYTES:
-            problem = (
-                f"Your instructions in {self._path} are longer than {MOST_CHARS:,} characters. "
-                "Models are not given them until they are shorter."
-            )
-        return UserInstructions(self._path, text, digest, problem)
-
-    def write(self, text: str) -> None:
-        """Replace the instructions. A blank text removes the file.
-
-        Raises:
-            InvalidRequest: the text is too long.
-            StorageFailed: the file cannot be written.
-        """
-        if len(text) > MOST_CHARS:
-            raise InvalidRequest(
-                f"Instructions may have {MOST_CHARS:,} characters, and these have {len(text):,}.",
-                hint="Shorten them. Attach long texts to the message that needs them.",
-            )
-        with storage_errors(self._path):
-            if not text.strip():
-                self._path.unlink(missing_ok=True)
-                return
-            make_private_folder(self._path.parent)
-            write_atomically(self._path, text.encode("utf-8", "replace"))
-
-
-def _read_file(path: Path) -> bytes:
-    """Read a file up to one byte over the limit, without blocking on a FIFO or device.
-
-    Raises:
-        OSError: the file cannot be read, or is not a regular file.
-    """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError("it is not a file")
-    with open(handle, "rb") as file:
-        return file.read(_MOST_BYTES + 1)

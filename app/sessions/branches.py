@@ -1,4 +1,4 @@
-"""Changes that the user makes to the tree of a chat: branches, forks, labels, pins, summaries.
+"""Changes that the user makes to a chat: branches, forks, labels, pins, memory, summaries.
 
 Existing entries never change; each change is an added entry.
 """
@@ -13,7 +13,9 @@ from app.sessions.ask import TurnRunner
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from chains.cancel import CancelToken
+from chains.tools.memory_tools import find_long_part, list_memory_updates
 from context.errors import MalformedMessage
+from context.history.memory import Memory, read_memory
 from context.history.pins import check_pin
 from context.history.turns import Turn, list_turns
 from context.log.entries import (
@@ -126,6 +128,20 @@ class BranchEditor:
                 room = self._asking.pin_room(chat)
                 check_pin(room.pins, pin, chat.path(), room.budget, room.counter)
             chat.append([pin])
+
+    def set_memory(self, session: str, memory: Memory) -> None:
+        """Replace the memory of a chat: scratchpad, progress and facts.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            InvalidRequest: a part of the memory is too long.
+        """
+        if said := find_long_part(memory):
+            raise InvalidRequest(said)
+        with self._sessions.open(session) as chat:
+            if updates := list_memory_updates(chat, read_memory(chat.path()), memory):
+                chat.append(updates)
 
     def summarise_branch(
         self, session: str, entry: str, cancel: CancelToken, model: str | None = None

@@ -10,11 +10,13 @@ from app.errors import VaultNotChosen
 from app.library.attachments import Attachments
 from app.library.library import read_texts
 from app.library.open_vault import OpenVault
-from app.sessions.agent import AgentBuilder
 from app.sessions.user_messages import AskRequest, record_names
 from chains.events import Mode
-from chains.request.chain import Chain
+from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.request.request import TurnRequest
+from chains.tool import Tool
+from chains.tools.memory_tools import build_remember_tool
+from chains.turn.agent import AGENT_TOOLS
 from context.layers import Segment
 from vault.search.adhoc import search_texts
 from vault.search.hits import Hit
@@ -25,16 +27,11 @@ class TurnBuilder:
     """Builds turns and chains; every method may be called from any thread."""
 
     def __init__(
-        self,
-        settings: SettingsStore,
-        vault: OpenVault,
-        customization: UserCustomization,
-        agents: AgentBuilder,
+        self, settings: SettingsStore, vault: OpenVault, customization: UserCustomization
     ) -> None:
         self._settings = settings
         self._vault = vault
         self._customization = customization
-        self._agents = agents
 
     @property
     def attachments(self) -> Attachments:
@@ -82,12 +79,11 @@ class TurnBuilder:
             reads_whole=request.reads_whole,
         )
 
-    def build_chain(self, mode: Mode, runs_hooks: bool = False, session: str = "") -> Chain:
+    def build_chain(self, mode: Mode, runs_hooks: bool = False) -> Chain:
         """Build the chain of a mode.
 
         Args:
             mode: the mode of the turn.
-            session: the id of the chat, or empty for a request that is only shown.
             runs_hooks: whether hooks may run; False for a turn that is not sent, so no hook code is
                 loaded.
 
@@ -103,8 +99,24 @@ class TurnBuilder:
             within=library,
         )
         if mode == "agent":
-            return self._agents.add_agent(chain, self._vault.require(), session)
+            extra = self._build_extra_tools()
+            tools = (*AGENT_TOOLS, *(tool.definition for tool in extra))
+            agent = AgentSetup(self._vault.require(), self._agent_limits, extra_tools=extra)
+            return replace(chain, prompt="agent", tools=tools, agent=agent)
         return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
+
+    def _build_extra_tools(self) -> tuple[Tool, ...]:
+        """Build the tools of an agent that ask first."""
+        return (build_remember_tool(self._customization.memories.propose),)
+
+    @property
+    def _agent_limits(self) -> AgentLimits:
+        values = self._settings.values
+        return AgentLimits(
+            max_steps=values.agent_max_steps,
+            max_seconds=values.agent_max_seconds,
+            offload_bytes=values.result_offload_threshold,
+        )
 
 
 class NoLibrary:

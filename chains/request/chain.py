@@ -126,7 +126,7 @@ class Chain:
         customization: the user's prompts, instructions and hooks.
         within: finds passages in attachments that are too large, or None.
         agent: the vault and the limits of an agent, or None for a chain without an agent.
-        stored_fields: extra fields for the next segments entry.
+        noted: extra fields for the next segments entry.
     """
 
     prompt: str
@@ -138,7 +138,7 @@ class Chain:
     customization: Customization = NO_CUSTOMIZATION
     within: AttachmentSearch | None = None
     agent: AgentSetup | None = None
-    stored_fields: Mapping[str, object] = field(default_factory=dict)
+    noted: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -160,5 +160,5 @@ class Chain:
             names = list_names(notes.root.name, sorted(notes.still_allowed(indexed)), threshold)
         customization = replace(self.customization, folder_names=names)
         # An empty list is stored too, so that notes added later do not change the prompt.
-        stored_fields = {FOLDER: names} if is_new else {}
-        return replace(self, customization=customization, stored_fields=stored_fields)
+        noted = {FOLDER: names} if is_new else {}
+        return replace(self, customization=customization, noted=noted)

@@ -190,7 +190,7 @@ class TurnContext:
         if request.model == EXTRACTIVE:
             question = request.searched or request.question
             return ExtractiveModel(question, has_searched=self.chain.search is not None)
-        return open_model(self.chain, request, self.model)
+        return connect(self.chain, request, self.model)
 
     def ports(self, new_entries: list[Entry], turn: str) -> Ports:
         """Build the ports for preparing a request.
@@ -236,7 +236,7 @@ def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
     )
 
 
-def open_model(chain: Chain, request: TurnRequest, model: ModelInfo) -> ModelPort:
+def connect(chain: Chain, request: TurnRequest, model: ModelInfo) -> ModelPort:
     """Return the port of a language model.
 
     Raises:

@@ -7,13 +7,12 @@ tool call → registry: find the tool, check the arguments → run → result an
 - `registry`: runs the tool calls of a model, and checks arguments against JSON schemas.
 - `approvals`: proposals of tools that ask first, and the desk where their decisions arrive.
 - `notes`: search_notes, read_note and list_folder; numbers the passages for citations.
-- `web`: fetch_url, and web pages as segments. `mcp`: the tools of MCP servers; both ask first.
+- `memory_tools`: update_memory, update_progress, and remember, which asks first.
 - `context_tools`: read_result reads stored results in pages, compact_context frees space.
 
-May import: `chains.mcp`, `chains.web`, `chains.request`, `chains.retrieval`, context, vault. Must
-not: app, ui, litellm.
+May import: `chains.request`, `chains.retrieval`, context, vault. Must not: app, ui, litellm.
 Invariants: a call has exactly one result. A failure is a result that says what to do instead, and
 does not end the turn. Only notes that a model may read are read.
 """
 
-__all__ = ["approvals", "context_tools", "mcp", "notes", "registry", "web"]
+__all__ = ["approvals", "context_tools", "memory_tools", "notes", "registry"]

@@ -31,6 +31,7 @@ from chains.tools.context_tools import (
     describe_compaction,
     offload_result,
 )
+from chains.tools.memory_tools import MEMORY_TOOLS, SessionMemory, build_memory_tools
 from chains.tools.notes import NOTE_TOOLS, Sources, build_note_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, parse_arguments
 from chains.turn.answer import AnswerStream, TurnAnswer
@@ -42,7 +43,12 @@ from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPa
 
 __all__ = ["AGENT_TOOLS", "AgentLoop"]
 
-AGENT_TOOLS: Final[tuple[ToolDefinition, ...]] = (*NOTE_TOOLS, READ_RESULT, COMPACT_CONTEXT)
+AGENT_TOOLS: Final[tuple[ToolDefinition, ...]] = (
+    *NOTE_TOOLS,
+    READ_RESULT,
+    COMPACT_CONTEXT,
+    *MEMORY_TOOLS,
+)
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,13 @@ class AgentLoop:
         self._sources = Sources(first.request.segments)
         known = context.customization.instructions
         tools = build_note_tools(agent.notes, self._sources, known)
+        self._memory = SessionMemory(context.session)
         self._registry = ToolRegistry(
             (
                 *tools,
                 build_result_tool(context.session),
                 build_compact_tool(),
+                *build_memory_tools(self._memory),
                 *agent.extra_tools,
             )
         )
@@ -219,6 +227,7 @@ class AgentLoop:
         status: ToolStatus = "error" if stored.is_error else "ok"
         if outcome.is_denied:
             status = "denied"
+        self._memory.store()
         part = ToolResultPart(call.id, stored.content, stored.is_error)
         result = self._build_entry(Message("tool", (part,)), turn)
         read = self._sources.take_new(done.outcome.content, outcome.content)

@@ -6,11 +6,11 @@ Source: "Context Engineering Optimization", 3.3.
 """
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.log.entries import MemoryUpdateEntry
+from context.log.entries import Entry, MemoryUpdateEntry
 
 MEMORY_CHANGED: Final = "[Your memory has changed in this turn. It now reads:]"
 
@@ -95,6 +95,15 @@ class Memory:
             _list_items("to do: ", progress.pending_steps),
         )
         return "\n".join(line for line in lines if line)
+
+
+def read_memory(path: Iterable[Entry]) -> Memory:
+    """Return the memory at the end of a path."""
+    memory = Memory()
+    for entry in path:
+        if isinstance(entry, MemoryUpdateEntry):
+            memory = memory.after(entry)
+    return memory
 
 
 def _list_items(prefix: str, items: tuple[str, ...]) -> str:

@@ -9,11 +9,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from context.history.tool_pairing import (
-    complete_tool_calls,
     is_final,
     list_tool_results,
     make_interruption,
     mark_interrupted,
+    seal_calls,
 )
 from context.layers import Segment
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
@@ -33,8 +33,7 @@ class Turn:
         entry_ids: the ids of the entries of the turn, in order.
         user: the user message; `None` only for messages before the first user message.
         said: the entries after the user message: answers, tool results, messages of extensions.
-        stored_fields: other data stored with the segments, or by older versions with the
-            user message.
+        noted: other data stored with the segments, or by older versions with the user message.
     """
 
     turn_id: str
@@ -42,7 +41,7 @@ class Turn:
     user: MessageEntry | None
     said: tuple[TurnEntry, ...] = ()
     segments: tuple[Segment, ...] = ()
-    stored_fields: Mapping[str, object] = NO_FIELDS
+    noted: Mapping[str, object] = NO_FIELDS
 
     @property
     def answers(self) -> tuple[MessageEntry, ...]:
@@ -74,7 +73,7 @@ class Turn:
 
     def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """Return messages of the turn as history: each call has a result, the turn has an end."""
-        sealed = complete_tool_calls(messages)
+        sealed = seal_calls(messages)
         if self.user is None or self.is_ended:
             return sealed
         return (*sealed, make_interruption(sealed[-1] if sealed else self.user.message))
@@ -85,13 +84,13 @@ class Turn:
 
     def with_segments(self, entry: SegmentsEntry) -> "Turn":
         """Return the turn with the segments of a later entry, after it was answered again."""
-        ids, stored_fields = (*self.entry_ids, entry.id), entry.extra or self.stored_fields
-        return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
+        ids, noted = (*self.entry_ids, entry.id), entry.extra or self.noted
+        return replace(self, entry_ids=ids, segments=entry.segments, noted=noted)
 
     def with_said(self, entry: TurnEntry) -> "Turn":
         """Return the turn with one more entry."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
-        return Turn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
+        return Turn(self.turn_id, ids, self.user, said, self.segments, self.noted)
 
 
 def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:

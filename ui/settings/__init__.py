@@ -5,7 +5,7 @@
     fields         the controls for each kind of setting
     limit          the row of `autoCompactThreshold`, with a preview of its effect
     sections       sections that are not settings: text size, key, index, privacy
-    instructions   the user's own instructions for models
+    instructions   the user's instructions and memories for models
     writer         writes settings in a task, in order, and reports errors to the row
 
 May import: `ui.widgets`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not: `ui.window`,

@@ -25,7 +25,7 @@ from app.assistant import Assistant
 from app.config.schema import schema
 from app.config.settings import SECTIONS
 from ui.settings.fields import NumberField, make_row, parse_number
-from ui.settings.instructions import InstructionsSection
+from ui.settings.instructions import INSTRUCTIONS_WORDS, MEMORIES_WORDS, UserTextSection
 from ui.settings.limit import LimitRow
 from ui.settings.rows import SettingRow
 from ui.settings.sections import (
@@ -68,8 +68,8 @@ class SettingsDialog(QDialog):
     """The settings dialog, with the list of pages at the left and the open page at the right.
 
     `changed` carries the key of a setting that was changed, or `instructions` if the user's own
-    instructions for models were saved. `index_requested` is emitted to start an index run.
-    `scale_chosen` carries the chosen font scale.
+    instructions or memories for models were saved. `index_requested` is emitted to start an index
+    run. `scale_chosen` carries the chosen font scale.
     """
 
     changed = Signal(str)
@@ -87,8 +87,11 @@ class SettingsDialog(QDialog):
         self.index = IndexSection(assistant, runner)
         self.index.index_requested.connect(self.index_requested)
         self.privacy = PrivacySection(assistant, runner)
-        self.instructions = InstructionsSection(assistant, runner)
-        self.instructions.saved.connect(lambda: self.changed.emit("instructions"))
+        own, remembered = assistant.user_instructions, assistant.customization.memories.file
+        self.instructions = UserTextSection(own, runner, INSTRUCTIONS_WORDS)
+        self.memories = UserTextSection(remembered, runner, MEMORIES_WORDS)
+        for text in (self.instructions, self.memories):
+            text.saved.connect(lambda: self.changed.emit("instructions"))
         self.text_size = TextSizeSection()
         self.text_size.scale_chosen.connect(self.scale_chosen)
         self.stack = QStackedWidget()
@@ -106,8 +109,10 @@ class SettingsDialog(QDialog):
         self.pages.setCurrentIndex(self.pages.model().index(place, 0))
         for row in self.rows.values():
             row.refresh()
-        for extra in (self.keys, self.index, self.privacy, self.instructions, self.text_size):
+        for extra in (self.keys, self.index, self.privacy, self.text_size):
             extra.refresh()
+        for text in (self.instructions, self.memories):
+            text.refresh()
 
     def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
         """Set the function that the context limit uses to preview its effect."""
@@ -223,13 +228,13 @@ class SettingsDialog(QDialog):
                 self.rows[key] = row or make_row(spec, self.writer)
                 self._show_while_typed(key)
                 made.append(self._with_key() if key == "chat.model" else self.rows[key])
-        extras: dict[str, QWidget] = {
-            "Appearance": self.text_size,
-            "Vault and index": self.index,
-            "Models": self.instructions,
-            "Privacy": self.privacy,
+        extras: dict[str, tuple[QWidget, ...]] = {
+            "Appearance": (self.text_size,),
+            "Vault and index": (self.index,),
+            "Models": (self.instructions, self.memories),
+            "Privacy": (self.privacy,),
         }
-        return [*made, extras[section]] if section in extras else made
+        return [*made, *extras.get(section, ())]
 
     def _show_while_typed(self, key: str) -> None:
         field, spec = self.rows[key].control, schema()[key]

@@ -1,34 +1,59 @@
-"""The section for the user's own instructions for models, on the page "Models"."""
+"""The sections for the user's instructions and long-term memories, on the page "Models"."""
+
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.assistant import Assistant
 from app.errors import describe
-from app.library.instructions import MOST_CHARS, UserInstructions
+from app.library.user_texts import MOST_CHARS, UserText, UserTextFile
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.controls import button, label, make_wrapped_label, one_line
 from ui.widgets.figures import count
 from ui.widgets.geometry import scale_size
 
-__all__ = ["InstructionsSection"]
-
-_HELP = "Every request to a model begins with them, in all folders and chats."
+__all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "EditorWords", "UserTextSection"]
 
 
-class InstructionsSection(QWidget):
-    """An editor for the file `instructions.md`, which takes effect when it is saved.
+@dataclass(frozen=True)
+class EditorWords:
+    """The words of an editor: title, help, an example, and the label of the button that saves."""
+
+    title: str
+    help: str
+    example: str
+    save: str
+
+
+INSTRUCTIONS_WORDS = EditorWords(
+    "Your instructions",
+    "Every request to a model begins with them, in all folders and chats.",
+    "Such as: Answer in British English. Keep it short.",
+    "Save instructions",
+)
+MEMORIES_WORDS = EditorWords(
+    "Memories",
+    "What models remember in all chats, one list item each. A model adds to them only after it has "
+    "asked you. Delete a line to forget it.",
+    "Such as: - Garden notes are in German.",
+    "Save memories",
+)
+
+
+class UserTextSection(QWidget):
+    """An editor for a text that every request begins with; it takes effect when it is saved.
 
     `saved` is emitted after the file has been written.
     """
 
     saved = Signal()
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+    def __init__(self, file: UserTextFile, runner: TaskRunner, words: EditorWords) -> None:
         super().__init__()
-        self._file = assistant.user_instructions
-        self._known = UserInstructions(assistant.paths.user_instructions)
+        self._file = file
+        self._words = words
+        self._known = UserText(file.path)
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self._on_read)
         self._saves = LatestOnly(runner, 0, self)
@@ -36,15 +61,15 @@ class InstructionsSection(QWidget):
         self._saves.failed.connect(self._on_failed)
         self.state = make_wrapped_label("", "caption", "secondary")
         self.field = QPlainTextEdit()
-        self.field.setAccessibleName("Your instructions")
-        self.field.setPlaceholderText("Such as: Answer in British English. Keep it short.")
+        self.field.setAccessibleName(words.title)
+        self.field.setPlaceholderText(words.example)
         self.field.setTabChangesFocus(True)
         self.field.setProperty("field", True)
         dress(self.field, "ui", "")
         scale_size(self.field, 0, 120)
         self.field.textChanged.connect(self._on_typed)
         self.field.document().modificationChanged.connect(self._on_typed)
-        self.save = button("Save instructions", "", self._on_save)
+        self.save = button(words.save, "", self._on_save)
         self.discard = button("Discard changes", "text", self._on_discard)
         self._lay_out()
         self._show(self._known)
@@ -63,14 +88,14 @@ class InstructionsSection(QWidget):
         """Reload the file; unsaved changes are kept."""
         self._reads.ask(self._file.read, now=True)
 
-    def _on_read(self, found: UserInstructions) -> None:
+    def _on_read(self, found: UserText) -> None:
         if not self.is_changed:
             self._show(found)
 
     def _on_save(self) -> None:
         text, digest = self.text, self._known.digest
 
-        def save() -> tuple[UserInstructions, bool]:
+        def save() -> tuple[UserText, bool]:
             found = self._file.read()
             if found.digest != digest or found.problem:
                 return found, False
@@ -79,7 +104,7 @@ class InstructionsSection(QWidget):
 
         self._saves.ask(save, now=True)
 
-    def _on_saved(self, answer: tuple[UserInstructions, bool]) -> None:
+    def _on_saved(self, answer: tuple[UserText, bool]) -> None:
         found, is_saved = answer
         if is_saved:
             self._show(found)
@@ -105,7 +130,7 @@ class InstructionsSection(QWidget):
         where = one_line(str(self._known.path))
         self._say(f"{length} of {count(MOST_CHARS)} characters. Kept in {where}", "secondary")
 
-    def _show(self, found: UserInstructions) -> None:
+    def _show(self, found: UserText) -> None:
         """Show the text of the file; the field is read-only if the file has a problem."""
         self._known = found
         self.field.setPlainText(found.text)
@@ -127,7 +152,7 @@ class InstructionsSection(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 10, 0, 10)
         column.setSpacing(6)
-        column.addWidget(label("Your instructions", "ui_strong"))
-        column.addWidget(make_wrapped_label(_HELP, "caption", "secondary"))
+        column.addWidget(label(self._words.title, "ui_strong"))
+        column.addWidget(make_wrapped_label(self._words.help, "caption", "secondary"))
         column.addWidget(self.field)
         column.addLayout(buttons)

@@ -11,7 +11,7 @@ __all__ = [
     "OUTDENT",
     "Scaled",
     "clear_layout",
-    "compute_column",
+    "column_of",
     "make_scroll_area",
     "scale_size",
     "set_in",
@@ -61,7 +61,7 @@ class _Size(QObject):
             self._widget.setFixedHeight(theme.px(self._height))
 
 
-def compute_column(width: int) -> tuple[int, int]:
+def column_of(width: int) -> tuple[int, int]:
     """Return the left edge and the width of the text column, including the outdents.
 
     Args:
@@ -76,7 +76,7 @@ def compute_column(width: int) -> tuple[int, int]:
 
 def set_in(width: int) -> tuple[int, int]:
     """Return the left and right margins of the text column, in pixels."""
-    left, column = compute_column(width)
+    left, column = column_of(width)
     return left, width - left - column
 
 

@@ -7,7 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.library.instructions import MOST_CHARS
+from app.library.user_texts import MOST_CHARS
 from tests.support.clicks import click_button, click_row
 from tests.support.settings_dialog import open_settings
 from ui.settings.dialog import SettingsDialog

@@ -102,6 +102,8 @@ def test_the_model_is_told_of_its_tools_and_gets_what_they_find(run, server):
         "list_folder",
         "read_result",
         "compact_context",
+        "update_memory",
+        "update_progress",
     ]
     (found,) = tool_messages(server.bodies[1])
     assert found.startswith('<source n="1" title="Garden" path="Garden.md" lines="3-3">')
@@ -314,7 +316,7 @@ def test_calls_of_several_turns_have_names_of_their_own(run, server, session):
 
 def test_a_dry_run_sends_and_stores_nothing(run, server, session):
     result = result_of(run(dry_run=True))
-    assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 5)
+    assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 7)
     assert (server.bodies, session.entries) == ([], [])
 
 

@@ -1,0 +1,137 @@
+"""The user's long-term memories: one note outside any vault, with a list item for each memory.
+
+Every request begins with the note. A model adds to it with the tool `remember` after the user has
+approved the sentence. The user lists, edits and forgets memories, or opens the file in any editor.
+"""
+
+import difflib
+import re
+import threading
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from app.errors import AppError, InvalidRequest, NotFound
+from app.library.user_texts import MEMORIES, UserText, UserTextFile
+from chains.errors import ProposalOutdated, ToolFailed
+from chains.tool import Proposal
+
+__all__ = ["MemoryNote"]
+
+_ITEM: Final = re.compile(r"[-*+] +(?P<text>.*\S)")
+_HEADING: Final = "# Memories\n\n"
+
+
+class MemoryNote:
+    """The note with the long-term memories. The class is thread-safe.
+
+    Lines that are not list items are kept as they are.
+
+    Attributes:
+        file: the file of the note, which need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.file = UserTextFile(path, MEMORIES)
+        self._lock = threading.Lock()
+
+    def list_memories(self) -> tuple[str, ...]:
+        """Return the memories in the order of the note.
+
+        Raises:
+            InvalidRequest: the note cannot be read.
+        """
+        return tuple(text for _, text in _find_items(self._read().text))
+
+    def propose(self, text: str) -> Proposal:
+        """Return the proposal to add a memory.
+
+        Raises:
+            ToolFailed: the memory is blank or known, or the note cannot be read.
+        """
+        memory = " ".join(text.split())
+        try:
+            before = self._read().text
+        except AppError as error:
+            raise ToolFailed(str(error)) from error
+        if not memory:
+            raise ToolFailed("There is nothing to remember.")
+        if any(known == memory for _, known in _find_items(before)):
+            raise ToolFailed("This is remembered already.")
+        start = before if before.strip() else _HEADING
+        after = f"{start.rstrip()}{_choose_gap(start)}- {memory}\n"
+        return Proposal(
+            "memory",
+            f"Remember in all chats: {memory}",
+            partial(self._apply, before, after),
+            _compare(before, after, self.file.path.name),
+        )
+
+    def edit(self, number: int, text: str) -> None:
+        """Replace a memory, counted from 1.
+
+        Raises:
+            NotFound: there is no memory of this number.
+            InvalidRequest: the text is blank, or the note is too long or cannot be read.
+            StorageFailed: the note cannot be written.
+        """
+        if not text.strip():
+            raise InvalidRequest("There is nothing to remember.")
+        self._replace(number, f"- {' '.join(text.split())}")
+
+    def forget(self, number: int) -> None:
+        """Remove a memory, counted from 1.
+
+        Raises:
+            NotFound: there is no memory of this number.
+            InvalidRequest: the note cannot be read.
+            StorageFailed: the note cannot be written.
+        """
+        self._replace(number, None)
+
+    def _replace(self, number: int, line: str | None) -> None:
+        with self._lock:
+            text = self._read().text
+            items, lines = _find_items(text), text.split("\n")
+            if not 1 <= number <= len(items):
+                raise NotFound(
+                    f"There is no memory {number}.", hint="`strata memory list` shows all."
+                )
+            at = items[number - 1][0]
+            lines[at : at + 1] = [] if line is None else [line]
+            rest = "\n".join(lines)
+            self.file.write("" if rest.strip() == _HEADING.strip() else rest)
+
+    def _apply(self, before: str, after: str) -> str:
+        with self._lock:
+            try:
+                if self._read().text != before:
+                    raise ProposalOutdated
+                self.file.write(after)
+            except AppError as error:
+                raise ToolFailed(str(error)) from error
+        return "Remembered. Later turns begin with it."
+
+    def _read(self) -> UserText:
+        found = self.file.read()
+        if found.problem:
+            raise InvalidRequest(found.problem)
+        return found
+
+
+def _find_items(text: str) -> Sequence[tuple[int, str]]:
+    """Return the line number, from 0, and the text of each list item."""
+    lines = enumerate(text.split("\n"))
+    return [(at, found["text"]) for at, line in lines if (found := _ITEM.fullmatch(line.rstrip()))]
+
+
+def _choose_gap(text: str) -> str:
+    """Return the line ends between a text and a list item that is added to it."""
+    last = text.rstrip().rpartition("\n")[2]
+    return "\n" if _ITEM.fullmatch(last) else "\n\n"
+
+
+def _compare(before: str, after: str, name: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="")
+    return "\n".join(lines)

@@ -1,0 +1,139 @@
+"""Texts of the user that every request begins with: instructions and long-term memories.
+
+Each is one readable file next to the settings, outside any vault.
+"""
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.durable import write_atomically
+from app.errors import InvalidRequest, storage_errors
+from app.paths import make_private_folder
+from context.layers import Layer, Segment
+from vault.errors import ReadingFailed
+from vault.notes.encodings import decode_text, normalize_line_ends
+
+__all__ = ["INSTRUCTIONS", "MEMORIES", "MOST_CHARS", "UserText", "UserTextFile", "UserTextKind"]
+
+MOST_CHARS: Final = 16_000  # about 4,000 tokens in every request
+_MOST_BYTES: Final = 4 * MOST_CHARS + 4  # for any encoding, including a byte-order mark
+
+
+@dataclass(frozen=True)
+class UserTextKind:
+    """One kind of text.
+
+    Attributes:
+        section: the name of the prompt section, and the id of the segment.
+        noun: the word for the text in sentences, in the plural.
+    """
+
+    section: str
+    noun: str
+
+
+INSTRUCTIONS: Final = UserTextKind("user_instructions", "instructions")
+MEMORIES: Final = UserTextKind("long_term_memories", "memories")
+
+
+@dataclass(frozen=True)
+class UserText:
+    """The current content of a file.
+
+    Attributes:
+        path: the file.
+        text: the text of the file, or empty if there is no file or it cannot be read.
+        digest: the SHA-256 hash of the file's bytes.
+        problem: a sentence that says why the text is not sent to models, or empty.
+    """
+
+    path: Path
+    text: str = ""
+    digest: str = ""
+    problem: str = ""
+    kind: UserTextKind = INSTRUCTIONS
+
+    def segment(self) -> Segment | None:
+        """Return the text as a segment of L1, or None if there is nothing to send."""
+        if self.problem or not self.text.strip():
+            return None
+        return Segment.build(
+            id=self.kind.section,
+            layer=Layer.L1,
+            kind="file",
+            source=str(self.path),
+            text=self.text,
+            version=self.digest,
+            title=self.path.name,
+        )
+
+
+class UserTextFile:
+    """The file with one text. The class is thread-safe."""
+
+    def __init__(self, path: Path, kind: UserTextKind = INSTRUCTIONS) -> None:
+        """Set the path of the file, which need not exist."""
+        self.path = path
+        self._kind = kind
+
+    def read(self) -> UserText:
+        """Read the text. A problem with the file is described in `problem`."""
+        noun = self._kind.noun
+        try:
+            data = _read_file(self.path)
+            text = normalize_line_ends(decode_text(data).text)
+        except FileNotFoundError:
+            return UserText(self.path, kind=self._kind)
+        except (OSError, ReadingFailed) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            problem = f"Your {noun} in {self.path} cannot be read: {reason}."
+            return UserText(
+                self.path, problem=f"{problem} Models are not given them.", kind=self._kind
+            )
+        digest = hashlib.sha256(data).hexdigest()
+        problem = ""
+        if len(text) > MOST_CHARS or len(data) > _MOST_BYTES:
+            problem = (
+                f"Your {noun} in {self.path} are longer than {MOST_CHARS:,} characters. "
+                "Models are not given them until they are shorter."
+            )
+        return UserText(self.path, text, digest, problem, self._kind)
+
+    def write(self, text: str) -> None:
+        """Replace the text. A blank text removes the file.
+
+        Raises:
+            InvalidRequest: the text is too long.
+            StorageFailed: the file cannot be written.
+        """
+        if len(text) > MOST_CHARS:
+            noun = self._kind.noun
+            raise InvalidRequest(
+                f"{noun.capitalize()} may have {MOST_CHARS:,} characters, and these have "
+                f"{len(text):,}.",
+                hint="Shorten them. Attach long texts to the message that needs them.",
+            )
+        with storage_errors(self.path):
+            if not text.strip():
+                self.path.unlink(missing_ok=True)
+                return
+            make_private_folder(self.path.parent)
+            write_atomically(self.path, text.encode("utf-8", "replace"))
+
+
+def _read_file(path: Path) -> bytes:
+    """Read a file up to one byte over the limit, without blocking on a FIFO or device.
+
+    Raises:
+        OSError: the file cannot be read, or is not a regular file.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError("it is not a file")
+    with open(handle, "rb") as file:
+        return file.read(_MOST_BYTES + 1)

@@ -1,0 +1,215 @@
+"""Tools for memory: update_memory and update_progress for the chat, remember for all chats.
+
+The memory of a chat is a scratchpad, facts and progress. Each change is an entry of the log, so it
+survives compaction, and is gone with a message that is edited away. Long-term memories are in one
+note of the user's, which every request begins with; the user decides about each of them.
+
+Source: "Context Engineering Optimization", 3.3.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from chains.errors import ToolFailed
+from chains.request.session import SessionPort
+from chains.tool import Proposal, Tool
+from chains.tools.registry import build_arguments_schema, build_text_schema
+from context.history.memory import Memory, Progress, read_memory
+from context.log.entries import MemoryUpdateEntry
+from context.messages import ToolDefinition
+
+__all__ = [
+    "MEMORY_TOOLS",
+    "MOST_MEMORY_CHARS",
+    "SessionMemory",
+    "build_memory_tools",
+    "build_remember_tool",
+    "find_long_part",
+    "list_memory_updates",
+]
+
+MOST_MEMORY_CHARS: Final = 8_000
+_MODES: Final = ("replace", "append")
+
+
+def _build_list_schema(description: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string"}, "description": description}
+
+
+_UPDATE_MEMORY: Final = ToolDefinition(
+    "update_memory",
+    "Note what you need later in this chat. The notes stay when old messages are summarised or "
+    f"left out. The scratchpad and the facts may each have {MOST_MEMORY_CHARS:,} characters.",
+    build_arguments_schema(
+        {},
+        scratchpad=build_text_schema("The text for the scratchpad."),
+        mode={
+            "type": "string",
+            "enum": list(_MODES),
+            "description": "Whether the text replaces the scratchpad, as by default, or is added.",
+        },
+        facts_add=_build_list_schema("Facts to add, each a short sentence."),
+        facts_remove=_build_list_schema("Facts to remove, word for word."),
+    ),
+)
+_UPDATE_PROGRESS: Final = ToolDefinition(
+    "update_progress",
+    "Note the objective and the steps of a longer task. What is not given stays as it is.",
+    build_arguments_schema(
+        {},
+        currentObjective=build_text_schema("The objective, in a sentence."),
+        completedSteps=_build_list_schema("All steps that are done."),
+        pendingSteps=_build_list_schema("All steps that are still to do, the next one first."),
+    ),
+)
+REMEMBER: Final = ToolDefinition(
+    "remember",
+    "Remember a sentence in all chats of the user. The user is asked first.",
+    build_arguments_schema({"text": build_text_schema("The sentence, understood on its own.")}),
+)
+MEMORY_TOOLS: Final = (_UPDATE_MEMORY, _UPDATE_PROGRESS)
+
+
+class SessionMemory:
+    """The memory of a session during a turn. The class is thread-safe.
+
+    Tools that run in parallel change the memory; the loop of the agent stores the changes.
+    """
+
+    def __init__(self, session: SessionPort) -> None:
+        self._session = session
+        self._lock = threading.Lock()
+        self._memory = self._stored = read_memory(session.path())
+
+    def change(self, change: Callable[[Memory], Memory]) -> Memory:
+        """Change the memory, and return the new one.
+
+        Raises:
+            ToolFailed: a part of the new memory is too long; nothing is changed.
+        """
+        with self._lock:
+            changed = change(self._memory)
+            _check_length(self._memory, changed)
+            self._memory = changed
+            return changed
+
+    def store(self) -> None:
+        """Append the changes since the last call to the log, in the calling thread."""
+        with self._lock:
+            before, after = self._stored, self._memory
+            self._stored = after
+        if updates := list_memory_updates(self._session, before, after):
+            self._session.append(updates)
+
+
+def build_memory_tools(memory: SessionMemory) -> tuple[Tool, ...]:
+    """Build the tools that change the memory of a session."""
+
+    def update_memory(arguments: Mapping[str, Any]) -> str:
+        _require_any(arguments, _UPDATE_MEMORY)
+        now = memory.change(lambda before: _note(before, arguments))
+        characters = f"{len(now.scratchpad):,} of {MOST_MEMORY_CHARS:,} characters"
+        return f"Noted. Scratchpad: {characters}. Facts: {len(now.facts):,}."
+
+    def update_progress(arguments: Mapping[str, Any]) -> str:
+        _require_any(arguments, _UPDATE_PROGRESS)
+        now = memory.change(lambda before: _progress(before, arguments)).progress
+        done, pending = len(now.completed_steps), len(now.pending_steps)
+        return f"Noted. Steps done: {done:,}. Still to do: {pending:,}."
+
+    return (Tool(_UPDATE_MEMORY, update_memory), Tool(_UPDATE_PROGRESS, update_progress))
+
+
+def build_remember_tool(propose: Callable[[str], Proposal]) -> Tool:
+    """Build the tool that adds a long-term memory.
+
+    Args:
+        propose: returns the proposal to add a sentence, or raises `ToolFailed`.
+    """
+    return Tool(REMEMBER, propose=lambda arguments: propose(arguments["text"]))
+
+
+def list_memory_updates(
+    session: SessionPort, before: Memory, after: Memory
+) -> tuple[MemoryUpdateEntry, ...]:
+    """Return the log entry that changes the memory of a session, or nothing if it is the same."""
+    if before == after:
+        return ()
+    path = session.path()
+    update = MemoryUpdateEntry(
+        session.new_id(),
+        path[-1].id if path else None,
+        session.now(),
+        after.scratchpad if after.scratchpad != before.scratchpad else None,
+        after.progress.to_dict() if after.progress != before.progress else None,
+        after.facts if after.facts != before.facts else None,
+    )
+    return (update,)
+
+
+def find_long_part(memory: Memory) -> str:
+    """Return a sentence about a part of the memory that is too long, or an empty text."""
+    steps = (*memory.progress.completed_steps, *memory.progress.pending_steps)
+    parts = {
+        "The scratchpad": len(memory.scratchpad),
+        "The facts": _count_chars(memory.facts),
+        "The progress": _count_chars((memory.progress.current_objective, *steps)),
+    }
+    return next(
+        (
+            f"{name} would have {count:,} characters; {MOST_MEMORY_CHARS:,} are allowed."
+            for name, count in parts.items()
+            if count > MOST_MEMORY_CHARS
+        ),
+        "",
+    )
+
+
+def _check_length(before: Memory, after: Memory) -> None:
+    said = find_long_part(after)
+    if said and said != find_long_part(before):
+        raise ToolFailed(f"{said} Nothing was changed. Keep what still matters, and drop the rest.")
+
+
+def _count_chars(texts: Sequence[str]) -> int:
+    return sum(map(len, texts))
+
+
+def _note(before: Memory, arguments: Mapping[str, Any]) -> Memory:
+    mode = arguments.get("mode", _MODES[0])
+    if mode not in _MODES:
+        raise ToolFailed(f"The argument mode has to be {' or '.join(_MODES)}.")
+    scratchpad = arguments.get("scratchpad", before.scratchpad)
+    if mode == "append" and "scratchpad" in arguments:
+        scratchpad = "\n".join(filter(None, (before.scratchpad, scratchpad)))
+    removed = _read_texts(arguments, "facts_remove")
+    for fact in removed:
+        if fact not in before.facts:
+            raise ToolFailed(f"There is no fact “{fact}”. Nothing was changed.")
+    added = _read_texts(arguments, "facts_add")
+    kept = (fact for fact in before.facts if fact not in removed)
+    facts = tuple(dict.fromkeys((*kept, *(fact for fact in added if fact))))
+    return replace(before, scratchpad=scratchpad, facts=facts)
+
+
+def _progress(before: Memory, arguments: Mapping[str, Any]) -> Memory:
+    steps = ("completedSteps", "pendingSteps")
+    lists = {name: _read_texts(arguments, name) for name in steps if name in arguments}
+    given = {**before.progress.to_dict(), **arguments, **lists}
+    return replace(before, progress=Progress.read(given))
+
+
+def _read_texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    found = arguments.get(name, ())
+    if not all(isinstance(item, str) for item in found):
+        raise ToolFailed(f"The argument {name} has to be a list of strings.")
+    return tuple(" ".join(item.split()) for item in found)
+
+
+def _require_any(arguments: Mapping[str, Any], definition: ToolDefinition) -> None:
+    if not arguments:
+        schema: Mapping[str, Any] = definition.parameters
+        known = ", ".join(schema["properties"])
+        raise ToolFailed(f"There is nothing to note. Give one of: {known}.")
