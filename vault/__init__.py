@@ -14,6 +14,7 @@ fuses and boosts the scores, and checks the passages against the notes on the di
 
     access          the notes that a model may read
     catalog         the SQLite database of an index; migrations: its schema
+    edits           edits of notes: planned, journaled, applied, undone
     embedder        the child process that embeds; embed_worker: its entry point
     embedding_versions  the vectors of two embedding models, kept at the same time
     errors, options, paths  the errors; the user's options; opening files, inside the vault only
@@ -31,7 +32,7 @@ May import: resources and third parties; sqlite3 in `catalog` and `migrations` a
 `vector_worker`, sentence-transformers and torch in `embed_worker`.
 
 Always true:
-- Nothing is written into the vault. Files are opened by `paths.open_inside` alone.
+- Only `edits` writes into the vault. Files are opened by `paths` alone.
 - The catalog is the source of the index; Chroma can be deleted at any time.
 - Equal texts are embedded once. Committed work is never repeated.
 - A query is only compared with vectors of the model that encoded it.

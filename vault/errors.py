@@ -7,6 +7,10 @@ VaultError
 ├── ReadingFailed bytes cannot be read as text; `NoteUnreadable` adds the path
 ├── NoteExcluded a note that must not be given to a model
 ├── UnsafePath a path that leads out of the vault
+├── EditRefused an edit of a note that is not possible or not allowed
+├── EditOutdated a note changed after an edit of it was proposed
+├── EditFailed an edit could not be written; the notes are as before
+├── UndoRefused an edit that cannot be undone, because the note changed since
 ├── IndexBusy           another process owns the index
 ├── IndexUnusable       the catalog cannot be opened or written
 │   └── IndexDamaged its file is damaged; it is set aside and the index rebuilt
@@ -79,6 +83,38 @@ class NoteExcluded(VaultError):
 
 class UnsafePath(VaultError):
     """A path that is not inside the vault, or leads out of it by a link."""
+
+
+class EditRefused(VaultError):
+    """An edit of a note that is not possible or not allowed. The message says how to do it."""
+
+
+class EditOutdated(VaultError):
+    """A note changed after an edit of it was proposed. Nothing was written.
+
+    Attributes:
+        path: the note, relative to the vault.
+    """
+
+    def __init__(self, path: str):
+        super().__init__(f"{path} changed after this edit was proposed. Nothing was written.")
+        self.path = path
+
+
+class EditFailed(VaultError):
+    """An edit, or the undo of one, could not be written to disk."""
+
+
+class UndoRefused(VaultError):
+    """An edit that cannot be undone, because it is not known or a note changed since.
+
+    Attributes:
+        paths: the notes that changed since.
+    """
+
+    def __init__(self, message: str, paths: tuple[str, ...] = ()):
+        super().__init__(message)
+        self.paths = paths
 
 
 class IndexBusy(VaultError):

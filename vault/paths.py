@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -99,18 +100,44 @@ class _Replaced(Exception):
     """A part of the path became a link, or stopped being a folder, while it was being opened."""
 
 
+def open_folder_inside(root: Path, relative: str) -> int:
+    """Open a folder of the vault without following any link, and return its file descriptor.
+
+    Args:
+        root: the vault's folder.
+        relative: the path of the folder below it, without links; empty for the vault's folder.
+
+    Raises:
+        UnsafePath: a part of the path is a link, or not a folder.
+        OSError: the folder does not exist or cannot be opened.
+    """
+    try:
+        return _open_folder(root.resolve(), [part for part in relative.split("/") if part])
+    except _Replaced as error:
+        raise UnsafePath(f"“{printable(relative)}” is not a folder inside the vault.") from error
+
+
 def _open_below(base: Path, target: Path) -> int:
     """Open a file below a folder without following links in any part of the path between them."""
     *folders, name = target.relative_to(base).parts or (".",)
-    folder = os.open(base, _FOLDER)
+    folder = _open_folder(base, folders)
     try:
-        for part in folders:
-            inner = _open_part(part, _FOLDER, folder)
-            os.close(folder)
-            folder = inner
         return _open_part(name, _FILE, folder)
     finally:
         os.close(folder)
+
+
+def _open_folder(base: Path, parts: Sequence[str]) -> int:
+    folder = os.open(base, _FOLDER)
+    try:
+        for part in parts:
+            inner = _open_part(part, _FOLDER, folder)
+            os.close(folder)
+            folder = inner
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
 
 
 def _open_part(name: str, flags: int, folder: int) -> int:

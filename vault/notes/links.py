@@ -7,9 +7,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 from urllib.parse import unquote
 
-from vault.notes.inline import Line, find_block_names
+from vault.notes.inline import Line, blank_comments, find_block_names
 from vault.notes.kinds import drop_note_suffix, format_page_heading
 from vault.notes.markdown import Document, Heading
 
@@ -40,24 +41,64 @@ class Link:
     line: int = 0
 
 
+class LocatedLink(NamedTuple):
+    """A link with the columns of its target in the line, without blanks around it.
+
+    Attributes:
+        is_markdown: whether it is `[label](target)`, whose target is percent-encoded.
+        is_quoted: whether that target is within `<` and `>`.
+    """
+
+    link: Link
+    start: int
+    end: int
+    is_markdown: bool = False
+    is_quoted: bool = False
+
+
 def find_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
     """Yield the links in lines without code, except links to the web."""
     for number, line in lines:
-        if "[" not in line:
-            continue
-        for embed, target, heading, label in _WIKILINK.findall(line):
-            name, place = _unescape(target), _unescape(heading)
-            if name or place:
-                yield Link(name, place, label.strip(), bool(embed), number)
-        for embed, label, quoted, bare in _MARKDOWN_LINK.findall(line):
-            target, _, heading = unquote(quoted or bare).partition("#")
-            if not _SCHEME.match(quoted or bare):
-                yield Link(target.strip(), heading.strip(), label.strip(), bool(embed), number)
+        for found in locate_links(number, line):
+            yield found.link
+
+
+def list_lines_with_links(document: Document) -> list[Line]:
+    """Return the lines of a note whose links count: with front matter, without code, comments."""
+    return [*document.front_lines, *blank_comments(list(document.list_prose_lines()))]
+
+
+def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
+    """Yield the links in a line without code, with their columns; see `find_links`."""
+    if "[" not in line:
+        return
+    for match in _WIKILINK.finditer(line):
+        embed, target, heading, label = match.groups("")
+        name, place = _unescape(target), _unescape(heading)
+        if name or place:
+            link = Link(name, place, label.strip(), bool(embed), number)
+            start = match.start(2) + len(target) - len(target.lstrip())
+            yield LocatedLink(link, start, start + len(name))
+    for match in _MARKDOWN_LINK.finditer(line):
+        embed, label, quoted, bare = match.groups("")
+        raw = quoted or bare
+        if not _SCHEME.match(raw):
+            target, _, heading = unquote(raw).partition("#")
+            link = Link(target.strip(), heading.strip(), label.strip(), bool(embed), number)
+            written = raw.partition("#")[0]
+            start = match.start(3 if quoted else 4) + len(written) - len(written.lstrip())
+            end = start + len(written.strip())
+            yield LocatedLink(link, start, end, is_markdown=True, is_quoted=bool(quoted))
+
+
+def fold_link_path(target: str) -> str:
+    """Return a path or a link's target without suffix, folded so that equal ones compare equal."""
+    return _normalize(drop_note_suffix(target))
 
 
 def fold_link_name(target: str) -> str:
     """Return the name in a link's target, folded so that links to one note compare equal."""
-    return posixpath.basename(_normalize(drop_note_suffix(target)))
+    return posixpath.basename(fold_link_path(target))
 
 
 def list_link_names(path: str, aliases: Iterable[str]) -> set[str]:

@@ -1,0 +1,260 @@
+import errno
+import itertools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vault.edits.editor import NoteEditor
+from vault.edits.journal import EditJournal, EditRun
+from vault.edits.plan import EditPlan
+from vault.errors import (
+    EditFailed,
+    EditOutdated,
+    EditRefused,
+    NoteExcluded,
+    NoteUnreadable,
+    UnsafePath,
+    VaultError,
+)
+
+RUN = EditRun("run", "chat")
+
+
+def list_files(root: Path) -> dict[str, bytes]:
+    return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+def test_a_plan_shows_the_change_and_writes_nothing_until_it_is_applied(
+    root: Path, editor: NoteEditor
+) -> None:
+    (root / "a.md").write_text("one\ntwo\n")
+    plan = editor.plan_replacement("a.md", "two", "three")
+    assert plan.diff == "--- a.md\n+++ a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
+    assert list_files(root) == {"a.md": b"one\ntwo\n"}
+    editor.apply(plan, RUN)
+    assert list_files(root) == {"a.md": b"one\nthree\n"}
+
+
+def test_a_note_that_changed_after_the_plan_is_left_as_it_is(
+    root: Path, editor: NoteEditor
+) -> None:
+    (root / "a.md").write_text("one\n")
+    plans = [editor.plan_append("a.md", "two"), editor.plan_move("a.md", "b.md")]
+    (root / "a.md").write_text("newer\n")
+    for plan in plans:
+        with pytest.raises(EditOutdated, match=r"a\.md changed"):
+            editor.apply(plan, RUN)
+    assert list_files(root) == {"a.md": b"newer\n"}
+
+
+def test_a_note_that_appeared_meanwhile_is_not_replaced(root: Path, editor: NoteEditor) -> None:
+    (root / "a.md").write_text("one\n")
+    plans = [editor.plan_create("b.md", "mine"), editor.plan_move("a.md", "b.md")]
+    (root / "b.md").write_text("theirs")
+    for plan in plans:
+        with pytest.raises(EditOutdated):
+            editor.apply(plan, RUN)
+    assert list_files(root) == {"a.md": b"one\n", "b.md": b"theirs"}
+
+
+def test_the_mode_of_a_note_is_kept_and_a_new_one_has_the_usual_mode(
+    root: Path, editor: NoteEditor
+) -> None:
+    (root / "a.md").write_text("one\n")
+    (root / "a.md").chmod(0o640)
+    editor.apply(editor.plan_append("a.md", "two"), RUN)
+    editor.apply(editor.plan_create("new/b.md", "two"), RUN)
+    usual = root / "usual"
+    usual.touch()
+    assert (root / "a.md").stat().st_mode & 0o777 == 0o640
+    assert (root / "new/b.md").stat().st_mode == usual.stat().st_mode
+
+
+def test_a_link_in_the_vault_stays_a_link(root: Path, editor: NoteEditor) -> None:
+    (root / "a.md").write_text("one\n")
+    (root / "link.md").symlink_to("a.md")
+    editor.apply(editor.plan_append("link.md", "two"), RUN)
+    assert (root / "link.md").is_symlink()
+    assert (root / "a.md").read_text() == "one\ntwo\n"
+
+
+@pytest.mark.parametrize("path", ["../x.md", "/etc/x.md", "out/x.md", "a\0.md"])
+def test_nothing_outside_the_vault_is_written(
+    root: Path, editor: NoteEditor, path: str, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (root / "out").symlink_to(outside)
+    (root / "a.md").write_text("one\n")
+    for plan in (lambda: editor.plan_create(path, "x"), lambda: editor.plan_move("a.md", path)):
+        with pytest.raises(UnsafePath):
+            plan()
+    assert list(outside.iterdir()) == []
+
+
+def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(
+    root: Path, editor: NoteEditor, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (root / "in").mkdir()
+    plan = editor.plan_create("in/x.md", "x")
+    (root / "in").rmdir()
+    (root / "in").symlink_to(outside)
+    with pytest.raises(UnsafePath):
+        editor.apply(plan, RUN)
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        (".obsidian/x.md", NoteExcluded),
+        (".x.md", NoteExcluded),
+        ("drafts/x.md", NoteExcluded),
+        ("x.sh", EditRefused),
+        ("x.pdf", EditRefused),
+        ("x.canvas", EditRefused),
+        ("a[b.md", EditRefused),
+        ("a\nb.md", EditRefused),
+        (" a.md", EditRefused),
+        ("É" * 200 + ".md", EditRefused),
+        ("THERE.md", EditRefused),
+        ("caf\u00e9", EditRefused),
+    ],
+)
+def test_a_new_note_has_an_allowed_path_and_a_name_of_its_own(
+    root: Path, editor: NoteEditor, path: str, error: type[VaultError]
+) -> None:
+    (root / "there.md").touch()
+    (root / "cafe\u0301.md").touch()
+    with pytest.raises(error):
+        editor.plan_create(path, "x")
+
+
+def test_notes_that_a_model_may_not_read_are_not_edited(root: Path, editor: NoteEditor) -> None:
+    (root / "drafts").mkdir()
+    (root / "drafts/d.md").write_text("x")
+    (root / "secret.md").write_text("x #private")
+    (root / ".hidden.md").write_text("x")
+    for path in ("drafts/d.md", "secret.md", ".hidden.md"):
+        for plan in (
+            lambda path=path: editor.plan_replacement(path, "x", "y"),
+            lambda path=path: editor.plan_append(path, "y"),
+            lambda path=path: editor.plan_move(path, "y.md"),
+        ):
+            with pytest.raises(NoteExcluded):
+                plan()
+    (root / "page.html").write_text("x")
+    with pytest.raises((EditRefused, NoteUnreadable)):
+        editor.plan_append("page.html", "y")
+
+
+@pytest.mark.parametrize(
+    ("to", "path"),
+    [
+        ("b/", "b/a.md"),
+        ("b", "b/a.md"),
+        ("c", "c.md"),
+        ("ü/日本 語.md", "ü/日本 語.md"),
+        ("A.md", "A.md"),
+    ],
+)
+def test_a_note_is_moved_to_a_folder_or_a_name(
+    root: Path, editor: NoteEditor, to: str, path: str
+) -> None:
+    (root / "a.md").write_text("x")
+    (root / "b").mkdir()
+    editor.apply(editor.plan_move("a.md", to), RUN)
+    assert list_files(root) == {path: b"x"}
+
+
+def test_a_move_to_where_a_rule_excludes_the_note_is_told(root: Path, editor: NoteEditor) -> None:
+    (root / "a.md").write_text("x")
+    assert editor.plan_move("a.md", "drafts/").is_out_of_reach
+    assert not editor.plan_move("a.md", "b.md").is_out_of_reach
+
+
+def test_a_name_with_bytes_of_no_text_is_edited_by_the_name_that_is_shown(
+    root: Path, editor: NoteEditor
+) -> None:
+    name = os.fsdecode(b"odd\xff.md")
+    (root / name).write_text("x\n")
+    editor.apply(editor.plan_append(r"odd\xff.md", "y"), RUN)
+    assert (root / name).read_text() == "x\ny\n"
+    assert editor.history.undo_run("run").to_dict()["undone"][0]["path"] == r"odd\xff.md"  # type: ignore[index]
+    assert (root / name).read_text() == "x\n"
+
+
+def plan_all(editor: NoteEditor) -> list[EditPlan]:
+    return [
+        editor.plan_append("a.md", "two"),
+        editor.plan_create("new/c.md", "x"),
+        editor.plan_move("a.md", "new/a2.md"),
+    ]
+
+
+def fail_from(number: int, real: Callable[..., object]) -> Callable[..., object]:
+    calls = itertools.count(1)
+
+    def call(*args: object) -> object:
+        if next(calls) >= number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(*args)
+
+    return call
+
+
+@pytest.mark.parametrize(("call", "number"), [("write", 1), ("write", 4), ("fsync", 6)])
+def test_a_full_disk_changes_nothing_and_is_said(
+    root: Path, editor: NoteEditor, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    (root / "a.md").write_text("one\n")
+    (root / "b.md").write_text("[[a]]\n")
+    before = list_files(root)
+    for plan in plan_all(editor):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, fail_from(number, getattr(os, call)))
+            with pytest.raises(EditFailed, match=r"disk is full|No space"):
+                editor.apply(plan, RUN)
+        assert list_files(root) == before
+        assert not (root / "new").exists()
+
+
+def test_a_folder_that_may_only_be_read_is_said(
+    root: Path, editor: NoteEditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.md").write_text("one\n")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    plans = plan_all(editor)
+    for name in ("link", "replace", "mkdir"):
+        monkeypatch.setattr(os, name, refuse)
+    for plan in plans[:2]:
+        with pytest.raises(EditFailed):
+            editor.apply(plan, RUN)
+    assert list_files(root) == {"a.md": b"one\n"}
+
+
+def test_an_edit_is_in_the_journal_before_the_note_changes(
+    root: Path, editor: NoteEditor, journal: EditJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.md").write_text("one\n")
+    seen: list[tuple[str, bytes, bytes]] = []
+    real = os.replace
+
+    def replace(source: str, target: str, **named: int) -> None:
+        if target == "a.md":
+            [step] = journal.read()
+            seen.append((step.mark, journal.load(step.before or ""), journal.load(step.after)))
+        real(source, target, **named)
+
+    monkeypatch.setattr(os, "replace", replace)
+    editor.apply(editor.plan_append("a.md", "two"), RUN)
+    [step] = journal.read()
+    assert seen == [("begun", b"one\n", b"one\ntwo\n")]
+    assert (step.mark, step.run, step.session, step.path) == ("done", "run", "chat", "a.md")

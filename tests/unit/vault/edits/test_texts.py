@@ -1,0 +1,89 @@
+import codecs
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault.edits.plan import plan_append, plan_create, plan_replacement
+from vault.edits.texts import EditableText, Replacement
+from vault.errors import EditRefused
+from vault.notes.encodings import decode_text, normalize_line_ends
+
+STORED = [
+    ("utf-8", b""),
+    ("utf-8", codecs.BOM_UTF8),
+    ("utf-16-le", codecs.BOM_UTF16_LE),
+    ("utf-16-be", codecs.BOM_UTF16_BE),
+    ("utf-32-le", codecs.BOM_UTF32_LE),
+]
+LINES = st.lists(st.sampled_from(["", "one", "zwei ä", "三", "𝟜 four", "- item"]), max_size=8)
+
+
+@pytest.mark.parametrize(("encoding", "mark"), STORED)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_an_edit_keeps_encoding_mark_and_line_ends(encoding: str, mark: bytes, end: str) -> None:
+    before = mark + f"# Ä{end}old line{end}last".encode(encoding)
+    after = plan_replacement("a.md", before, "old line", "new\nlines").changes[0].after
+    assert after == mark + f"# Ä{end}new{end}lines{end}last".encode(encoding)
+
+
+def test_a_line_between_two_changed_words_keeps_its_own_line_end() -> None:
+    before = b"a\r\nb\nc\nd\n"
+    assert plan_replacement("a.md", before, "a\nb\nc", "a\nb\nX").changes[0].after == (
+        b"a\r\nb\nX\nd\n"
+    )
+
+
+def test_windows_1252_stays_so_and_refuses_what_it_has_not() -> None:
+    before = "Ein schöner Tag für Käse und Öl\n".encode("cp1252")
+    after = plan_replacement("a.md", before, "Käse", "Grüße").changes[0].after
+    assert after == "Ein schöner Tag für Grüße und Öl\n".encode("cp1252")
+    with pytest.raises(EditRefused, match="has no “日”"):
+        plan_replacement("a.md", before, "Käse", "日本")
+
+
+@pytest.mark.parametrize("text", ["half \ud800 of one", "nul \0 byte"])
+def test_what_is_no_text_is_refused(text: str) -> None:
+    with pytest.raises(EditRefused):
+        plan_create("a.md", text)
+
+
+@pytest.mark.parametrize(
+    ("old", "reason"),
+    [("", "is empty"), ("none", "is not in a.md"), ("aa", "2 times"), ("x", "the same")],
+)
+def test_only_a_text_that_is_there_once_is_replaced(old: str, reason: str) -> None:
+    with pytest.raises(EditRefused, match=reason):
+        plan_replacement("a.md", b"aaa x\n", old, old)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(b"", b"x\n"), (b"a", b"a\nx\n"), (b"a\r\n", b"a\r\nx\r\n")]
+)
+def test_appended_text_begins_on_a_line_of_its_own(before: bytes, after: bytes) -> None:
+    assert plan_append("a.md", before, "x").changes[0].after == after
+
+
+@given(
+    lines=LINES,
+    ends=st.lists(st.sampled_from(["\n", "\r\n", "\r"]), min_size=8, max_size=8),
+    stored=st.sampled_from(STORED),
+    new=st.text(st.sampled_from("ab \nÄ三"), max_size=6),
+    data=st.data(),
+)
+@settings(max_examples=150, deadline=None)
+def test_only_the_replaced_part_changes(
+    lines: list[str], ends: list[str], stored: tuple[str, bytes], new: str, data: st.DataObject
+) -> None:
+    encoding, mark = stored
+    source = "".join(line + end for line, end in zip(lines, ends, strict=False))
+    before = mark + source.encode(encoding)
+    note = EditableText.decode("a.md", before)
+    start = data.draw(st.integers(0, len(note.text)))
+    end = data.draw(st.integers(start, len(note.text)))
+    after = note.replace([Replacement(start, end, new)])
+    assert after.startswith(mark)
+    expected = note.text[:start] + new + note.text[end:]
+    read = decode_text(after).text if mark else after.decode(encoding)
+    assert normalize_line_ends(read) == expected
+    assert note.replace([Replacement(start, end, note.text[start:end])]) == before

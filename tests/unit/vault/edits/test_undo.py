@@ -1,0 +1,163 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.killed_edits import kill_edits
+from vault.edits.editor import NoteEditor
+from vault.edits.journal import EditJournal, EditRun
+from vault.edits.undo import EditHistory
+from vault.errors import EditFailed, UndoRefused
+
+RUN = EditRun("run", "chat")
+
+
+def list_files(root: Path) -> dict[str, bytes]:
+    return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+@pytest.fixture
+def edited(root: Path, editor: NoteEditor) -> dict[str, bytes]:
+    """Return the files before a run of edits of several kinds, some of the same note."""
+    (root / "a.md").write_bytes("\ufeffÄ one\r\ntwo\r\n".encode("utf-16-le"))
+    (root / "b.md").write_text("see [[a]] and [[c]]\n")
+    (root / "c.md").write_text("c\n")
+    before = list_files(root)
+    editor.apply(editor.plan_replacement("a.md", "two", "2"), RUN)
+    editor.apply(editor.plan_append("a.md", "three"), RUN)
+    editor.apply(editor.plan_move("a.md", "deep/er/new.md"), RUN)
+    editor.apply(editor.plan_create("deep/made.md", "made"), RUN)
+    editor.apply(editor.plan_replacement("deep/er/new.md", "three", "3"), RUN)
+    return before
+
+
+def test_a_run_is_undone_to_the_same_bytes_by_another_process(
+    root: Path, tmp_path: Path, edited: dict[str, bytes]
+) -> None:
+    history = EditHistory(EditJournal(tmp_path / "state" / "edits"))
+    assert history.find_last_run() == history.find_last_run("chat") == "run"
+    undone = history.undo_run("run").to_dict()
+    assert list_files(root) == edited
+    assert not (root / "deep").exists()
+    assert [step["path"] for step in undone["undone"]] == [  # type: ignore[attr-defined]
+        *("a.md", "a.md", "a.md", "b.md", "deep/made.md", "deep/er/new.md")
+    ]
+    with pytest.raises(UndoRefused, match="was undone already"):
+        history.undo_run("run")
+    with pytest.raises(UndoRefused, match="no edit to undo"):
+        history.find_last_run()
+
+
+def test_the_net_changes_of_a_run_join_the_edits_of_each_note(
+    editor: NoteEditor, edited: dict[str, bytes]
+) -> None:
+    linked, moved, made = editor.history.list_net_changes("run")
+    assert moved.diff == (
+        "rename from a.md\nrename to deep/er/new.md\n--- a.md\n+++ deep/er/new.md\n"
+        "@@ -1,2 +1,3 @@\n Ä one\n-two\n+2\n+3\n"
+    )
+    assert linked.diff.endswith("-see [[a]] and [[c]]\n+see [[new]] and [[c]]\n")
+    assert (made.path, made.old_path, made.before, made.after) == (
+        *("deep/made.md", "", None),
+        b"made",
+    )
+    assert editor.history.list_changed_paths("run") == (
+        *("a.md", "deep/er/new.md", "b.md", "deep/made.md"),
+    )
+
+
+def test_a_newer_text_is_never_lost(
+    root: Path, editor: NoteEditor, edited: dict[str, bytes]
+) -> None:
+    (root / "b.md").write_text("newer")
+    before = list_files(root)
+    with pytest.raises(UndoRefused, match=r"b\.md has changed since") as refused:
+        editor.history.undo_run("run")
+    assert refused.value.paths == ("b.md",)
+    assert list_files(root) == before
+
+
+def test_a_note_that_is_gone_or_moved_by_hand_is_named(
+    root: Path, editor: NoteEditor, edited: dict[str, bytes]
+) -> None:
+    (root / "deep/er/new.md").rename(root / "elsewhere.md")
+    before = list_files(root)
+    with pytest.raises(UndoRefused, match=r"deep/er/new\.md has changed"):
+        editor.history.undo_run("run")
+    assert list_files(root) == before
+
+
+def test_one_edit_is_undone_alone_unless_another_one_followed_in_the_note(
+    root: Path, editor: NoteEditor
+) -> None:
+    (root / "a.md").write_text("1\n")
+    [first] = editor.apply(editor.plan_append("a.md", "2"), RUN)
+    [second] = editor.apply(editor.plan_append("a.md", "3"), RUN)
+    with pytest.raises(UndoRefused):
+        editor.history.undo_edit(first.id)
+    editor.history.undo_edit(second.id)
+    assert (root / "a.md").read_text() == "1\n2\n"
+    [net] = editor.history.list_net_changes("run")
+    assert net.after == b"1\n2\n"
+    editor.history.undo_run("run")
+    assert (root / "a.md").read_text() == "1\n"
+
+
+def test_runs_are_undone_from_the_last_one_back_and_by_chat(root: Path, editor: NoteEditor) -> None:
+    for name in ("one", "two"):
+        editor.apply(editor.plan_create(f"{name}.md", name), EditRun(name, f"chat {name}"))
+    history = editor.history
+    assert history.find_last_run("chat one") == "one"
+    history.undo_run(history.find_last_run())
+    assert list_files(root) == {"one.md": b"one"}
+    assert history.find_last_run() == "one"
+    with pytest.raises(UndoRefused, match="not in the journal"):
+        history.undo_run("three")
+
+
+def test_a_vault_that_is_not_mounted_is_said(
+    root: Path, editor: NoteEditor, edited: dict[str, bytes]
+) -> None:
+    root.rename(root.with_name("away"))
+    with pytest.raises(UndoRefused, match="Mount its drive"):
+        editor.history.undo_run("run")
+
+
+def test_a_cut_line_and_a_lost_text_of_the_journal_are_survived(
+    root: Path, editor: NoteEditor, journal: EditJournal, tmp_path: Path
+) -> None:
+    (root / "a.md").write_text("1\n")
+    editor.apply(editor.plan_append("a.md", "2"), RUN)
+    with (tmp_path / "state/edits/journal.jsonl").open("a") as file:
+        file.write('{"id": "cut')
+    editor.apply(editor.plan_append("a.md", "3"), EditRun("later"))
+    editor.history.undo_run("later")
+    for content in (tmp_path / "state/edits/contents").iterdir():
+        content.write_bytes(b"damaged")
+    with pytest.raises(UndoRefused, match="damaged"):
+        editor.history.undo_run("run")
+    assert (root / "a.md").read_text() == "1\n2\n"
+
+
+def test_an_undo_that_fails_half_way_is_continued_by_the_next(
+    root: Path, editor: NoteEditor, edited: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.replace
+
+    def fail(source: str, target: str, **named: int) -> None:
+        if target == "b.md":
+            raise OSError(5, "Input/output error")
+        real(source, target, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        with pytest.raises(EditFailed):
+            editor.history.undo_run("run")
+    editor.history.undo_run("run")
+    assert list_files(root) == edited
+
+
+def test_a_kill_at_any_point_leaves_a_run_that_can_be_undone(tmp_path: Path) -> None:
+    outcomes = kill_edits(tmp_path)
+    assert len(outcomes) > 25
+    assert [outcome for outcome in outcomes if outcome["losses"]] == []

@@ -1,0 +1,228 @@
+"""Show a change of a text: as a unified diff, by words, and how much of the text it removes."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, Literal
+
+__all__ = ["DiffLine", "DiffPart", "build_diff", "count_removed", "list_diff_lines"]
+
+LineKind = Literal["head", "same", "removed", "added", "note"]
+_CONTEXT_LINES: Final = 3
+_MOST_COMPARED: Final = 2_000  # lines or words; comparing takes time quadratic in their number
+_SHORT: Final = 100
+_WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_KINDS: Final[dict[str, LineKind]] = {"@": "head", " ": "same", "\\": "note"}
+
+_Tag = Literal["replace", "delete", "insert", "equal"]
+_Opcode = tuple[_Tag, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPart:
+    """A part of a line in a diff; a part that is not changed is in both versions."""
+
+    text: str
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """A line of a diff, in parts of words that changed and words that did not.
+
+    Attributes:
+        kind: `head` names a file or a place in it, `note` says that a last line has no line end.
+    """
+
+    kind: LineKind
+    parts: tuple[DiffPart, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole text of the line."""
+        return "".join(part.text for part in self.parts)
+
+
+def build_diff(path: str, before: str | None, after: str | None, old_path: str = "") -> str:
+    r"""Build the unified diff of a file.
+
+    Args:
+        path: the path of the file after the change.
+        before: the text before, with `\n` as its line ends; None if there was no file.
+        after: the text after; None if there is no file.
+        old_path: the path before, if the file was moved.
+    """
+    head = [f"rename from {old_path}", f"rename to {path}"] if old_path else []
+    old, new = _split_lines(before or ""), _split_lines(after or "")
+    hunks = list(_build_hunks(old, new))
+    if hunks or not head:
+        head.append("--- /dev/null" if before is None else f"--- {old_path or path}")
+        head.append("+++ /dev/null" if after is None else f"+++ {path}")
+    return "".join(f"{line}\n" for line in (*head, *hunks))
+
+
+def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
+    """Return the lines of a unified diff with the words that changed, to be displayed."""
+    lines: list[DiffLine] = []
+    changed: dict[str, list[str]] = {"-": [], "+": []}
+    for mark, text in [*_mark_roles(diff.removesuffix("\n").split("\n")), ("@", "")]:
+        is_next_change = mark == "-" and changed["+"]
+        if mark in changed and not is_next_change:
+            changed[mark].append(text)
+        elif mark != "\\" or not any(changed.values()):
+            lines += _pair_lines(changed["-"], changed["+"])
+            changed = {"-": [text] if mark == "-" else [], "+": []}
+            if mark != "-":
+                lines.append(DiffLine(_KINDS[mark], (DiffPart(text, False),)))
+    return tuple(lines[:-1])
+
+
+def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each line of a diff with its mark: `@` for a head, else the first character.
+
+    Only the counts in the head of a hunk tell a removed line `-- text` from the name of a file.
+    """
+    old = new = 0
+    for line in lines:
+        if old > 0 or new > 0:
+            old -= line[:1] in (" ", "-")
+            new -= line[:1] in (" ", "+")
+            yield line[:1], line[1:]
+        elif line.startswith("\\"):
+            yield "\\", line[2:]
+        else:
+            if counts := _HUNK.match(line):
+                old, new = (int(count or 1) for count in counts.groups())
+            yield "@", line
+
+
+def count_removed(before: str, after: str) -> int:
+    """Count the characters of a text that a change removes.
+
+    A short replaced text, such as a word, counts only by as much as it gets shorter.
+    """
+    old, new = _split_lines(before), _split_lines(after)
+    return sum(
+        _count_removed_words(
+            _list_words("".join(old[first:last])), _list_words("".join(new[start:end]))
+        )
+        for tag, first, last, start, end in _compare(old, new)
+        if tag != "equal"
+    )
+
+
+def _count_removed_words(old: Sequence[str], new: Sequence[str]) -> int:
+    count = removed = added = 0
+    for tag, first, last, start, end in (*_compare(old, new), ("equal", 0, 0, 0, 0)):
+        text = "".join(old[first:last])
+        if tag == "equal" and (text.strip() or not text):
+            count += removed if removed > _SHORT else max(0, removed - added)
+            removed = added = 0
+        elif removed or added or tag != "equal":  # blanks between changed words count with them
+            removed += len(text)
+            added += len("".join(new[start:end]))
+    return count
+
+
+def _pair_lines(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
+    """Yield removed lines and the added ones that replace them, compared word by word."""
+    if not removed or not added:
+        yield from (DiffLine("removed", (DiffPart(line, True),)) for line in removed)
+        yield from (DiffLine("added", (DiffPart(line, True),)) for line in added)
+        return
+    old, new = _list_words("\n".join(removed)), _list_words("\n".join(added))
+    opcodes = _compare(old, new)
+    gone = [("".join(old[a:b]), tag != "equal") for tag, a, b, _, _ in opcodes]
+    come = [("".join(new[a:b]), tag != "equal") for tag, _, _, a, b in opcodes]
+    yield from (DiffLine("removed", parts) for parts in _break_lines(gone))
+    yield from (DiffLine("added", parts) for parts in _break_lines(come))
+
+
+def _break_lines(parts: Iterable[tuple[str, bool]]) -> Iterator[tuple[DiffPart, ...]]:
+    line: list[DiffPart] = []
+    for text, is_changed in parts:
+        first, *others = text.split("\n")
+        line.append(DiffPart(first, is_changed))
+        for other in others:
+            yield tuple(part for part in line if part.text)
+            line = [DiffPart(other, is_changed)]
+    yield tuple(part for part in line if part.text)
+
+
+def _build_hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    opcodes = _compare(old, new)
+    if all(tag == "equal" for tag, *_ in opcodes):
+        return
+    for group in _KnownOpcodes(opcodes).get_grouped_opcodes(_CONTEXT_LINES):
+        first, last = group[0], group[-1]
+        before, after = _format_range(first[1], last[2]), _format_range(first[3], last[4])
+        yield f"@@ -{before} +{after} @@"
+        for tag, a, b, c, d in group:
+            if tag == "equal":
+                yield from _mark_lines(" ", old[a:b])
+            else:
+                yield from _mark_lines("-", old[a:b])
+                yield from _mark_lines("+", new[c:d])
+
+
+class _KnownOpcodes(SequenceMatcher[str]):
+    """Groups opcodes that were found before."""
+
+    def __init__(self, opcodes: list[_Opcode]) -> None:
+        super().__init__()
+        self._known = opcodes
+
+    def get_opcodes(self) -> list[_Opcode]:
+        """Return the opcodes."""
+        return self._known
+
+
+def _format_range(start: int, end: int) -> str:
+    """Return a range of lines as unified diffs write it: an empty one names the line above."""
+    length = end - start
+    if length == 1:
+        return str(start + 1)
+    return f"{start + 1 if length else start},{length}"
+
+
+def _mark_lines(mark: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"{mark}{line.removesuffix(chr(10))}"
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file"
+
+
+def _split_lines(text: str) -> list[str]:
+    r"""Split a text into lines that keep their `\n`; other separators are part of a line."""
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1].removesuffix("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def _list_words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def _compare(old: Sequence[str], new: Sequence[str]) -> list[_Opcode]:
+    """Compare two sequences; the same items at the start and the end are found first."""
+    most = min(len(old), len(new))
+    head = next((i for i in range(most) if old[i] != new[i]), most)
+    tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
+    a, b = len(old) - tail, len(new) - tail
+    found: list[_Opcode] = [("equal", 0, head, 0, head)] if head else []
+    found += [
+        (tag, first + head, last + head, start + head, end + head)
+        for tag, first, last, start, end in _compare_middle(old[head:a], new[head:b])
+    ]
+    return [*found, ("equal", a, len(old), b, len(new))] if tail else found
+
+
+def _compare_middle(old: Sequence[str], new: Sequence[str]) -> list[_Opcode]:
+    if not old and not new:
+        return []
+    if not old or not new or max(len(old), len(new)) > _MOST_COMPARED:
+        tag: _Tag = "insert" if not old else "delete" if not new else "replace"
+        return [(tag, 0, len(old), 0, len(new))]
+    return list(SequenceMatcher(None, old, new, autojunk=False).get_opcodes())

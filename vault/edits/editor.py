@@ -1,0 +1,268 @@
+"""Propose edits of notes, check that they are allowed, and apply them."""
+
+import os
+import posixpath
+import unicodedata
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from typing import Final
+
+from vault.access import HIDDEN, is_hidden, read_as_tool
+from vault.edits.files import (
+    create_file,
+    find_missing_folders,
+    move_file,
+    read_file,
+    remove_folders,
+    replace_file,
+)
+from vault.edits.journal import EditJournal, EditRun, EditStep, hash_content
+from vault.edits.links import plan_link_changes
+from vault.edits.plan import (
+    ContentChange,
+    EditPlan,
+    FileMove,
+    plan_append,
+    plan_create,
+    plan_replacement,
+)
+from vault.edits.undo import EditHistory, revert_steps
+from vault.errors import EditFailed, EditOutdated, EditRefused, NoteExcluded, VaultError
+from vault.exclude.rules import DOT_FOLDER, ExcludeRules
+from vault.notes.kinds import MARKDOWN, TEXT
+from vault.paths import printable, safe_path
+
+__all__ = ["NoteEditor"]
+
+_KINDS: Final = MARKDOWN.suffixes + TEXT.suffixes
+_NOT_IN_NAMES: Final = '[]#^|\\:*?"<>'
+_MOST_NAME_BYTES: Final = 255
+
+
+class NoteEditor:
+    """Edits the notes of a folder, as far as a model may: no excluded, private or hidden ones."""
+
+    def __init__(
+        self,
+        root: Path,
+        journal: EditJournal,
+        exclude: Callable[[], Sequence[str]] = lambda: (),
+    ) -> None:
+        """Edit the notes below a folder.
+
+        Args:
+            root: the folder of notes.
+            journal: where every edit is recorded before it is made.
+            exclude: returns the user's patterns of notes to exclude.
+        """
+        self._root = root.resolve()
+        self._journal = journal
+        self._exclude = exclude
+
+    @property
+    def history(self) -> EditHistory:
+        """The edits that were made, in all folders."""
+        return EditHistory(self._journal)
+
+    def plan_create(self, path: str, text: str) -> EditPlan:
+        """Plan a new note.
+
+        Raises:
+            EditRefused: there is such a note, or its path or text is not possible.
+            NoteExcluded: a rule excludes notes at this path.
+            UnsafePath: the path leads out of the folder.
+        """
+        target = self._check_new_path(path)
+        if (rule := self._load_rules().find_rule_on_path(target)) is not None:
+            raise NoteExcluded(printable(target), rule)
+        return plan_create(target, text)
+
+    def plan_replacement(self, path: str, old: str, new: str) -> EditPlan:
+        """Plan to replace a text that is in a note exactly once.
+
+        Raises:
+            EditRefused: the text is not there once, or cannot be stored.
+            VaultError: the note cannot be read, or a model may not read it.
+        """
+        target, before = self._read(path)
+        return plan_replacement(target, before, old, new)
+
+    def plan_append(self, path: str, text: str) -> EditPlan:
+        """Plan to add lines at the end of a note; it raises as `plan_replacement` does."""
+        target, before = self._read(path)
+        return plan_append(target, before, text)
+
+    def plan_move(self, path: str, to: str) -> EditPlan:
+        """Plan to move or rename a note, with the changes of all links that would break.
+
+        Args:
+            path: the note.
+            to: the new path; a folder, if it exists or ends with `/`.
+
+        Raises:
+            EditRefused: there is a note at the new path, or it is not possible.
+            VaultError: the note cannot be read, or a model may not read it.
+        """
+        source, content = self._read(path)
+        if to.endswith("/") or (self._root / to).is_dir():
+            to = posixpath.join(to, posixpath.basename(source))
+        elif not posixpath.splitext(to)[1]:
+            to += posixpath.splitext(source)[1]
+        target = self._check_new_path(to, old_path=source)
+        rule = self._load_rules().find_rule_on_path(target)
+        move = FileMove(source, target, content)
+        links = plan_link_changes(self._root, source, target)
+        return EditPlan("move", source, (move, *links), is_out_of_reach=rule is not None)
+
+    def apply(self, plan: EditPlan, run: EditRun) -> tuple[EditStep, ...]:
+        """Carry an edit out, all of it or nothing, and return its steps in the journal.
+
+        Raises:
+            EditOutdated: a note changed after the edit was planned.
+            EditFailed: it could not be written; the notes are as before.
+        """
+        self.history.remove_leftovers()
+        with self._journal.lock():
+            self._check_unchanged(plan)
+            steps = tuple(self._build_step(plan, change, run) for change in plan.changes)
+            self._journal.begin(steps, _list_contents(plan))
+            self._carry_out(plan, steps)
+            with suppress(EditFailed):  # the edit is made, and can be undone without the mark
+                self._journal.mark(steps, "done")
+        return steps
+
+    def _carry_out(self, plan: EditPlan, steps: Sequence[EditStep]) -> None:
+        for number, (change, step) in enumerate(zip(plan.changes, steps, strict=True)):
+            try:
+                self._make(change, step)
+            except (OSError, VaultError):
+                remove_folders(self._root, step.folders)
+                revert_steps(self._journal, steps[:number])
+                with suppress(EditFailed):
+                    self._journal.mark(steps, "failed")
+                raise
+
+    def _make(self, change: ContentChange | FileMove, step: EditStep) -> None:
+        if isinstance(change, FileMove):
+            move_file(self._root, change.path, change.to, change.content)
+        elif change.before is None:
+            create_file(self._root, change.path, change.after, step.temporary)
+        else:
+            replace_file(self._root, change.path, change.before, change.after, step.temporary)
+
+    def _build_step(
+        self, plan: EditPlan, change: ContentChange | FileMove, run: EditRun
+    ) -> EditStep:
+        to = change.to if isinstance(change, FileMove) else ""
+        before = change.content if isinstance(change, FileMove) else change.before
+        after = change.content if isinstance(change, FileMove) else change.after
+        return EditStep(
+            id=token_hex(4),
+            run=run.id,
+            session=run.session,
+            time=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            root=str(self._root),
+            kind=plan.kind,
+            path=change.path,
+            to=to,
+            before=None if before is None else hash_content(before),
+            after=hash_content(after),
+            folders=find_missing_folders(self._root, to or change.path),
+        )
+
+    def _check_unchanged(self, plan: EditPlan) -> None:
+        """Check that every file still has the content that the plan is bound to.
+
+        Raises:
+            EditOutdated: one of them changed.
+        """
+        moved = {change.to: change.path for change in plan.changes if isinstance(change, FileMove)}
+        for change in plan.changes:
+            expected = change.content if isinstance(change, FileMove) else change.before
+            if read_file(self._root, moved.get(change.path, change.path)) != expected:
+                raise EditOutdated(printable(change.path))
+
+    def _read(self, path: str) -> tuple[str, bytes]:
+        """Return the path of a note without links, and its content, if a model may edit it."""
+        note = read_as_tool(self._root, path, self._exclude())
+        real = safe_path(self._root, path).relative_to(self._root).as_posix()
+        if not real.lower().endswith(_KINDS):
+            raise EditRefused(
+                f"{printable(real)} cannot be edited. Only text notes can: .md, .txt."
+            )
+        content = read_file(self._root, real)
+        if content is None or hash_content(content) != note.version:
+            raise EditOutdated(printable(real))
+        return real, content
+
+    def _check_new_path(self, path: str, old_path: str = "") -> str:
+        """Return the path of a new note without links, if there can be one.
+
+        Args:
+            path: the path as the model gave it.
+            old_path: the path of the note that is moved there.
+        """
+        path = path if posixpath.splitext(path)[1] else f"{path}.md"
+        real = safe_path(self._root, path).relative_to(self._root).as_posix()
+        for name in (path, real):
+            if any(part.startswith(".") and part not in (".", "..") for part in name.split("/")):
+                raise NoteExcluded(printable(path), HIDDEN if is_hidden(name) else DOT_FOLDER)
+        _check_name(real, find_missing_folders(self._root, real))
+        if (existing := self._find_same_name(real)) not in (None, old_path):
+            raise EditRefused(
+                f"There is already a note {printable(existing)}. Choose another name or edit it."
+            )
+        return real
+
+    def _find_same_name(self, path: str) -> str | None:
+        """Return the file whose name differs at most by case or Unicode form, if there is one."""
+        folder, _, name = path.rpartition("/")
+        with suppress(FileNotFoundError, NotADirectoryError):
+            for other in sorted(os.listdir(self._root / folder)):
+                if _fold(other) == _fold(name):
+                    return posixpath.join(folder, other)
+        return None
+
+    def _load_rules(self) -> ExcludeRules:
+        return ExcludeRules.load(self._root, self._exclude())
+
+
+def _check_name(path: str, folders: Sequence[str]) -> None:
+    """Check the name of a new note, and the names of new folders above it.
+
+    Raises:
+        EditRefused: a name is not possible on every system, or no link could name it.
+    """
+    shown = printable(path)
+    if not path.lower().endswith(_KINDS):
+        raise EditRefused(f"{shown} is not the name of a note. End it with .md or .txt.")
+    for name in map(posixpath.basename, (*folders, path)):
+        stem = name if name != posixpath.basename(path) else posixpath.splitext(name)[0]
+        if unfit := next((c for c in name if c in _NOT_IN_NAMES or not _is_shown(c)), None):
+            sign = unfit if _is_shown(unfit) else f"U+{ord(unfit):04X}"
+            raise EditRefused(f"{shown}: the name of a note cannot contain {sign}. Leave it out.")
+        if not stem or stem != stem.strip():
+            raise EditRefused(f"“{shown}” begins or ends with a blank. Leave it out.")
+        if len(os.fsencode(name)) > _MOST_NAME_BYTES:
+            raise EditRefused(f"The name {shown} is too long. Choose a shorter one.")
+
+
+def _is_shown(sign: str) -> bool:
+    return unicodedata.category(sign) not in ("Cc", "Cs", "Zl", "Zp")
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _list_contents(plan: EditPlan) -> list[bytes]:
+    contents: list[bytes] = []
+    for change in plan.changes:
+        if isinstance(change, FileMove):
+            contents.append(change.content)
+        else:
+            contents += [c for c in (change.before, change.after) if c is not None]
+    return contents

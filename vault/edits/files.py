@@ -1,0 +1,286 @@
+"""Create, replace, move and remove the files of notes, so that a crash never leaves half a file.
+
+Every function checks the content of the file right before it acts. Paths are relative to the vault
+and have no links in them; each folder on the way is opened without following links.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from vault.errors import EditFailed, EditOutdated, UnsafePath
+from vault.paths import open_folder_inside, printable
+
+__all__ = [
+    "create_file",
+    "find_missing_folders",
+    "move_file",
+    "read_file",
+    "remove_file",
+    "remove_folders",
+    "remove_temporary",
+    "replace_file",
+]
+
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NO_HARD_LINKS: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+def read_file(root: Path, path: str) -> bytes | None:
+    """Return the content of a file, or None if there is none.
+
+    Raises:
+        EditFailed: it is not a regular file, or cannot be read.
+        UnsafePath: a part of its path is a link.
+    """
+    try:
+        with _open_parent(root, path) as (folder, name):
+            return _read(folder, name, path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _build_error("read", path, error) from error
+
+
+def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: str) -> None:
+    """Replace the content of a file; its mode is kept.
+
+    Args:
+        root: the vault's folder.
+        path: the file.
+        before: the content that the file must still have.
+        after: the new content.
+        temporary: the name of the temporary file in the same folder.
+
+    Raises:
+        EditOutdated: the file has another content.
+        EditFailed: the new content could not be written; the file is unchanged.
+    """
+    with _convert_errors(path), _open_parent(root, path) as (folder, name):
+        _check_content(folder, name, path, before)
+        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if not os.access(name, os.W_OK, dir_fd=folder):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        with _write_temporary(folder, temporary, after, stat.S_IMODE(info.st_mode)):
+            _check_content(folder, name, path, before)
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        _sync(folder)
+
+
+def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
+    """Create a file, with the folders that are missing; the arguments are as in `replace_file`.
+
+    Raises:
+        EditOutdated: a file has this name by now.
+        EditFailed: the file could not be written; there is none of this name.
+    """
+    with _convert_errors(path):
+        _create_folders(root, path)
+        with _open_parent(root, path) as (folder, name):
+            with _write_temporary(folder, temporary, after, None):
+                _give_name(folder, temporary, folder, name, path)
+            _sync(folder)
+
+
+def move_file(root: Path, path: str, to: str, content: bytes) -> None:
+    """Move a file to a path where there is none, with the folders that are missing.
+
+    A move that was interrupted after its first half is completed.
+
+    Raises:
+        EditOutdated: the file has another content, or a file has the new name by now.
+        EditFailed: the file could not be moved.
+    """
+    with _convert_errors(path):
+        _create_folders(root, to)
+        with (
+            _open_parent(root, path) as (folder, name),
+            _open_parent(root, to) as (new_folder, new_name),
+        ):
+            _check_content(folder, name, path, content)
+            if _is_one_name(folder, name, new_folder, new_name):
+                os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
+            elif not _is_same_file(folder, name, new_folder, new_name):
+                _give_name(folder, name, new_folder, new_name, to)
+                _sync(new_folder)
+            if _has_two_names(folder, name, new_folder, new_name):
+                os.unlink(name, dir_fd=folder)
+            _sync(folder)
+
+
+def remove_file(root: Path, path: str, before: bytes) -> None:
+    """Remove a file that still has the given content.
+
+    Raises:
+        EditOutdated: the file has another content.
+        EditFailed: the file could not be removed.
+    """
+    with _convert_errors(path), _open_parent(root, path) as (folder, name):
+        _check_content(folder, name, path, before)
+        os.unlink(name, dir_fd=folder)
+        _sync(folder)
+
+
+def find_missing_folders(root: Path, path: str) -> tuple[str, ...]:
+    """Return the folders above a file that do not exist, outermost first."""
+    parts = path.split("/")[:-1]
+    above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return tuple(folder for folder in above if not os.path.lexists(root / folder))
+
+
+def remove_folders(root: Path, folders: Sequence[str]) -> None:
+    """Remove folders that are empty, innermost first; others are left."""
+    for path in reversed(folders):
+        with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, name):
+            os.rmdir(name, dir_fd=folder)
+
+
+def remove_temporary(root: Path, path: str, temporary: str) -> None:
+    """Remove the temporary file beside a note that a killed process left, if there is one."""
+    with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, _):
+        os.unlink(temporary, dir_fd=folder)
+
+
+@contextmanager
+def _open_parent(root: Path, path: str) -> Iterator[tuple[int, str]]:
+    """Open the folder of a file, and yield its descriptor and the name of the file."""
+    above, _, name = path.rpartition("/")
+    folder = open_folder_inside(root, above)
+    try:
+        yield folder, name
+    finally:
+        os.close(folder)
+
+
+@contextmanager
+def _convert_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _build_error("written", path, error) from error
+
+
+def _build_error(verb: str, path: str, error: OSError) -> EditFailed:
+    shown = printable(path)
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            reason = "the disk is full. Free some space and try again"
+        case errno.EROFS:
+            reason = "its disk can only be read"
+        case errno.EACCES | errno.EPERM:
+            reason = "permission denied. Change the permissions of the file and its folder"
+        case errno.ENAMETOOLONG:
+            reason = "its name is too long. Choose a shorter one"
+        case _:
+            reason = (error.strerror or str(error)).lower()
+    return EditFailed(f"{shown} cannot be {verb}: {reason}.")
+
+
+def _read(folder: int, name: str, path: str) -> bytes | None:
+    try:
+        descriptor = os.open(name, _READ, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise EditFailed(f"{printable(path)} is not a file.")
+        return file.read()
+
+
+def _check_content(folder: int, name: str, path: str, content: bytes) -> None:
+    if _read(folder, name, path) != content:
+        raise EditOutdated(printable(path))
+
+
+@contextmanager
+def _write_temporary(
+    folder: int, temporary: str, content: bytes, mode: int | None
+) -> Iterator[None]:
+    """Write a temporary file, and remove it at the end unless it was renamed."""
+    descriptor = os.open(temporary, _WRITE, 0o666 if mode is None else 0o600, dir_fd=folder)
+    try:
+        try:
+            view = memoryview(content)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        yield
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+
+
+def _give_name(folder: int, name: str, new_folder: int, new_name: str, path: str) -> None:
+    """Give a file a second name that no other file has; where that is impossible, rename it."""
+    try:
+        os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
+    except FileExistsError as error:
+        raise EditOutdated(printable(path)) from error
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        with suppress(FileNotFoundError):
+            os.stat(new_name, dir_fd=new_folder, follow_symlinks=False)
+            raise EditOutdated(printable(path)) from error
+        os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
+
+
+def _is_same_file(folder: int, name: str, new_folder: int, new_name: str) -> bool:
+    """Return whether two names are those of the same file."""
+    try:
+        return os.path.samestat(
+            os.stat(name, dir_fd=folder, follow_symlinks=False),
+            os.stat(new_name, dir_fd=new_folder, follow_symlinks=False),
+        )
+    except FileNotFoundError:
+        return False
+
+
+def _is_one_name(folder: int, name: str, new_folder: int, new_name: str) -> bool:
+    """Return whether two names are one for the file system, which may ignore case."""
+    is_same = _is_same_file(folder, name, new_folder, new_name)
+    return is_same and not _are_listed(folder, name, new_folder, new_name)
+
+
+def _has_two_names(folder: int, name: str, new_folder: int, new_name: str) -> bool:
+    is_same = _is_same_file(folder, name, new_folder, new_name)
+    return is_same and _are_listed(folder, name, new_folder, new_name)
+
+
+def _are_listed(folder: int, name: str, new_folder: int, new_name: str) -> bool:
+    return name in _list_names(folder) and new_name in _list_names(new_folder)
+
+
+def _list_names(folder: int) -> list[str]:
+    readable = os.open(".", _FOLDER, dir_fd=folder)
+    try:
+        return os.listdir(readable)
+    finally:
+        os.close(readable)
+
+
+def _create_folders(root: Path, path: str) -> None:
+    for missing in find_missing_folders(root, path):
+        with _open_parent(root, missing) as (folder, name), suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+            _sync(folder)
+
+
+def _sync(folder: int) -> None:
+    """Sync the entries of a folder to disk; one that may not be read cannot be synced."""
+    with suppress(PermissionError):
+        readable = os.open(".", _FOLDER, dir_fd=folder)
+        try:
+            os.fsync(readable)
+        finally:
+            os.close(readable)

@@ -1,0 +1,206 @@
+"""Plan how links change when a note is moved, so that every link leads to the same note as before.
+
+As in Obsidian, a link is left as it is while it still works, and otherwise keeps its form: a name
+stays a name where that is enough, a relative path stays relative, a label or heading is kept.
+"""
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import quote, unquote
+
+from vault.edits.files import read_file
+from vault.edits.plan import ContentChange
+from vault.edits.texts import EditableText, Replacement
+from vault.errors import EditRefused, VaultError
+from vault.exclude.rules import ExcludeRules
+from vault.notes.kinds import MARKDOWN, drop_note_suffix, find_kind
+from vault.notes.links import (
+    LinkResolver,
+    LocatedLink,
+    fold_link_name,
+    fold_link_path,
+    list_lines_with_links,
+    locate_links,
+)
+from vault.notes.markdown import parse_document
+from vault.notes.note import parse_note
+
+__all__ = ["plan_link_changes"]
+
+LinkForm = Literal["name", "relative", "absolute"]
+_NOT_IN_URLS: Final = re.compile(r"[\s<>()\"%#?\\^`{}|]")
+_ALIAS: Final = b"alias"
+_FRONT_BYTES: Final = 16_384
+
+
+def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
+    """Plan the changes of all notes whose links would break if a note were moved.
+
+    Notes that are excluded or private are included, since they only stay as they are meant.
+
+    Args:
+        root: the vault's folder.
+        path: the note that is moved.
+        to: its new path, which is also its path in the result.
+    """
+    files = _read_files(root, path, to)
+    attachments = ExcludeRules.load(root).attachment_folder
+    moved = {path: to}
+    before = LinkResolver(sorted(files.aliases.items()), attachments)
+    renamed = {moved.get(name, name): aliases for name, aliases in files.aliases.items()}
+    move = _Move(path, to, before, LinkResolver(sorted(renamed.items()), attachments))
+    changes = (move.plan_change(name, data) for name, data in sorted(files.candidates.items()))
+    return [change for change in changes if change is not None]
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The files of a vault with their aliases, and the notes with links that may change."""
+
+    aliases: dict[str, Sequence[str]] = field(default_factory=dict)
+    candidates: dict[str, bytes] = field(default_factory=dict)
+
+
+def _read_files(root: Path, path: str, to: str) -> _Files:
+    files = _Files()
+    names = {fold_link_name(name) for name in (path, to)}
+    for name in _walk(root):
+        files.aliases[name] = ()
+        if find_kind(name) is MARKDOWN and name.lower().endswith(MARKDOWN.suffixes):
+            try:
+                data = read_file(root, name)
+            except VaultError:
+                continue
+            if data is not None and len(data) <= MARKDOWN.max_bytes:
+                files.aliases[name] = _read_aliases(name, data)
+                if name == path or _may_link_to(data, names):
+                    files.candidates[name] = data
+    return files
+
+
+def _walk(root: Path) -> Iterator[str]:
+    """Yield the paths of all files, except hidden ones."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        relative = os.path.relpath(folder, root)
+        prefix = "" if relative == "." else f"{relative}/"
+        yield from (f"{prefix}{name}" for name in sorted(names) if not name.startswith("."))
+
+
+def _read_aliases(path: str, data: bytes) -> Sequence[str]:
+    if _ALIAS not in data[:_FRONT_BYTES].lower().replace(b"\0", b""):
+        return ()
+    try:
+        return parse_note(path, data)[0].aliases
+    except VaultError:
+        return ()
+
+
+def _may_link_to(data: bytes, names: set[str]) -> bool:
+    """Return whether a note has something like a link with one of these names, even in code."""
+    if b"[" not in data:
+        return False
+    try:
+        lines = EditableText.decode("", data).text.split("\n")
+    except EditRefused:
+        return False
+    return any(
+        fold_link_name(found.link.target) in names
+        for line in lines
+        for found in locate_links(0, line)
+    )
+
+
+@dataclass(frozen=True)
+class _Move:
+    path: str
+    to: str
+    before: LinkResolver
+    after: LinkResolver
+
+    def plan_change(self, source: str, data: bytes) -> ContentChange | None:
+        """Plan the change of the links in one note, or return None if all of them still work."""
+        new_source = self._map(source)
+        try:
+            text = EditableText.decode(source, data)
+        except EditRefused:
+            return None
+        lines = text.text.split("\n")
+        starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        replacements = [
+            Replacement(starts[number - 1] + found.start, starts[number - 1] + found.end, target)
+            for number, line in list_lines_with_links(parse_document(text.text))
+            for found in sorted(locate_links(number, line), key=lambda found: found.start)
+            if (target := self._find_new_target(found, lines, source)) is not None
+        ]
+        if not replacements:
+            return None
+        return ContentChange(new_source, data, text.replace(replacements))
+
+    def _map(self, path: str) -> str:
+        return self.to if path == self.path else path
+
+    def _find_new_target(self, found: LocatedLink, lines: Sequence[str], source: str) -> str | None:
+        """Return the new target of a link as it is written, or None if it stays."""
+        link = found.link
+        written = lines[link.line - 1][found.start : found.end]
+        is_plain = (unquote(written) if found.is_markdown else written) == link.target
+        old = self.before.resolve(link.target, source) if link.target and is_plain else None
+        if old is None:
+            return None
+        new, new_source = self._map(old), self._map(source)
+        form = _find_form(found, source, old)
+        if self.after.resolve(link.target, new_source) == new and _has_form(
+            form, link.target, new_source, new
+        ):
+            return None
+        for target in _list_targets(form, link.target, new_source, new):
+            if self.after.resolve(target, new_source) == new:
+                return _write_target(target, found)
+        return None
+
+
+def _find_form(found: LocatedLink, source: str, path: str) -> LinkForm:
+    """Return how a link names its note: by its name, or by a path from the note or the vault."""
+    target = found.link.target
+    if not found.is_markdown and "/" not in target:
+        return "name"
+    forms: tuple[LinkForm, ...] = ("relative", "absolute")
+    if not (found.is_markdown or target.startswith(".")):
+        forms = ("absolute", "relative")
+    return next((form for form in forms if _has_form(form, target, source, path)), "name")
+
+
+def _has_form(form: LinkForm, target: str, source: str, path: str) -> bool:
+    if form == "name":
+        return True
+    folder = posixpath.dirname(source) if form == "relative" else ""
+    written = posixpath.normpath(posixpath.join(folder, target.lstrip("/")))
+    is_fit = form == "absolute" or not target.startswith("/")
+    return is_fit and fold_link_path(written) == fold_link_path(path)
+
+
+def _list_targets(form: LinkForm, target: str, source: str, path: str) -> Iterator[str]:
+    """Yield the targets that a link to a path may get, the most similar one first."""
+    is_whole = target.lower().endswith(MARKDOWN.suffixes)
+    whole = path if is_whole else drop_note_suffix(path)
+    if form == "name" and "/" not in target:
+        yield posixpath.basename(whole)
+    if form == "relative":
+        relative = posixpath.relpath(whole, posixpath.dirname(source) or ".")
+        yield f"./{relative}" if target.startswith("./") and relative[:2] != ".." else relative
+    yield f"/{whole}" if target.startswith("/") else whole
+
+
+def _write_target(target: str, found: LocatedLink) -> str:
+    if not found.is_markdown:
+        return target
+    if found.is_quoted:
+        return re.sub(r"[%<>#]", lambda match: quote(match[0]), target)
+    return _NOT_IN_URLS.sub(lambda match: quote(match[0]), target)

@@ -1,0 +1,130 @@
+"""Replace parts of a note's text and keep everything else of its bytes.
+
+The encoding, the byte-order mark and the line ends of all other lines stay as they are. New lines
+get the line end that the note uses most.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from vault.errors import EditRefused, ReadingFailed
+from vault.notes.encodings import DecodedText, decode_text, normalize_line_ends
+
+__all__ = ["EditableText", "Replacement"]
+
+
+class Replacement(NamedTuple):
+    r"""A new text for a part of a note; offsets count each line end as one character."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class EditableText:
+    r"""The text of a note, whose parts can be replaced without changing any other byte.
+
+    Attributes:
+        path: the note, for messages.
+        decoded: the text with its original line ends, and its encoding.
+        text: the text with `\n` as its only line end, as models read it.
+    """
+
+    path: str
+    decoded: DecodedText
+    text: str
+
+    @classmethod
+    def decode(cls, path: str, data: bytes) -> "EditableText":
+        """Decode the bytes of a note.
+
+        Raises:
+            EditRefused: the bytes are not text, or their encoding is uncertain.
+        """
+        try:
+            decoded = decode_text(data)
+        except ReadingFailed as error:
+            raise EditRefused(f"{path} cannot be edited: {error.reason}.") from error
+        return cls(path, decoded, normalize_line_ends(decoded.text))
+
+    def replace(self, replacements: Sequence[Replacement]) -> bytes:
+        """Return the bytes of the note with parts of its text replaced.
+
+        Args:
+            replacements: the new texts, in order and without overlap.
+
+        Raises:
+            EditRefused: a new text cannot be stored in the encoding of the note.
+        """
+        source, pieces, at = self.decoded.text, [], 0
+        for start, end, text in map(self._narrow, replacements):
+            pieces += [source[at : self._find_source(start)], text.replace("\n", self._line_end)]
+            at = self._find_source(end)
+        return self._encode("".join([*pieces, source[at:]]))
+
+    def _narrow(self, replacement: Replacement) -> Replacement:
+        """Return a replacement without the text at its start and end that stays the same."""
+        old, new = self.text[replacement.start : replacement.end], replacement.text
+        head = _count_common(old, new)
+        tail = _count_common(old[head:][::-1], new[head:][::-1])
+        return Replacement(
+            replacement.start + head, replacement.end - tail, new[head : len(new) - tail]
+        )
+
+    def _encode(self, text: str) -> bytes:
+        """Encode a text like the note, and check that the same text is read from the bytes."""
+        name = self.decoded.encoding
+        try:
+            data = self.decoded.mark + text.encode(name)
+            is_kept = decode_text(data).text == text
+        except UnicodeEncodeError as error:
+            sign = text[error.start]
+            if "\ud800" <= sign <= "\udfff":
+                raise EditRefused(
+                    "The new text contains half a character. Write it anew."
+                ) from error
+            raise EditRefused(
+                f"{self.path} is stored as {name}, which has no “{sign}”. "
+                "Save the note as UTF-8 first, or leave the character out."
+            ) from error
+        except ReadingFailed as error:
+            raise EditRefused(f"The new text cannot be stored: {error.reason}.") from error
+        if not is_kept:
+            raise EditRefused(
+                f"{self.path} is stored as {name} without a mark for it, so the new text could not "
+                "be read again. Save the note as UTF-8 first."
+            )
+        return data
+
+    def _find_source(self, offset: int) -> int:
+        """Return the offset in the original text of an offset in the text with simple line ends."""
+        return offset + bisect_left(self._wide_line_ends, offset)
+
+    @cached_property
+    def _wide_line_ends(self) -> tuple[int, ...]:
+        r"""The offsets, in the text with simple line ends, of the line ends that were `\r\n`."""
+        parts = self.decoded.text.split("\r\n")
+        offsets, at = [], 0
+        for part in parts[:-1]:
+            at += len(part)
+            offsets.append(at)
+            at += 1
+        return tuple(offsets)
+
+    @cached_property
+    def _line_end(self) -> str:
+        """The line end that the note uses most."""
+        text = self.decoded.text
+        wide = text.count("\r\n")
+        counts = {"\n": text.count("\n") - wide, "\r\n": wide, "\r": text.count("\r") - wide}
+        return max(counts, key=lambda end: counts[end])
+
+
+def _count_common(one: str, other: str) -> int:
+    """Count the characters at the start of two texts that are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

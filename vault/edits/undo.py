@@ -1,0 +1,265 @@
+"""Undo edits, as long as the notes did not change since, and list what a run changed in all."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from vault.edits.diff import build_diff
+from vault.edits.files import (
+    move_file,
+    read_file,
+    remove_file,
+    remove_folders,
+    remove_temporary,
+    replace_file,
+)
+from vault.edits.journal import EditJournal, EditStep, hash_content
+from vault.edits.plan import read_text
+from vault.errors import EditFailed, EditOutdated, UndoRefused, VaultError
+from vault.paths import printable
+
+__all__ = ["EditHistory", "NetChange", "UndoneRun", "revert_steps"]
+
+
+@dataclass(frozen=True, slots=True)
+class NetChange:
+    """The change that all edits of a run together made to one note.
+
+    Attributes:
+        path: the path of the note after the run.
+        old_path: the path before, if the note was moved; else empty.
+        before: the content before the run; None if the run created the note.
+    """
+
+    path: str
+    old_path: str
+    before: bytes | None
+    after: bytes
+
+    @property
+    def diff(self) -> str:
+        """The unified diff of the note, before and after the run."""
+        return build_diff(
+            printable(self.path),
+            read_text(self.before),
+            read_text(self.after),
+            printable(self.old_path),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneRun:
+    """The result of an undo: the steps that were undone, in the order of the journal."""
+
+    run: str
+    steps: tuple[EditStep, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as JSON."""
+        undone = [{"path": printable(step.path), "edit": step.id} for step in self.steps]
+        return {"run": self.run, "undone": undone}
+
+
+class EditHistory:
+    """The edits in a journal: find runs, undo them, show what they changed."""
+
+    def __init__(self, journal: EditJournal) -> None:
+        self._journal = journal
+
+    def find_last_run(self, session: str | None = None) -> str:
+        """Return the last run that is not undone, of one session or of all.
+
+        Raises:
+            UndoRefused: there is none.
+        """
+        for step in reversed(self._journal.read()):
+            if step.mark not in ("failed", "undone") and session in (None, step.session):
+                return step.run
+        where = "" if session is None else " in this chat"
+        raise UndoRefused(f"There is no edit{where} to undo.")
+
+    def undo_run(self, run: str) -> UndoneRun:
+        """Undo all edits of a run, the last one first, or none of them.
+
+        Raises:
+            UndoRefused: there is no such run, it is undone already, or a note changed since.
+            EditFailed: a note could not be written. Another undo continues.
+        """
+        return self._undo(lambda step: step.run == run, f"run {run}")
+
+    def undo_edit(self, edit: str) -> UndoneRun:
+        """Undo one edit by its id; it raises as `undo_run` does."""
+        return self._undo(lambda step: step.id == edit, f"edit {edit}")
+
+    def list_net_changes(self, run: str) -> tuple[NetChange, ...]:
+        """Return what a run changed in each note, by path; edits that were undone do not count.
+
+        Raises:
+            UndoRefused: an earlier text in the journal is damaged.
+        """
+        first: dict[str, tuple[str, str | None]] = {}
+        last: dict[str, str] = {}
+        for step in self._list_valid_steps(run):
+            origin = first.pop(step.path, (step.path if step.before else "", step.before))
+            first[step.new_path] = origin
+            last.pop(step.path, None)
+            last[step.new_path] = step.after
+        return tuple(
+            NetChange(
+                path,
+                origin if origin != path else "",
+                None if before is None else self._journal.load(before),
+                self._journal.load(last[path]),
+            )
+            for path, (origin, before) in sorted(first.items())
+            if origin != path or before != last[path]
+        )
+
+    def list_changed_paths(self, run: str) -> tuple[str, ...]:
+        """Return the notes that a run changed so far, by their paths, each once."""
+        return tuple(dict.fromkeys(step.new_path for step in self._list_valid_steps(run)))
+
+    def remove_leftovers(self) -> None:
+        """Remove the temporary files of edits that a killed process did not finish."""
+        if any(step.mark in ("begun", "undoing") for step in self._journal.read()):
+            with suppress(EditFailed), self._journal.lock():
+                _remove_leftovers(self._journal)
+
+    def _list_valid_steps(self, run: str) -> list[EditStep]:
+        steps = (step for step in self._journal.read() if step.run == run)
+        return [step for step in steps if step.mark not in ("failed", "undone")]
+
+    def _undo(self, is_meant: Callable[[EditStep], bool], name: str) -> UndoneRun:
+        with self._journal.lock():
+            _remove_leftovers(self._journal)
+            known = [step for step in self._journal.read() if is_meant(step)]
+            steps = [step for step in known if step.mark not in ("failed", "undone")]
+            if not steps:
+                reason = "was undone already" if known else "is not in the journal of edits"
+                raise UndoRefused(f"The {name} {reason}.")
+            _check_unchanged(steps)
+            self._journal.mark(steps, "undoing")
+            revert_steps(self._journal, steps)
+            self._journal.mark(steps, "undone")
+        return UndoneRun(steps[0].run, tuple(steps))
+
+
+def revert_steps(journal: EditJournal, steps: Sequence[EditStep]) -> None:
+    """Bring the files back to the state before the steps; a step that did not happen is skipped.
+
+    Raises:
+        UndoRefused: a note has another content than after its step.
+        EditFailed: a file could not be written.
+    """
+    for step in reversed(steps):
+        try:
+            _revert(journal, step)
+        except EditOutdated as error:
+            raise _build_refusal([step]) from error
+
+
+def _revert(journal: EditJournal, step: EditStep) -> None:
+    root = Path(step.root)
+    content = journal.load(step.after)
+    current = read_file(root, step.new_path)
+    is_before = step.before == _hash(current)
+    if step.to:
+        if current is not None:
+            move_file(root, step.to, step.path, content)
+    elif step.before is None:
+        if current is not None:
+            remove_file(root, step.path, content)
+    elif not is_before:
+        replace_file(root, step.path, content, journal.load(step.before), step.temporary)
+    remove_folders(root, step.folders)
+
+
+def _check_unchanged(steps: Sequence[EditStep]) -> None:
+    """Follow the steps back in thought, and refuse before anything is written.
+
+    Raises:
+        UndoRefused: a note changed since.
+    """
+    for root in {step.root for step in steps}:
+        if not os.path.isdir(root):
+            raise UndoRefused(f"The folder {root} is not there. Mount its drive, then undo again.")
+    files = _Files()
+    changed = [step for step in reversed(steps) if not files.revert(step)]
+    if changed:
+        raise _build_refusal(changed[::-1])
+
+
+class _Files:
+    """The files as they would be after some steps were reverted, by the hash of their content."""
+
+    def __init__(self) -> None:
+        self._hashes: dict[tuple[str, str], str | None] = {}
+
+    def revert(self, step: EditStep) -> bool:
+        """Revert a step, and return whether that is possible."""
+        now, then = self._find(step.root, step.new_path), self._find(step.root, step.path)
+        if step.to:
+            is_moved = now == step.after and (then is None or _is_one_file(step))
+            is_possible = is_moved or (now is None and then == step.before)
+            self._hashes[step.root, step.to] = None
+        else:
+            is_possible = now in (step.after, step.before)
+        self._hashes[step.root, step.path] = step.before
+        return is_possible
+
+    def _find(self, root: str, path: str) -> str | None:
+        if (root, path) not in self._hashes:
+            try:
+                self._hashes[root, path] = _hash(read_file(Path(root), path))
+            except VaultError:
+                self._hashes[root, path] = "unreadable"
+        return self._hashes[root, path]
+
+
+def _is_one_file(step: EditStep) -> bool:
+    """Return whether both names of a move exist for one file, as a crash in a move leaves it."""
+    with suppress(OSError):
+        return os.path.samefile(Path(step.root, step.path), Path(step.root, step.to))
+    return False
+
+
+def _build_refusal(changed: Iterable[EditStep]) -> UndoRefused:
+    paths = tuple(dict.fromkeys(printable(step.new_path) for step in changed))
+    verb = "has" if len(paths) == 1 else "have"
+    return UndoRefused(
+        f"{', '.join(paths)} {verb} changed since this edit. Nothing was undone, so that no newer "
+        "text is lost. Undo other edits one by one, or change the text by hand.",
+        paths,
+    )
+
+
+def _remove_leftovers(journal: EditJournal) -> None:
+    """Clean up after a killed process, and find out which of its steps happened."""
+    unfinished = [step for step in journal.read() if step.mark in ("begun", "undoing")]
+    for step in unfinished:
+        remove_temporary(Path(step.root), step.path, step.temporary)
+    failed = [step for step in unfinished if _find_mark(step) == "failed"]
+    for step in reversed(failed):
+        remove_folders(Path(step.root), step.folders)
+    if failed:
+        journal.mark(failed, "failed")
+    if done := [step for step in unfinished if step not in failed]:
+        journal.mark(done, "done")
+
+
+def _find_mark(step: EditStep) -> Literal["done", "failed"]:
+    root = Path(step.root)
+    with suppress(VaultError):
+        if step.mark == "begun" and step.to and read_file(root, step.to) is None:
+            return "failed"
+        content = read_file(root, step.path)
+        if step.mark == "begun" and not step.to and _hash(content) == step.before:
+            return "failed"
+    return "done"
+
+
+def _hash(content: bytes | None) -> str | None:
+    return None if content is None else hash_content(content)
