@@ -10,6 +10,7 @@ from app.config.models import ModelChoice, model_choices
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
+from app.ledger import Ledger
 from app.library.attachments import Attachments, Selection
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
@@ -46,6 +47,7 @@ class Assistant:
         settings: the user's settings.
         sessions: the chats.
         long_texts: the files of pasted texts that are too long for a message.
+        ledger: the list of all calls that left Strata.
         user_instructions: the user's own instructions for models.
         customization: the AGENTS.md of the open notes with the user's decision, and the memories.
         branches: branches, forks, labels, pins and branch summaries of chats.
@@ -64,9 +66,10 @@ class Assistant:
         self.sessions = sessions
         self.long_texts = LongTexts(paths.pasted)
         self.user_instructions = UserTextFile(paths.user_instructions)
-        self._vault = OpenVault(paths, settings, embedder)
+        self.ledger = Ledger(paths.ledger)
+        self._vault = OpenVault(paths, settings, self.ledger, embedder)
         self.customization = UserCustomization(paths, settings, self._vault)
-        self._asking = TurnRunner(settings, sessions, self._vault, self.customization)
+        self._asking = TurnRunner(settings, sessions, self._vault, self.customization, self.ledger)
         self.branches = BranchEditor(sessions, self._asking)
         self.history = RequestHistory(sessions, self._asking)
 
@@ -289,7 +292,7 @@ class Assistant:
 
         The server at `chat.apiBase` is asked for its models, which may take two seconds.
         """
-        return model_choices(self.settings.values)
+        return model_choices(self.settings.values, self.ledger)
 
     def key_provider(self, model: str) -> str | None:
         """Return the provider or the address whose key a model needs; None if it needs none."""

@@ -157,7 +157,10 @@ def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
     values = assistant.settings.values
     try:
         library = Library.open(
-            vault, assistant.paths, values.vault_exclude, lambda: index_options(values)
+            vault,
+            assistant.paths,
+            values.vault_exclude,
+            lambda: index_options(values, assistant.ledger),
         )
     except (VaultError, OSError) as error:
         yield Check("vault", False, describe(error).message)

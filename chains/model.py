@@ -16,12 +16,11 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, Final
 
 from chains.cancel import CancelToken, Pause, wait_or_cancel
 from chains.concurrency import Emit, iterate, start_call
-from chains.errors import MissingKey, ModelError, Offline, RateLimited
+from chains.errors import LedgerFailed, MissingKey, ModelError, Offline, RateLimited
 from chains.events import Usage
 from chains.llm.failures import classify_failure
 from chains.llm.http import WireCall, open_client, report_calls_to
@@ -36,16 +35,11 @@ from chains.llm.port import (
     ModelText,
     ModelWaiting,
 )
-from chains.llm.wire_messages import (
-    CallAssembler,
-    TextJoiner,
-    build_wire_conversation,
-    build_wire_messages,
-    encode_conversation,
-)
+from chains.llm.records import CallRecorder, ModelCallRecord
+from chains.llm.wire_messages import CallAssembler, TextJoiner
+from chains.llm.wire_request import NO_KEY, WireRequest, build_wire_request
 from chains.tokenizer import load_tiktoken
 from context.errors import ContextOverflow, UnguardedRequest
-from context.fit.cache import make_message_body
 from context.fit.guard import PreparedRequest
 
 __all__ = ["LiteLLMModel", "load_packaged_data", "warm_up"]
@@ -54,42 +48,15 @@ _log = logging.getLogger(__name__)
 TRIES: Final = 3
 BACK_OFF_S: Final = (1.0, 3.0)
 LONGEST_WAIT_S: Final = 30.0
-CONNECT_TIMEOUT_S: Final = 10.0
-# A model on a slow processor may read for minutes before it writes its first word.
-READ_TIMEOUT_S: Final = 600.0
-# The OpenAI client requires a key even if the server does not.
-NO_KEY: Final = "none"
 BROKEN_OFF: Final = "the stream ended too early"
-
-# litellm calls these through its own HTTP handler, and all others through the OpenAI client.
-_HANDLER_PROVIDERS: Final = frozenset(
-    {
-        "anthropic",
-        "databricks",
-        "deepseek",
-        "fireworks_ai",
-        "gemini",
-        "groq",
-        "hosted_vllm",
-        "huggingface",
-        "mistral",
-        "ollama",
-        "ollama_chat",
-        "openrouter",
-        "together_ai",
-        "xai",
-    }
-)
-# Some of these models take no system message, so litellm changes its role.
-_O_SERIES: Final = re.compile(r"/o\d")
-_OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 
 
 class LiteLLMModel:
     """A language model behind the HTTP interface of a provider or of the user's server.
 
     Args of the constructor: `key_for` returns the key of a provider, or None. `offline` refuses
-    every host except this computer. `pause` waits between tries.
+    every host except this computer. `pause` waits between tries. `recorder` records each call in
+    the ledger before it is made.
     """
 
     def __init__(
@@ -99,11 +66,13 @@ class LiteLLMModel:
         *,
         offline: bool = False,
         pause: Pause = wait_or_cancel,
+        recorder: CallRecorder | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._key_for = key_for
         self._offline = offline
         self._pause = pause
+        self._recorder = recorder or CallRecorder()
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer as it arrives, with up to three attempts until the first text."""
@@ -111,10 +80,10 @@ class LiteLLMModel:
             raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
         if self._offline and not self._endpoint.is_local:
             raise Offline(self._endpoint.host or self._endpoint.service)
-        arguments, fill = self._arguments(request)
+        built = build_wire_request(request, self._endpoint, self._key())
         for wait_s in (*BACK_OFF_S, None):
             try:
-                yield from self._attempt(arguments, fill, cancel)
+                yield from self._attempt(built, self._recorder.open_record(request), cancel)
             except ModelError as error:
                 pause_s = _pause_before_retry(error, wait_s)
                 if pause_s is None:
@@ -125,12 +94,12 @@ class LiteLLMModel:
                 return
 
     def _attempt(
-        self, arguments: Mapping[str, Any], fill: Mapping[str, str], cancel: CancelToken
+        self, built: WireRequest, record: ModelCallRecord, cancel: CancelToken
     ) -> Iterator[ModelEvent]:
         calls: list[WireCall] = []
 
         def produce(emit: Emit[ModelEvent]) -> None:
-            self._call(arguments, fill, calls.append, emit)
+            self._call(built, record, calls.append, emit)
 
         has_text = False
         try:
@@ -145,41 +114,6 @@ class LiteLLMModel:
             for call in calls:
                 call.abort()
 
-    def _arguments(self, request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the arguments for litellm without the client, and the values of placeholders."""
-        import httpx
-
-        endpoint, key = self._endpoint, self._key()
-        options = request.base.options
-        is_past = endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name)
-        messages, fill = (
-            _past_the_client(request)
-            if is_past
-            else ({"messages": build_wire_conversation(request)}, {})
-        )
-        arguments: dict[str, Any] = {
-            "model": endpoint.wire_name,
-            **messages,
-            "temperature": options["temperature"],
-            "max_tokens": options["maxTokens"],
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "api_base": endpoint.api_base or None,
-            "api_key": key or (NO_KEY if endpoint.api_base else None),
-            "timeout": httpx.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
-            "drop_params": True,
-            "max_retries": 0,
-            "num_retries": 0,
-        }
-        if tools := request.draft.preamble.tools:
-            functions = [tool.to_dict() for tool in tools]
-            arguments["tools"] = [{"type": "function", "function": tool} for tool in functions]
-        if isinstance(effort := options.get("reasoning"), str):
-            arguments["reasoning_effort"] = effort
-        if endpoint.provider in _OLLAMA:
-            arguments["num_ctx"] = request.report.request_budget.window
-        return arguments, fill
-
     def _key(self) -> str | None:
         key = self._key_for(self._endpoint.key_owner or self._endpoint.provider) or None
         if key is None and self._endpoint.needs_key:
@@ -188,34 +122,39 @@ class LiteLLMModel:
 
     def _call(
         self,
-        arguments: Mapping[str, Any],
-        fill: Mapping[str, str],
+        built: WireRequest,
+        record: ModelCallRecord,
         on_call: Callable[[WireCall], object],
         emit: Emit[ModelEvent],
     ) -> None:
         """Call litellm once, in a thread of the pool, and emit the events of its answer."""
+        endpoint, arguments = self._endpoint, built.arguments
+        key = None if arguments["api_key"] == NO_KEY else arguments["api_key"]
         call = WireCall(
             offline=self._offline,
             max_output_tokens=arguments["max_tokens"],
             on_sent=lambda body: emit(ModelSent(body)),
-            host=self._endpoint.host if self._endpoint.api_base else "",
-            key=None if arguments["api_key"] == NO_KEY else arguments["api_key"],
-            fill=fill,
+            host=endpoint.host if endpoint.api_base else "",
+            key=key,
+            fill=built.fill,
+            record=record.write,
         )
         on_call(call)
         litellm = _litellm()
         try:
+            if not built.is_reported:
+                record.write_early(endpoint.host or endpoint.service, arguments)
             with report_calls_to(call):
-                _read(litellm.completion(**arguments, **self._client()), emit)
+                record.tokens = _read(litellm.completion(**arguments, **self._client(built)), emit)
+        except LedgerFailed:
+            raise
         except Exception as error:
-            key = arguments["api_key"]
-            known = None if key == NO_KEY else key
-            raise classify_failure(
-                error, call, service=self._endpoint.service, key=known
-            ) from error
+            raise classify_failure(error, call, service=endpoint.service, key=key) from error
+        finally:
+            record.finish(call.bytes_in)
 
-    def _client(self) -> dict[str, Any]:
-        if self._endpoint.provider not in _HANDLER_PROVIDERS:
+    def _client(self, built: WireRequest) -> dict[str, Any]:
+        if not built.takes_handler:
             return {}
         from litellm.llms.custom_httpx.http_handler import HTTPHandler
 
@@ -243,8 +182,12 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
     return {}
 
 
-def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
-    """Read a streamed answer, and emit its text, reasoning, tool calls and final status."""
+def _read(stream: Any, emit: Emit[ModelEvent]) -> int | None:
+    """Read a streamed answer, and emit its text, reasoning, tool calls and final status.
+
+    Returns:
+        The tokens that the service counted, in and out, or None if it reported none.
+    """
     has_text, usage, calls = False, None, CallAssembler()
     words, thoughts = TextJoiner(), TextJoiner()
     for chunk in _pieces(stream):
@@ -255,11 +198,11 @@ def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
         calls.add(getattr(delta, "tool_calls", None) or ())
         thought = thoughts.add(getattr(delta, "reasoning_content", None) or "")
         if thought and not emit(ModelReasoning(thought)):
-            return
+            return None
         has_text = has_text or bool(delta.content)
         text = words.add(delta.content or "")
         if text and not emit(ModelText(text)):
-            return
+            return None
     if rest := words.end():
         emit(ModelText(rest))
     # The wrapper invents a finish reason and a usage if the service sent none.
@@ -269,14 +212,16 @@ def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
         raise ConnectionAbortedError(BROKEN_OFF)
     if finish and calls.calls:
         emit(ModelCalls(calls.calls))
+    counted = _usage(usage) if usage and is_counted else None
     emit(
         ModelEnded(
             status="complete" if finish else "interrupted",
             finish=finish,
-            usage=_usage(usage) if usage and is_counted else None,
+            usage=counted,
             reason="" if finish else BROKEN_OFF,
         )
     )
+    return None if counted is None else counted.prompt_tokens + counted.completion_tokens
 
 
 def _pieces(stream: Any) -> Iterator[Any]:
@@ -301,22 +246,6 @@ def _usage(counted: Any) -> Usage | None:
     if min(prompt, completion, cached) < 0:
         return None
     return Usage(1, prompt, completion, cached)
-
-
-def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the messages as an extra part of the body, which the OpenAI client does not validate.
-
-    The client checks every field of every message against its types. For a long session this took
-    ten times as long as all other work before the request. A placeholder in the body is replaced
-    with the encoded messages when the request is sent.
-
-    Returns:
-        The arguments for litellm, and the encoded messages by the name of their placeholder.
-    """
-    asked = build_wire_messages([make_message_body(request.draft.question)])
-    name = token_hex(16)
-    whole = {name: encode_conversation(request)}
-    return {"messages": asked, "extra_body": {"messages": name}}, whole
 
 
 def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | None:

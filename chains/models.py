@@ -4,36 +4,29 @@ The table of known models comes with litellm and is read without importing it. F
 user's own server, the server is asked for the input limit, which may remain unknown.
 """
 
-import json
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from time import monotonic
 from typing import Any, Final
 
-from chains.llm.http import (
-    build_key_headers,
-    is_loopback,
-    open_client,
-    parse_host,
-    parse_origin,
-    parse_place,
-)
+from chains.ledger import LedgerPort
+from chains.llm.http import is_loopback, parse_host, parse_origin, parse_place
 from chains.llm.port import Endpoint, KeyFor
+from chains.llm.server import (
+    ask_context_length,
+    find_ollama_root,
+    is_ollama,
+    list_served_models,
+)
 from chains.model import load_packaged_data
 
-__all__ = ["EXTRACTIVE", "ModelInfo", "ServedModel", "describe", "list_served_models"]
+__all__ = ["EXTRACTIVE", "ModelInfo", "describe"]
 
 EXTRACTIVE: Final = "extractive"
 
 OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 # The default context length, in tokens, to request from a server that loads a model on demand.
 LOCAL_CONTEXT: Final = 16_384
-SERVER_TIMEOUT_S: Final = 2.0
-SERVER_ANSWER_KEPT_S: Final = 60.0
-SERVER_SILENCE_KEPT_S: Final = 10.0
-MAX_SERVER_ANSWER_BYTES: Final = 2_000_000
 
 # The display name and the host of known providers.
 _SERVICES: Final[Mapping[str, tuple[str, str]]] = {
@@ -61,12 +54,6 @@ _KEYLESS: Final = frozenset(
 )
 # These accept cache marks. Others may reject a request that has them.
 _TAKE_MARKS: Final = frozenset({"anthropic", "bedrock", "openrouter", "vertex_ai"})
-_LIMIT_FIELDS: Final = (
-    "max_model_len",
-    "loaded_context_length",
-    "context_length",
-    "context_window",
-)
 
 
 @dataclass(frozen=True)
@@ -113,18 +100,6 @@ class ModelInfo:
         return self.endpoint.host if self.endpoint else ""
 
 
-@dataclass(frozen=True)
-class ServedModel:
-    """A model that a server offers.
-
-    Attributes:
-        input_limit: the context length reported by the server, or None.
-    """
-
-    name: str
-    input_limit: int | None
-
-
 def describe(
     name: str,
     api_base: str = "",
@@ -132,6 +107,7 @@ def describe(
     key_for: KeyFor | None = None,
     offline: bool = False,
     local_context: int = LOCAL_CONTEXT,
+    ledger: LedgerPort | None = None,
 ) -> ModelInfo:
     """Return the properties of a model.
 
@@ -143,6 +119,10 @@ def describe(
         offline: ask only a server on this computer.
         local_context: the setting `chat.localContext`, for servers that load a model with the
             requested context length, which has to fit into memory.
+        ledger: records the requests to the server.
+
+    Raises:
+        LedgerFailed: a request to the server could not be recorded, so it was not sent.
     """
     if name == EXTRACTIVE:
         return ModelInfo(name, None)
@@ -150,14 +130,15 @@ def describe(
         return ModelInfo(name, None)
     host = parse_host(api_base or _LOCAL_BASES.get(provider, ""))
     asks = key_for if not offline or is_loopback(host) else None
-    if provider in OLLAMA or (provider == "openai" and _is_ollama(api_base, asks is not None)):
-        return _describe_ollama(name, provider, api_base, asks, local_context)
+    may_be_ollama = provider == "openai" and bool(api_base) and asks is not None
+    if provider in OLLAMA or (may_be_ollama and is_ollama(api_base, ledger)):
+        return _describe_ollama(name, provider, api_base, asks, local_context, ledger)
     wire_name = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
     endpoint = _endpoint(wire_name, provider, api_base)
     known = {} if api_base else _known(wire_name, provider)
     limit = known.get("max_input_tokens") or known.get("max_tokens")
     if endpoint.api_base and asks is not None:
-        limit = _ask_limit(endpoint, asks(endpoint.key_owner))
+        limit = _ask_limit(endpoint, asks(endpoint.key_owner), ledger)
     return ModelInfo(
         name,
         endpoint,
@@ -169,31 +150,23 @@ def describe(
 
 
 def _describe_ollama(
-    name: str, provider: str, api_base: str, key_for: KeyFor | None, local_context: int
+    name: str,
+    provider: str,
+    api_base: str,
+    key_for: KeyFor | None,
+    local_context: int,
+    ledger: LedgerPort | None,
 ) -> ModelInfo:
     """Return the properties of an Ollama model at `/api/chat`, since `/v1` ignores `num_ctx`."""
     bare = name.removeprefix(f"{provider}/")
-    base = _ollama_root(api_base or _LOCAL_BASES["ollama"])
+    base = find_ollama_root(api_base or _LOCAL_BASES["ollama"])
     endpoint = _endpoint(f"ollama_chat/{bare}", "ollama_chat", base)
     limit = None
     if key_for is not None:
-        limit = _servers.context_length(base, bare, key_for(endpoint.key_owner))
+        limit = ask_context_length(base, bare, key_for(endpoint.key_owner), ledger)
     known = _known(f"ollama/{bare}", "ollama")
     limit = limit or known.get("max_input_tokens") or local_context
     return ModelInfo(name, endpoint, input_limit=min(limit, local_context))
-
-
-def _ollama_root(api_base: str) -> str:
-    return api_base.rstrip("/").removesuffix("/v1").removesuffix("/api").rstrip("/")
-
-
-def _is_ollama(api_base: str, may_ask: bool) -> bool:
-    return bool(api_base) and may_ask and _servers.is_ollama(_ollama_root(api_base))
-
-
-def list_served_models(api_base: str, key: str | None = None) -> tuple[ServedModel, ...]:
-    """Return the models of an OpenAI-compatible server, or none if it does not respond."""
-    return _servers.models(api_base.rstrip("/"), key)
 
 
 def _provider(name: str, api_base: str) -> str:
@@ -253,99 +226,10 @@ def _providers() -> frozenset[str]:
     return frozenset(listed) | frozenset(named) | frozenset(_LOCAL_BASES) | frozenset(_SERVICES)
 
 
-def _ask_limit(endpoint: Endpoint, key: str | None) -> int | None:
-    models = list_served_models(endpoint.api_base, key)
+def _ask_limit(endpoint: Endpoint, key: str | None, ledger: LedgerPort | None) -> int | None:
+    models = list_served_models(endpoint.api_base, key, ledger)
     bare = endpoint.wire_name.removeprefix(f"{endpoint.provider}/")
     named = [model for model in models if model.name == bare]
     # A server with a single model uses it whatever name is requested.
     chosen = named or (models if len(models) == 1 else ())
     return chosen[0].input_limit if chosen else None
-
-
-class _Servers:
-    """A cache for the responses of model servers, so that previews send no requests."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[tuple[str, ...], tuple[float, Any]] = {}
-
-    def models(self, api_base: str, key: str | None) -> tuple[ServedModel, ...]:
-        """Return the models that a server offers."""
-        if self.is_ollama(root := _ollama_root(api_base)):
-            answer = self._ask("GET", f"{root}/api/tags", key)
-            listed = answer.get("models") if isinstance(answer, dict) else None
-            entries = [entry for entry in listed or () if isinstance(entry, dict)]
-            return tuple(ServedModel(str(e["name"]), None) for e in entries if "name" in e)
-        if self._kept_answer(("GET", f"{root}/api/version", "")) is SILENT:
-            return ()
-        return tuple(_read_served_models(self._ask("GET", f"{api_base}/models", key)))
-
-    def is_ollama(self, root: str) -> bool:
-        """Return whether a server is Ollama. The check sends no key."""
-        answer = self._ask("GET", f"{root}/api/version", None)
-        return isinstance(answer, dict) and isinstance(answer.get("version"), str)
-
-    def context_length(self, root: str, model: str, key: str | None) -> int | None:
-        """Return the context length of an Ollama model, or None if it is not reported."""
-        answer = self._ask("POST", f"{root}/api/show", key, {"model": model})
-        info = answer.get("model_info") if isinstance(answer, dict) else None
-        found = info.items() if isinstance(info, dict) else ()
-        lengths = (value for name, value in found if name.endswith(".context_length"))
-        return next((n for n in lengths if isinstance(n, int) and n > 0), None)
-
-    def _kept_answer(self, question: tuple[str, ...]) -> Any:
-        with self._lock:
-            until, answer = self._kept.get(question, (0.0, None))
-        return answer if monotonic() < until else None
-
-    def _ask(self, method: str, address: str, key: str | None, body: object = None) -> Any:
-        question = (method, address, json.dumps(body) if body else "")
-        if (answer := self._kept_answer(question)) is None:
-            answer = _ask_server(method, address, key, body)
-            is_known = answer is not SILENT and answer is not REFUSED
-            kept_s = SERVER_ANSWER_KEPT_S if is_known else SERVER_SILENCE_KEPT_S
-            with self._lock:
-                self._kept[question] = (monotonic() + kept_s, answer)
-        return answer
-
-
-# The results for a server that does not respond, and for one that responds with an error.
-SILENT: Final = "silent"
-REFUSED: Final = "refused"
-
-_servers: Final = _Servers()
-
-
-def _ask_server(method: str, address: str, key: str | None, body: object) -> Any:
-    import httpx
-
-    options: dict[str, Any] = {"headers": build_key_headers(key), "timeout": SERVER_TIMEOUT_S}
-    if body is not None:
-        options["json"] = body
-    deadline, read = monotonic() + SERVER_TIMEOUT_S, b""
-    try:
-        with open_client().stream(method, address, **options) as response:
-            for chunk in response.iter_raw():
-                read += chunk
-                if len(read) > MAX_SERVER_ANSWER_BYTES or monotonic() > deadline:
-                    return SILENT
-        return json.loads(read)
-    except (httpx.ConnectError, httpx.TimeoutException):
-        return SILENT
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
-        # A server that does not list its models may still answer chat requests.
-        return REFUSED
-
-
-def _read_served_models(answer: Any) -> list[ServedModel]:
-    listed = answer.get("data") if isinstance(answer, dict) else None
-    entries = [entry for entry in listed or () if isinstance(entry, dict)]
-    return [ServedModel(str(entry["id"]), _read_limit(entry)) for entry in entries if "id" in entry]
-
-
-def _read_limit(entry: Mapping[str, Any]) -> int | None:
-    """Return the context length from the field that vLLM, LM Studio, Groq or others use for it."""
-    meta = entry.get("meta")
-    places = [entry.get(field) for field in _LIMIT_FIELDS]
-    places.append(meta.get("n_ctx") if isinstance(meta, dict) else None)
-    return next((value for value in places if isinstance(value, int) and value > 0), None)

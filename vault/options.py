@@ -1,5 +1,6 @@
 """The user's options for an index: the embedding model, the vector server, the reranker."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -7,7 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 from vault.embedding.models import MODEL_NAME
 from vault.errors import VectorStoreFailed
 
-__all__ = ["IndexOptions", "VectorServer"]
+__all__ = ["IndexOptions", "RecordCall", "VectorServer"]
+
+# Records a call before it is made, given the bytes to send, and returns the function that takes the
+# bytes received. Raises `VectorStoreFailed` if the call cannot be recorded.
+RecordCall = Callable[[int], Callable[[int], None]]
 
 _TENANT, _DATABASE = "default_tenant", "default_database"
 _PORTS = {"http": 8000, "https": 443}
@@ -22,11 +27,13 @@ class VectorServer:
         token: the access token, sent with each call; empty for none.
         is_refused: whether the server must not be used, because it is remote and the user has
             chosen that no data leaves this computer.
+        record: records each call to the server; None records nothing.
     """
 
     url: str
     token: str = field(default="", repr=False)
     is_refused: bool = False
+    record: RecordCall | None = field(default=None, repr=False, compare=False)
 
     @property
     def host(self) -> str:

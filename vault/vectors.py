@@ -7,10 +7,11 @@ embedder.
 """
 
 import hashlib
+import json
 import shutil
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -168,7 +169,10 @@ class VectorStore:
         try:
             request = {"do": "query", "k": min(k, len(held)), "urgent": True}
             patience_s = _ANSWER_S if self.server is None else _SEARCH_S
-            frame = child.request(request, vector.astype("<f4").tobytes(), patience_s)
+            payload = vector.astype("<f4").tobytes()
+            finish = self._record(request, payload)
+            frame = child.request(request, payload, patience_s)
+            finish(frame)
         except (ChildDied, ChildRefused) as error:
             self._is_synchronized = False
             self._is_broken = self._is_broken or isinstance(error, ChildRefused)
@@ -262,11 +266,24 @@ class VectorStore:
         if vector is not None:
             self._ask(child, {"do": "query", "k": 1}, vector, on_wait)
 
-    @staticmethod
     def _ask(
-        child: Child, request: dict[str, object], payload: bytes, on_wait: Callable[[], None]
+        self,
+        child: Child,
+        request: dict[str, object],
+        payload: bytes,
+        on_wait: Callable[[], None],
     ) -> Frame:
-        return child.answer(child.submit(request, payload, _ANSWER_S), _ANSWER_S, on_wait)
+        finish = self._record(request, payload)
+        frame = child.answer(child.submit(request, payload, _ANSWER_S), _ANSWER_S, on_wait)
+        finish(frame)
+        return frame
+
+    def _record(self, request: dict[str, object], payload: bytes) -> Callable[[Frame], None]:
+        """Record a call to the server, and return the function that takes its response."""
+        if self.server is None or self.server.record is None:
+            return lambda _frame: None
+        finish = self.server.record(_measure(request, payload))
+        return lambda frame: finish(_measure(frame.header, frame.payload))
 
     def _stop(self) -> None:
         child, self._child, self._held = self._child, None, None
@@ -304,6 +321,10 @@ def _name_collection(catalog: Catalog) -> tuple[str, str]:
             catalog.set_meta(_INDEX_ID, index)
     stamp = hashlib.sha256(read_used_model(catalog)[1].encode("utf-8")).hexdigest()
     return f"strata-{index}-", f"strata-{index}-{stamp[:16]}"
+
+
+def _measure(header: Mapping[str, object], payload: bytes) -> int:
+    return len(json.dumps(header, default=str)) + len(payload)
 
 
 def _format_ids(hashes: Sequence[bytes]) -> list[str]:

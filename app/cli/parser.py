@@ -76,6 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_sessions(verbs)
     _add_instructions(verbs)
     _add_memory(verbs)
+    _leaf(verbs, "ledger", "list every call that left Strata, and the notes in it")
     _leaf(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
     _leaf(verbs, "doctor", "check that everything Strata needs is in order")
     _add_rpc(verbs)

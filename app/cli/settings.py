@@ -1,4 +1,4 @@
-"""The verbs for settings, API keys, and what models are told: instructions and memories.
+"""The verbs for settings, API keys, the ledger, and the instructions and memories for models.
 
 A key is read from standard input, so that it is not visible in the process list or the shell
 history.
@@ -7,7 +7,8 @@ history.
 import argparse
 import getpass
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
@@ -99,6 +100,24 @@ def _read_key(owner: str, *, allows_plain_http: bool) -> str:
     if not key.strip():
         raise InvalidRequest("No key was entered.", hint="It is read from standard input.")
     return key.strip()
+
+
+def show_ledger(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata ledger`, and return the exit code."""
+    calls = assistant.ledger.list_calls()
+    lines = (line for call in calls for line in _list_call(call))
+    output.show(lambda: {"calls": calls}, lines if calls else ["No call has left Strata yet."])
+    return 0
+
+
+def _list_call(call: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of one call: when, where to, how much, and the notes in it."""
+    came = "no answer" if call["bytes_in"] is None else f"{call['bytes_in']:,} bytes in"
+    sizes = [f"{call['bytes_out'] or 0:,} bytes out", came]
+    if call["tokens"] is not None:
+        sizes.append(f"{call['tokens']:,} tokens")
+    yield cli_text.plain(f"{call['at']}  {call['kind']}  {call['host']}  {', '.join(sizes)}")
+    yield from (cli_text.plain(f"    {note}") for note in call["notes"])
 
 
 def change_instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:

@@ -1,7 +1,7 @@
 """The functions that run the verbs: call the assistant, and print text or one JSON document.
 
 `ask` is in `app.cli.ask`, the verbs for chats are in `app.cli.sessions`, those for settings, keys,
-instructions and memories in `app.cli.settings`.
+instructions, memories and the ledger in `app.cli.settings`.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from app.cli.settings import (
     change_keys,
     change_memories,
     change_settings,
+    show_ledger,
 )
 from app.doctor import check_up
 from app.errors import NotFound, StorageFailed, VaultNotChosen
@@ -191,6 +192,7 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "instructions": change_instructions,
     "memory": change_memories,
     "keys": change_keys,
+    "ledger": show_ledger,
     "selftest": _selftest,
     "doctor": _doctor,
     "rpc": _rpc,

@@ -9,6 +9,7 @@ from app.config.settings_file import SettingsStore
 from app.errors import VaultNotChosen, storage_errors
 from app.library.library import Library
 from app.paths import Paths
+from chains.ledger import LedgerPort
 from vault.embedder import Embedder
 from vault.paths import check_folder
 
@@ -19,8 +20,13 @@ class OpenVault:
     """The vault that is currently open. The class is thread-safe."""
 
     def __init__(
-        self, paths: Paths, settings: SettingsStore, embedder: Embedder | None = None
+        self,
+        paths: Paths,
+        settings: SettingsStore,
+        ledger: LedgerPort,
+        embedder: Embedder | None = None,
     ) -> None:
+        self._ledger = ledger
         self._paths = paths
         self._settings = settings
         self._embedder = embedder
@@ -59,7 +65,7 @@ class OpenVault:
                     folder,
                     self._paths,
                     self._settings.values.vault_exclude,
-                    lambda: index_options(self._settings.values),
+                    lambda: index_options(self._settings.values, self._ledger),
                     self._embedder,
                 )
             self.close()

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
-from app.config import secrets
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, TurnFailed
@@ -32,9 +31,9 @@ from app.sessions.user_messages import (
 )
 from chains.cancel import CancelToken
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
+from chains.ledger import LedgerPort
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
-from chains.request.chain import Chain
 from chains.request.request import TurnContext, TurnRequest
 from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import load_counter
@@ -90,11 +89,12 @@ class TurnRunner:
         sessions: SessionStore,
         vault: OpenVault,
         customization: UserCustomization,
+        ledger: LedgerPort,
     ) -> None:
         self._sessions = sessions
         self._vault = vault
         self._customization = customization
-        self._builder = TurnBuilder(settings, vault, customization)
+        self._builder = TurnBuilder(settings, vault, customization, ledger)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -171,7 +171,7 @@ class TurnRunner:
     ) -> BranchSummary:
         """Summarise a branch; make an outline if no model is set."""
         turn = self._builder.build_turn(AskRequest("", "chat", model))
-        chain = Chain("chat", secrets.key_for, customization=self._customization.collect(False))
+        chain = self._builder.build_chain("chat")
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
 
     def prepare_next(

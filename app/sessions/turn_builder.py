@@ -12,6 +12,7 @@ from app.library.library import read_texts
 from app.library.open_vault import OpenVault
 from app.sessions.user_messages import AskRequest, record_names
 from chains.events import Mode
+from chains.ledger import LedgerPort
 from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.request.request import TurnRequest
 from chains.tool import Tool
@@ -27,8 +28,13 @@ class TurnBuilder:
     """Builds turns and chains; every method may be called from any thread."""
 
     def __init__(
-        self, settings: SettingsStore, vault: OpenVault, customization: UserCustomization
+        self,
+        settings: SettingsStore,
+        vault: OpenVault,
+        customization: UserCustomization,
+        ledger: LedgerPort,
     ) -> None:
+        self._ledger = ledger
         self._settings = settings
         self._vault = vault
         self._customization = customization
@@ -97,6 +103,7 @@ class TurnBuilder:
             resolve=self.attachments.resolve,
             customization=self._customization.collect(runs_hooks),
             within=library,
+            ledger=self._ledger,
         )
         if mode == "agent":
             extra = self._build_extra_tools()

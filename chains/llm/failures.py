@@ -8,7 +8,14 @@ import json
 import re
 from typing import Any, Final
 
-from chains.errors import BadRequest, MissingKey, ModelError, ModelUnavailable, RateLimited
+from chains.errors import (
+    BadRequest,
+    LedgerFailed,
+    MissingKey,
+    ModelError,
+    ModelUnavailable,
+    RateLimited,
+)
 from chains.llm.http import WireCall
 from context.errors import ContextOverflow
 
@@ -52,7 +59,7 @@ _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s
 
 def classify_failure(
     error: Exception, call: WireCall, *, service: str, key: str | None
-) -> ModelError | ContextOverflow:
+) -> ModelError | ContextOverflow | LedgerFailed:
     """Return the error to raise for a failed call.
 
     Args:

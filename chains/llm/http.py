@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from chains.errors import ModelUnavailable, Offline
+from chains.errors import LedgerFailed, ModelUnavailable, Offline
 from context.envelope import EncodedJson
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class WireCall:
         host: str = "",
         key: str | None = None,
         fill: Mapping[str, str] | None = None,
+        record: Callable[[str, int], object] | None = None,
     ) -> None:
         """Set the parameters of the call.
 
@@ -83,18 +84,21 @@ class WireCall:
                 set, no other host is called, and no key except `key` is sent.
             key: the key for the server.
             fill: JSON by the placeholder that it replaces in the body when it is sent.
+            record: records the host and the size of the body before it is sent. A `LedgerFailed`
+                that it raises refuses the call.
         """
         self.sent: EncodedJson | None = None
         self.status: int | None = None
         self.error_body = b""
         self.failure = ""
-        self.refusal: Offline | ModelUnavailable | None = None
+        self.refusal: Offline | ModelUnavailable | LedgerFailed | None = None
         self._headers: Mapping[str, str] = {}
         self._offline = offline
         self._host = host
         self._key = key
         self._fill = fill or {}
         self._on_sent = on_sent
+        self._record = record
         self._max_bytes = MAX_LINE_BYTES + BYTES_PER_TOKEN * max_output_tokens
         self._max_lines = SPARE_LINES + LINES_PER_TOKEN * max_output_tokens
         self._bytes = self._lines = self._line_bytes = 0
@@ -102,6 +106,11 @@ class WireCall:
         self._socket: socket.socket | None = None
         self._is_aborted = False
         self._responses: list[httpx.Response] = []
+
+    @property
+    def bytes_in(self) -> int:
+        """The bytes of the response so far."""
+        return self._bytes
 
     @property
     def retry_after_s(self) -> float | None:
@@ -139,8 +148,19 @@ class WireCall:
         if self._host:
             _keep_keys_back(request, self._key)
         request.extensions["trace"] = self._trace
-        self.sent = EncodedJson(_insert_text(request, self._fill) or "{}")
+        body = _insert_text(request, self._fill)
+        self._write_record(host, len(body.encode()))
+        self.sent = EncodedJson(body or "{}")
         self._on_sent(self.sent)
+
+    def _write_record(self, host: str, size: int) -> None:
+        if self._record is None:
+            return
+        try:
+            self._record(host, size)
+        except LedgerFailed as error:
+            self.refusal = error
+            raise
 
     def after_headers(self, response: "httpx.Response") -> None:
         """Record the status and headers of a response, and watch its body."""

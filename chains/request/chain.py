@@ -12,6 +12,7 @@ from typing import Protocol
 
 from chains.cancel import Pause, wait_or_cancel
 from chains.folders import FOLDER, find_recorded_names, list_names
+from chains.ledger import LedgerPort, NoLedger
 from chains.llm.port import KeyFor
 from chains.prompts import (
     NO_CUSTOMIZATION,
@@ -127,6 +128,7 @@ class Chain:
         within: finds passages in attachments that are too large, or None.
         agent: the vault and the limits of an agent, or None for a chain without an agent.
         noted: extra fields for the next segments entry.
+        ledger: records each call to a model or a server before it is made.
     """
 
     prompt: str
@@ -139,6 +141,7 @@ class Chain:
     within: AttachmentSearch | None = None
     agent: AgentSetup | None = None
     noted: Mapping[str, object] = field(default_factory=dict)
+    ledger: LedgerPort = field(default_factory=NoLedger)
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@
 session, model, token counter and cancel token.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from chains.errors import BadRequest
 from chains.events import Mode
 from chains.llm.extractive import ExtractiveModel
 from chains.llm.port import ModelPort
+from chains.llm.records import CallOrigin, CallRecorder
 from chains.model import LiteLLMModel
 from chains.models import EXTRACTIVE, ModelInfo, describe
 from chains.prompts import Customization
@@ -180,8 +181,11 @@ class TurnContext:
         """Return a copy whose chain offers no tools."""
         return replace(self, chain=replace(self.chain, tools=()))
 
-    def open_model(self) -> ModelPort:
+    def open_model(self, read: Sequence[Segment] = ()) -> ModelPort:
         """Return the port of the model that answers.
+
+        Args:
+            read: the segments that tools have read in this turn, for the ledger.
 
         Raises:
             BadRequest: no service has a model with that name.
@@ -190,7 +194,7 @@ class TurnContext:
         if request.model == EXTRACTIVE:
             question = request.searched or request.question
             return ExtractiveModel(question, has_searched=self.chain.search is not None)
-        return connect(self.chain, request, self.model)
+        return connect(self, self.model, read)
 
     def ports(self, new_entries: list[Entry], turn: str) -> Ports:
         """Build the ports for preparing a request.
@@ -233,11 +237,17 @@ def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
         key_for=chain.key_for,
         offline=request.offline,
         local_context=request.local_context,
+        ledger=chain.ledger,
     )
 
 
-def connect(chain: Chain, request: TurnRequest, model: ModelInfo) -> ModelPort:
+def connect(context: TurnContext, model: ModelInfo, read: Sequence[Segment] = ()) -> ModelPort:
     """Return the port of a language model.
+
+    Args:
+        context: the turn that the calls belong to.
+        model: the properties of the model.
+        read: the segments that tools have read in this turn, for the ledger.
 
     Raises:
         BadRequest: no service has a model with that name.
@@ -248,4 +258,13 @@ def connect(chain: Chain, request: TurnRequest, model: ModelInfo) -> ModelPort:
             reason="no service has a model of that name. Put the service in front of it, as in "
             f"openai/{model.name}, or set chat.apiBase to the address of a server.",
         )
-    return LiteLLMModel(model.endpoint, chain.key_for, offline=request.offline, pause=chain.pause)
+    chain, request = context.chain, context.request
+    origin = CallOrigin(context.session.id or None, request.turn, read)
+    recorder = CallRecorder(chain.ledger, origin)
+    return LiteLLMModel(
+        model.endpoint,
+        chain.key_for,
+        offline=request.offline,
+        pause=chain.pause,
+        recorder=recorder,
+    )

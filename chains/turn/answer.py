@@ -132,6 +132,7 @@ class AnswerStream:
         self._full_status = full_status
         self._report = turn.request.report
         self._partial = _Partial()
+        self._read = read
         sources = (*turn.request.segments, *read)
         self._escapes = EscapeRemover(sources, context.request.question)
         self._is_unsaved = False
@@ -142,7 +143,7 @@ class AnswerStream:
         partial = self._partial
         try:
             yield Step("write", "Writing…")
-            yield from self._stream(self._context.open_model())
+            yield from self._stream(self._context.open_model(self._read))
         except Cancelled:
             partial.status = "interrupted"
         except Exception:

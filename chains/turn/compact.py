@@ -168,7 +168,7 @@ def add_summaries(context: TurnContext) -> TurnContext:
         limits = request.threshold, model.input_limit, request.max_output_tokens
         return Summarizer(
             name=name,
-            model=connect(chain, request, model),
+            model=connect(context, model),
             counter=counter,
             request_budget=task.request_budget if is_own else compute_budget(counter, *limits),
             sections=context.customization.prompts(SUMMARY_PROMPT).sections,

@@ -5,10 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import describe
+from app.assistant import Assistant
+from app.cli.parser import run
+from app.config.models import index_options
+from app.config.settings import Settings
+from app.errors import TurnFailed, describe
 from app.ledger import Ledger
+from chains.cancel import CancelToken
 from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall
+from tests.support.model_server import Answer, ModelServer
+from tests.support.turns import ask, result_of
+from vault.errors import VectorStoreFailed
 
 
 @pytest.fixture
@@ -110,3 +118,73 @@ def test_several_processes_write_whole_lines(path: Path) -> None:
 
 def test_a_ledger_without_calls_lists_nothing(path: Path) -> None:
     assert hosts(path) == []
+
+
+def test_an_answer_is_listed_with_its_chat_and_its_notes(
+    reading: Assistant, server: ModelServer
+) -> None:
+    result = result_of(ask(reading, "How many litres does the barrel hold?"))
+    listed = [call for call in reading.ledger.list_calls() if call["session"]]
+    assert [call["session"] for call in listed] == [result.session]
+    (call,) = listed
+    assert (call["kind"], call["host"], call["turn"]) == ("model", "127.0.0.1", result.turn)
+    assert "Watering.md" in call["notes"]
+    (sent,) = [one for one in server.received if one.path.endswith("/chat/completions")]
+    assert call["bytes_out"] == len(sent.raw)
+    assert (call["bytes_in"] > 0, call["tokens"]) == (True, 110)
+    others = [call for call in reading.ledger.list_calls() if not call["session"]]
+    assert len(others) == len(server.received) - 1  # the server's models and context lengths
+
+
+def test_no_model_is_called_where_the_ledger_cannot_be_written(
+    reading: Assistant, server: ModelServer
+) -> None:
+    reading.paths.ledger.mkdir(parents=True)
+    with pytest.raises(TurnFailed) as failed:
+        ask(reading, "How many litres does the barrel hold?")
+    assert describe(failed.value).code == "storage"
+    assert "could not be recorded, so it was not made" in str(failed.value)
+    assert server.received == []
+
+
+def test_a_compaction_is_listed_too(reading: Assistant, server: ModelServer) -> None:
+    server.script(Answer("The garden has a barrel, and its tomatoes ripen in July. " * 20))
+    first = result_of(ask(reading, "How many litres does the barrel hold?"))
+    result_of(ask(reading, "And the tomatoes?", session=first.session))
+    assert first.session is not None
+    before = len(reading.ledger.list_calls())
+    list(reading.compact(first.session, CancelToken()))
+    made = [call for call in reading.ledger.list_calls()[before:] if call["session"]]
+    assert [call["session"] for call in made] == [first.session]
+
+
+def test_a_vector_server_is_listed_and_refused_without_a_record(path: Path, tmp_path: Path) -> None:
+    values = Settings.model_validate({"vectorStore.url": "http://127.0.0.1:8000"})
+    server = index_options(values, Ledger(path)).server
+    assert server is not None
+    assert server.record is not None
+    server.record(12)(30)
+    (listed,) = Ledger(path).list_calls()
+    assert (listed["kind"], listed["host"]) == ("vectorstore", "127.0.0.1")
+    assert (listed["bytes_out"], listed["bytes_in"]) == (12, 30)
+    refused = index_options(values, Ledger(tmp_path)).server
+    assert refused is not None
+    assert refused.record is not None
+    with pytest.raises(VectorStoreFailed, match="could not be recorded"):
+        refused.record(12)
+
+
+def test_the_command_line_lists_the_calls(
+    reading: Assistant, server: ModelServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["ledger"], lambda _: 0) == 0
+    assert capsys.readouterr().out == "No call has left Strata yet.\n"
+    result_of(ask(reading, "How many litres does the barrel hold?"))
+    assert run(["ledger", "--json"], lambda _: 0) == 0
+    calls = json.loads(capsys.readouterr().out)["calls"]
+    fields = "at, host, kind, session, turn, bytes_out, bytes_in, tokens, notes"
+    assert ", ".join(calls[-1]) == fields
+    assert run(["ledger"], lambda _: 0) == 0
+    shown = capsys.readouterr().out
+    assert "  model  127.0.0.1  " in shown
+    assert "    Watering.md\n" in shown

@@ -1,7 +1,8 @@
 import pytest
 
-from chains import models
-from chains.models import ServedModel, describe, list_served_models
+from chains.llm import server as servers
+from chains.llm.server import ServedModel, list_served_models
+from chains.models import describe
 from tests.support.model_server import ModelServer
 
 LLAMA_CPP = {"id": "/models/qwen.gguf", "meta": {"n_ctx": 8192, "n_ctx_train": 32768}}
@@ -14,7 +15,7 @@ def key_for(_provider):
 
 @pytest.fixture(autouse=True)
 def _forget_servers(monkeypatch):
-    monkeypatch.setattr(models, "_servers", models._Servers())
+    monkeypatch.setattr(servers, "_servers", servers._Servers())
 
 
 @pytest.mark.parametrize(

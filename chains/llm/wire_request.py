@@ -1,0 +1,119 @@
+"""Build the arguments of a call to litellm from a prepared request."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import Any, Final
+
+from chains.llm.port import Endpoint
+from chains.llm.wire_messages import (
+    build_wire_conversation,
+    build_wire_messages,
+    encode_conversation,
+)
+from context.fit.cache import make_message_body
+from context.fit.guard import PreparedRequest
+
+__all__ = ["NO_KEY", "WireRequest", "build_wire_request"]
+
+CONNECT_TIMEOUT_S: Final = 10.0
+# A model on a slow processor may read for minutes before it writes its first word.
+READ_TIMEOUT_S: Final = 600.0
+# The OpenAI client requires a key even if the server does not.
+NO_KEY: Final = "none"
+
+# litellm calls these through its own HTTP handler.
+_HANDLER_PROVIDERS: Final = frozenset(
+    {
+        "anthropic",
+        "databricks",
+        "deepseek",
+        "fireworks_ai",
+        "gemini",
+        "groq",
+        "hosted_vllm",
+        "huggingface",
+        "mistral",
+        "ollama",
+        "ollama_chat",
+        "openrouter",
+        "together_ai",
+        "xai",
+    }
+)
+# Some of these models take no system message, so litellm changes its role.
+_O_SERIES: Final = re.compile(r"/o\d")
+_OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
+
+
+@dataclass(frozen=True)
+class WireRequest:
+    """The arguments of a call to litellm, without the client.
+
+    Attributes:
+        arguments: the arguments by name.
+        fill: the encoded messages by the placeholder that they replace when the body is sent.
+        takes_handler: whether litellm calls the provider through its own HTTP handler.
+        is_reported: whether the call passes `chains.llm.http`, whose hooks see its body.
+    """
+
+    arguments: Mapping[str, Any]
+    fill: Mapping[str, str] = field(default_factory=dict)
+    takes_handler: bool = False
+    is_reported: bool = False
+
+
+def build_wire_request(
+    request: PreparedRequest, endpoint: Endpoint, key: str | None
+) -> WireRequest:
+    """Return the arguments of a call."""
+    import httpx
+
+    options = request.base.options
+    is_past = endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name)
+    messages, fill = (
+        _past_the_client(request)
+        if is_past
+        else ({"messages": build_wire_conversation(request)}, {})
+    )
+    arguments: dict[str, Any] = {
+        "model": endpoint.wire_name,
+        **messages,
+        "temperature": options["temperature"],
+        "max_tokens": options["maxTokens"],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "api_base": endpoint.api_base or None,
+        "api_key": key or (NO_KEY if endpoint.api_base else None),
+        "timeout": httpx.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+        "drop_params": True,
+        "max_retries": 0,
+        "num_retries": 0,
+    }
+    if tools := request.draft.preamble.tools:
+        functions = [tool.to_dict() for tool in tools]
+        arguments["tools"] = [{"type": "function", "function": tool} for tool in functions]
+    if isinstance(effort := options.get("reasoning"), str):
+        arguments["reasoning_effort"] = effort
+    if endpoint.provider in _OLLAMA:
+        arguments["num_ctx"] = request.report.request_budget.window
+    takes_handler = endpoint.provider in _HANDLER_PROVIDERS
+    is_reported = takes_handler or endpoint.provider == "openai"
+    return WireRequest(arguments, fill, takes_handler, is_reported)
+
+
+def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the messages as an extra part of the body, which the OpenAI client does not validate.
+
+    The client checks every field of every message against its types. For a long session this took
+    ten times as long as all other work before the request. A placeholder in the body is replaced
+    with the encoded messages when the request is sent.
+
+    Returns:
+        The arguments for litellm, and the encoded messages by the name of their placeholder.
+    """
+    asked = build_wire_messages([make_message_body(request.draft.question)])
+    name = token_hex(16)
+    whole = {name: encode_conversation(request)}
+    return {"messages": asked, "extra_body": {"messages": name}}, whole
