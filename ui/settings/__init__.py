@@ -5,6 +5,7 @@
     fields         the controls for each kind of setting
     limit          the row of `autoCompactThreshold`, with a preview of its effect
     sections       sections that are not settings: text size, key, index, privacy
+    ledger         the calls that left Strata
     instructions   the user's instructions and memories for models
     writer         writes settings in a task, in order, and reports errors to the row
 

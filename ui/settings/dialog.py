@@ -26,6 +26,7 @@ from app.config.schema import schema
 from app.config.settings import SECTIONS
 from ui.settings.fields import NumberField, make_row, parse_number
 from ui.settings.instructions import INSTRUCTIONS_WORDS, MEMORIES_WORDS, UserTextSection
+from ui.settings.ledger import LedgerSection
 from ui.settings.limit import LimitRow
 from ui.settings.rows import SettingRow
 from ui.settings.sections import (
@@ -87,6 +88,7 @@ class SettingsDialog(QDialog):
         self.index = IndexSection(assistant, runner)
         self.index.index_requested.connect(self.index_requested)
         self.privacy = PrivacySection(assistant, runner)
+        self.ledger = LedgerSection(assistant, runner)
         own, remembered = assistant.user_instructions, assistant.customization.memories.file
         self.instructions = UserTextSection(own, runner, INSTRUCTIONS_WORDS)
         self.memories = UserTextSection(remembered, runner, MEMORIES_WORDS)
@@ -109,7 +111,7 @@ class SettingsDialog(QDialog):
         self.pages.setCurrentIndex(self.pages.model().index(place, 0))
         for row in self.rows.values():
             row.refresh()
-        for extra in (self.keys, self.index, self.privacy, self.text_size):
+        for extra in (self.keys, self.index, self.privacy, self.ledger, self.text_size):
             extra.refresh()
         for text in (self.instructions, self.memories):
             text.refresh()
@@ -232,7 +234,7 @@ class SettingsDialog(QDialog):
             "Appearance": (self.text_size,),
             "Vault and index": (self.index,),
             "Models": (self.instructions, self.memories),
-            "Privacy": (self.privacy,),
+            "Privacy": (self.privacy, self.ledger),
         }
         return [*made, *extras.get(section, ())]
 

@@ -1,0 +1,46 @@
+"""The calls that left Strata, as the settings list them."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from chains.ledger import OutgoingCall
+from tests.support.clicks import click_button, click_row
+from tests.support.settings_dialog import open_settings
+from ui.settings.dialog import SettingsDialog
+from ui.tasks import TaskRunner
+
+
+@pytest.fixture
+def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[SettingsDialog]:
+    with open_settings(assistant, runner, qtbot) as dialog:
+        click_row(dialog.pages, "Privacy")
+        yield dialog
+
+
+def test_without_calls_the_page_says_so(dialog: SettingsDialog) -> None:
+    assert dialog.ledger.state.text() == "No call has left Strata yet."
+    assert dialog.ledger.texts() == []
+
+
+def test_the_newest_call_is_listed_first_with_its_host_size_and_notes(
+    dialog: SettingsDialog, assistant: Assistant
+) -> None:
+    first = OutgoingCall("model", "api.openai.com", 1_200, "s", "t", ("a.md", "b.md"), 300)
+    assistant.ledger.record(first).finish(500, 450)
+    assistant.ledger.record(OutgoingCall("web", "example.org"))
+    click_button(dialog, "Show new calls")
+    assert dialog.ledger.state.text().startswith("2 calls to api.openai.com (1), example.org (1).")
+    web, model = (text.split(" · ", 1)[1] for text in dialog.ledger.texts())
+    assert web == "web page at example.org · 0 bytes out, no answer"
+    assert model == ("model at api.openai.com · 1,200 bytes out, 500 in, 450 tokens · 2 notes")
+
+
+def test_a_ledger_that_cannot_be_read_is_named(
+    dialog: SettingsDialog, assistant: Assistant
+) -> None:
+    assistant.paths.ledger.mkdir(parents=True)
+    click_button(dialog, "Show new calls")
+    assert str(assistant.paths.ledger) in dialog.ledger.state.text()

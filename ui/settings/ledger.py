@@ -1,0 +1,121 @@
+"""The section that lists the calls that left Strata, on the page "Privacy"."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.assistant import Assistant
+from app.errors import describe
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import dress
+from ui.widgets.controls import ElidedLabel, button, label, make_wrapped_label, plain_tip
+from ui.widgets.figures import count, plural
+from ui.widgets.geometry import clear_layout
+
+__all__ = ["LedgerSection"]
+
+MOST_SHOWN: Final = 100
+_KINDS: Final[Mapping[str, str]] = {
+    "model": "model",
+    "embedding": "embedding server",
+    "web": "web page",
+    "mcp": "MCP server",
+    "vectorstore": "vector server",
+}
+
+
+class LedgerSection(QWidget):
+    """A list of the newest calls: when, where to, for what, how much, and with which notes."""
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._ledger = assistant.ledger
+        self._reads = LatestOnly(runner, 0, self)
+        self._reads.answered.connect(self.show_calls)
+        self._reads.failed.connect(self._on_failed)
+        self.state = make_wrapped_label("Loading…", "caption", "secondary")
+        self._lines: list[QWidget] = []
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(2)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(label("Calls", "ui_strong"))
+        texts.addWidget(self.state)
+        head = QHBoxLayout()
+        head.addLayout(texts, 1)
+        self.again = button("Show new calls", "", self.refresh)
+        head.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 10, 0, 10)
+        column.setSpacing(8)
+        column.addLayout(head)
+        column.addLayout(self._rows)
+
+    def refresh(self) -> None:
+        """Read the ledger again."""
+        self._reads.ask(self._ledger.list_calls, now=True)
+
+    def texts(self) -> list[str]:
+        """Return the text of each listed call, the newest first."""
+        return [line.accessibleName() for line in self._lines]
+
+    def show_calls(self, calls: Sequence[Mapping[str, Any]]) -> None:
+        """Show the newest calls, and how many there are to each host."""
+        clear_layout(self._rows)
+        dress(self.state, "caption", "secondary")
+        self._lines = [_make_line(call) for call in list(reversed(calls))[:MOST_SHOWN]]
+        for line in self._lines:
+            self._rows.addWidget(line)
+        if not calls:
+            self.state.setText("No call has left Strata yet.")
+            return
+        hosts: dict[str, int] = {}
+        for call in calls:
+            hosts[call["host"]] = hosts.get(call["host"], 0) + 1
+        listed = ", ".join(f"{host} ({count(number)})" for host, number in hosts.items())
+        self.state.setText(
+            f"{plural(len(calls), 'call')} to {listed}. Each is recorded before it is made."
+        )
+
+    def _on_failed(self, error: Exception) -> None:
+        self.state.setText(describe(error).message)
+        dress(self.state, "caption", "danger")
+
+
+def _make_line(call: Mapping[str, Any]) -> QWidget:
+    place = f"{_KINDS.get(call['kind'], call['kind'])} at {call['host']}"
+    size, notes = _describe_size(call), list(call["notes"])
+    holds = plural(len(notes), "note") if notes else ""
+    line = QWidget()
+    row = QHBoxLayout(line)
+    row.setContentsMargins(0, 2, 0, 2)
+    row.setSpacing(8)
+    texts = (_format_time(call["at"]), place, size, holds)
+    for at, text in enumerate(texts):
+        shown = ElidedLabel(text)
+        dress(shown, "caption", "primary" if at == 1 else "secondary")
+        row.addWidget(shown, 2 if at in (1, 2) else 1)
+    line.setAccessibleName(" · ".join(filter(None, texts)))
+    if notes:
+        line.setToolTip(plain_tip("\n".join(notes)))
+    return line
+
+
+def _describe_size(call: Mapping[str, Any]) -> str:
+    """Return the bytes and tokens of a call, such as `1,200 bytes out, 300 in, 450 tokens`."""
+    came = "no answer" if call["bytes_in"] is None else f"{count(call['bytes_in'])} in"
+    parts = [f"{count(call['bytes_out'] or 0)} bytes out", came]
+    if call["tokens"] is not None:
+        parts.append(f"{count(call['tokens'])} tokens")
+    return ", ".join(parts)
+
+
+def _format_time(at: str) -> str:
+    """Return a time of the ledger in the user's time zone."""
+    try:
+        return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return at
