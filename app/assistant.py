@@ -17,6 +17,7 @@ from app.library.long_texts import LongTexts
 from app.library.open_vault import OpenVault
 from app.library.user_texts import UserTextFile
 from app.paths import Paths
+from app.sessions.agent import AgentBuilder
 from app.sessions.ask import AskRequest, TurnRunner
 from app.sessions.branches import BranchEditor
 from app.sessions.request_history import RequestHistory, describe_request
@@ -50,6 +51,7 @@ class Assistant:
         ledger: the list of all calls that left Strata.
         user_instructions: the user's own instructions for models.
         customization: the AGENTS.md of the open notes with the user's decision, and the memories.
+        agents: builds agents, and knows who decides about the proposals of their tools.
         branches: branches, forks, labels, pins and branch summaries of chats.
         history: the transcripts of chats and their past requests.
     """
@@ -69,7 +71,10 @@ class Assistant:
         self.ledger = Ledger(paths.ledger)
         self._vault = OpenVault(paths, settings, self.ledger, embedder)
         self.customization = UserCustomization(paths, settings, self._vault)
-        self._asking = TurnRunner(settings, sessions, self._vault, self.customization, self.ledger)
+        self.agents = AgentBuilder(settings, self.customization.memories)
+        self._asking = TurnRunner(
+            settings, sessions, self._vault, self.customization, self.ledger, self.agents
+        )
         self.branches = BranchEditor(sessions, self._asking)
         self.history = RequestHistory(sessions, self._asking)
 

@@ -20,7 +20,7 @@ from app.errors import StorageFailed
 from app.migrations import migrate
 from app.paths import make_private_folder
 from context.envelope import EncodedJson
-from vault.catalog import is_damage, set_aside
+from vault.catalog import is_damage_error, set_aside
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -315,7 +315,7 @@ def _is_damaged(error: Exception, path: Path) -> bool:
     if isinstance(error, _UNREADABLE):
         return True
     is_contradiction = isinstance(error, sqlite3.IntegrityError)
-    return isinstance(error, sqlite3.Error) and (is_contradiction or is_damage(error, path))
+    return isinstance(error, sqlite3.Error) and (is_contradiction or is_damage_error(error, path))
 
 
 def _of_type(kind: type[_T], value: object) -> _T:

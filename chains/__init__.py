@@ -4,6 +4,7 @@
 turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, check, finish
   │           agent: ask, run tools, ask again      compact: summaries of old turns
   ├── tools       the tools of an agent: a call of the model → its arguments checked → a result
+  ├── mcp         the servers of the settings → their tools; a call → text of bounded size
   ├── web         an address → its host checked → the title and text of the page
   ├── retrieval   query → passages; attachments that are too large → excerpts or notes
   ├── request     Chain and TurnContext; the entries of a turn → its prepared request

@@ -7,6 +7,7 @@ ChainError
 ├── CannotRead           an attachment cannot be read in full
 ├── ToolFailed           a tool failed
 ├── FetchFailed          a web page cannot be fetched
+├── McpFailed            an MCP server cannot be used, or its tool failed
 ├── LedgerFailed         a call could not be recorded, so it was not made
 └── ModelError           the model returned no answer
     ├── MissingKey       no key is set for the service, or the service refused it
@@ -30,6 +31,7 @@ __all__ = [
     "ChainError",
     "FetchFailed",
     "LedgerFailed",
+    "McpFailed",
     "MissingKey",
     "ModelError",
     "ModelUnavailable",
@@ -65,6 +67,10 @@ class LedgerFailed(ChainError):
 
 class ProposalOutdated(ChainError):
     """The content that an approved proposal was computed from has changed since."""
+
+
+class McpFailed(ChainError):
+    """An MCP server cannot be used, or a call of its tool failed. The message says why."""
 
 
 class BadPrompt(ChainError):

@@ -333,7 +333,7 @@ class Catalog:
         try:
             yield
         except sqlite3.Error as error:
-            if is_damage(error, self.path) or (
+            if is_damage_error(error, self.path) or (
                 isinstance(error, sqlite3.IntegrityError) and is_damaged(self.path)
             ):
                 raise self._damage_error(str(error)) from error
@@ -347,7 +347,7 @@ class Catalog:
             raise self._damage_error("it holds what is no text") from error
 
 
-def is_damage(error: sqlite3.Error, path: Path) -> bool:
+def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
     """Return whether an SQLite error means that the database file is damaged.
 
     A full disk, a lock, a missing file or missing permissions do not count as damage.
@@ -372,7 +372,7 @@ def is_damaged(path: Path) -> bool:
     try:
         return find_damage(connection) is not None
     except sqlite3.Error as error:
-        return is_damage(error, path)
+        return is_damage_error(error, path)
     except (UnicodeDecodeError, OverflowError):
         return True
     finally:

@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
+from app.cli.approvals import connect_approvals, format_proposal
 from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, can_ask, complain, readable
 from app.cli.settings import ask_about_instructions
@@ -16,6 +17,7 @@ from app.library.attachments import Selection
 from app.sessions.ask import AskRequest
 from app.wiring import open_vault
 from chains.events import (
+    ApprovalRequested,
     AskResult,
     Event,
     IndexProgressed,
@@ -52,6 +54,7 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         return FAILED
     if not (output.is_json or args.dry_run):
         ask_about_instructions(assistant)
+    connect_approvals(args, assistant)
     printer = TurnPrinter(output, args.dry_run)
     # The output of hooks goes to standard error, so that standard output has the answer only.
     with Interruptible() as run, redirect_stdout(sys.stderr):
@@ -80,6 +83,10 @@ class TurnPrinter:
             case ToolStarted():
                 self._end_text()
                 self._line.show(cli_text.call(event))
+            case ApprovalRequested():
+                self._end_text()
+                self._line.clear()
+                sys.stderr.write("".join(f"{line}\n" for line in format_proposal(event)))
             case Warned() if not self._output.is_json:
                 self._line.clear()
                 complain(event.message)

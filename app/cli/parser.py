@@ -260,6 +260,12 @@ def _add_ask(verbs: "_Verbs[_Parser]") -> None:
         help="have the model read what is attached and too large to be sent, part by part; "
         "what that takes is told first",
     )
+    found.add_argument(
+        "--approve",
+        choices=("never", "reads", "all"),
+        help="what the tools of an agent may do without asking (otherwise a terminal is asked, "
+        "and without one nothing is approved); reads: fetch and read, but change nothing",
+    )
     found.add_argument("--no-index", action="store_true", help="leave the index as it is")
     found.add_argument(
         "--dry-run", action="store_true", help="show what would be sent; send and store nothing"

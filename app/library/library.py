@@ -119,7 +119,7 @@ class Library:
         self._is_stopped = True
         self._index.updates.stop()
 
-    def settles(self, cancel: CancelToken) -> bool:
+    def wait_until_idle(self, cancel: CancelToken) -> bool:
         """Wait up to one second for a running update. Return whether it ended, or True on a cancel.
 
         An update for a note that was just saved usually ends within this time.
@@ -171,7 +171,12 @@ class Library:
             cancel: stops the update and the turn.
             warnings: receives one sentence if the index could not be updated.
         """
-        if self.is_paused or self.is_stopped or self.is_updating or not self.settles(cancel):
+        if (
+            self.is_paused
+            or self.is_stopped
+            or self.is_updating
+            or not self.wait_until_idle(cancel)
+        ):
             return
         yield Step("index", "Reading your notes")
         try:

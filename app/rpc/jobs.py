@@ -11,7 +11,8 @@ from app.faults import log_bug
 from app.rpc.wire import Json, Wire, convert_event
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
-from chains.events import Event
+from chains.events import ApprovalRequested, Event
+from chains.tools.approvals import ApprovalDesk
 
 MOST_AT_ONCE: Final = 4
 
@@ -22,8 +23,9 @@ class Jobs:
     It has its own thread pool: a turn waits for work in the pool of `chains`.
     """
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, approvals: ApprovalDesk) -> None:
         self._wire = wire
+        self._approvals = approvals
         self._pool = WorkerPool(MOST_AT_ONCE)
         self._changed = threading.Condition()
         self._busy: dict[str, CancelToken] = {}
@@ -143,13 +145,15 @@ class Jobs:
         """Write all events but the last, and return the data of the last one."""
         end: Json = {}
         for event in events:
+            if isinstance(event, ApprovalRequested):
+                self._approvals.open(event.id)
             if (told := convert_event(event)) is None:
                 continue
             name, data = told
             if name == "turn_end":
                 end = data
-            else:
-                self._wire.event(name, id, session, data)
+            elif not self._wire.event(name, id, session, data):
+                self._approvals.reject_all()
         return end
 
     def _submit(self, cancel: CancelToken, work: Callable[[CancelToken], None]) -> None:

@@ -69,6 +69,13 @@ class Abort(Request):
     """Cancel the running turn or compaction of a chat."""
 
 
+class Approve(Request):
+    """Decide about a tool call that waits in an `approval_request` event."""
+
+    approval_id: str
+    decision: Literal["allow", "deny", "allow_session"]
+
+
 class Compact(Request):
     """Summarise all but the last turn of a chat."""
 
@@ -179,6 +186,7 @@ class Shutdown(Request):
 
 _TYPES: Final[Mapping[str, type[Request]]] = {
     "abort": Abort,
+    "approve": Approve,
     "compact": Compact,
     "edit": Edit,
     "get_context": GetContext,

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Final
 
 from app.assistant import Assistant
-from app.errors import NotFound, describe
+from app.errors import InvalidRequest, NotFound, describe
 from app.library.library import IndexFinished
 from app.rpc import requests as asked
 from app.rpc.jobs import Jobs, explain
@@ -28,10 +28,17 @@ from chains.errors import CannotRead
 from chains.events import CompactionEnded, Event, MessageEnded, Mode
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
+from chains.tool import Decision
+from chains.tools.approvals import ApprovalDesk
 from context.report.markdown import envelope_markdown, report_markdown
 from vault.indexing.indexer import IndexProgress, IndexReport
 
 TIME_TO_SAVE_S: Final = 10.0
+_DECISIONS: Final[Mapping[str, Decision]] = {
+    "allow": "once",
+    "allow_session": "session",
+    "deny": "reject",
+}
 
 
 def serve_standard_streams(assistant: Assistant) -> None:
@@ -68,7 +75,9 @@ class RPC:
         """
         self._assistant = assistant
         self._wire = Wire(write)
-        self._jobs = Jobs(self._wire)
+        self._approvals = ApprovalDesk()
+        assistant.agents.connect(self._approvals)
+        self._jobs = Jobs(self._wire, self._approvals)
         self._session: str | None = None
         self._mode: Mode = "vault"
         self._model: str | None = None
@@ -86,6 +95,7 @@ class RPC:
         }
         self._quick: Mapping[type[asked.Request], Callable[..., Json]] = {
             asked.Abort: self._abort,
+            asked.Approve: self._approve,
             asked.GetEntries: self._entries,
             asked.GetState: self._state,
             asked.Label: self._label,
@@ -185,6 +195,12 @@ class RPC:
 
     def _abort(self, request: asked.Abort) -> Json:
         return {"aborted": self._jobs.abort(request.session)}
+
+    def _approve(self, request: asked.Approve) -> Json:
+        id, decision = request.approval_id, _DECISIONS[request.decision]
+        if not self._approvals.answer(id, decision):
+            raise InvalidRequest(f"Nothing waits for the approval {id}.")
+        return {"approval_id": id, "decision": request.decision}
 
     def _new_session(self, _request: asked.NewSession) -> Json:
         self._session = self._assistant.sessions.begin(self._vault)

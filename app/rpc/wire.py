@@ -7,6 +7,7 @@ from typing import Any
 
 from app.errors import ErrorInfo
 from chains.events import (
+    ApprovalRequested,
     CompactionEnded,
     CompactionStarted,
     ContextPrepared,
@@ -44,25 +45,25 @@ class Wire:
         """Write the response to a request that failed."""
         self._line({**_head(id, command), "success": False, "error": error.to_dict()})
 
-    def event(self, name: str, id: Any, session: str | None, data: Json) -> None:
-        """Write an event of a request."""
+    def event(self, name: str, id: Any, session: str | None, data: Json) -> bool:
+        """Write an event of a request. Return whether the client still receives events."""
         if name == "index_progress":
             if self._progress == (id, data):
-                return
+                return True
             self._progress = (id, data)
         head = {"type": "event", "event": name, "request_id": id, "session": session}
-        self._line({**head, "data": data})
+        return self._line({**head, "data": data})
 
-    def _line(self, value: Json) -> None:
+    def _line(self, value: Json) -> bool:
         # A lone surrogate, from a file's name, cannot be encoded in UTF-8: write an escape.
         line = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
         with self._lock:
-            if not self._is_open:
-                return
-            try:
-                self._write(line)
-            except OSError:
-                self._is_open = False
+            if self._is_open:
+                try:
+                    self._write(line)
+                except OSError:
+                    self._is_open = False
+            return self._is_open
 
 
 def convert_event(event: Event) -> tuple[str, Json] | None:
@@ -87,6 +88,19 @@ def _tool_start(event: ToolStarted) -> Json:
     return {"id": event.id, "name": event.name, "arguments": dict(event.arguments)}
 
 
+def _approval_request(event: ApprovalRequested) -> Json:
+    return {
+        "approval_id": event.id,
+        "tool_call": event.call_id,
+        "tool": event.tool,
+        "arguments": dict(event.arguments),
+        "summary": event.summary,
+        "diff": event.diff,
+        "warnings": list(event.warnings),
+        "session_scope": event.session_scope,
+    }
+
+
 def _message_end(event: MessageEnded) -> Json:
     return {"entry": event.entry_id, "role": event.role}
 
@@ -94,6 +108,7 @@ def _message_end(event: MessageEnded) -> Json:
 _EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
     TextDelta: ("text_delta", lambda event: {"text": event.text}),
     ToolStarted: ("tool_start", _tool_start),
+    ApprovalRequested: ("approval_request", _approval_request),
     ToolEnded: ("tool_end", _tool_end),
     MessageEnded: ("message_end", _message_end),
     ContextPrepared: ("context", lambda event: event.report.to_dict()),

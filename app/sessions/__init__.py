@@ -7,6 +7,7 @@
     session            One chat: its log in memory, its lock, and its data in state.db.
     file               Read a log, repair a cut-off last line, migrate an older version.
     ask                Run a turn: ask, edit, regenerate; compact a chat; preview a request.
+    agent              Build the agent of a turn, and know who decides about its proposals.
     turn_builder       Build a turn and its chain from a question, the settings and the vault.
     user_messages      User messages: their mode, their attachments, and restoring these.
     branches           Select, fork and summarise branches; label and pin entries.
@@ -19,4 +20,13 @@ holds: a file is only appended to, except that a file of an older version is rew
 acknowledged write is on disk.
 """
 
-__all__ = ["ask", "branches", "file", "request_history", "store", "transcript", "user_messages"]
+__all__ = [
+    "agent",
+    "ask",
+    "branches",
+    "file",
+    "request_history",
+    "store",
+    "transcript",
+    "user_messages",
+]

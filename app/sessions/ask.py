@@ -14,6 +14,7 @@ from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, TurnFailed
 from app.library.open_vault import OpenVault
+from app.sessions.agent import AgentBuilder
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
@@ -39,7 +40,7 @@ from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.run import (
-    compact_session,
+    compact_on_request,
     measure_reading,
     preview,
     rebuild,
@@ -90,11 +91,12 @@ class TurnRunner:
         vault: OpenVault,
         customization: UserCustomization,
         ledger: LedgerPort,
+        agents: AgentBuilder,
     ) -> None:
         self._sessions = sessions
         self._vault = vault
         self._customization = customization
-        self._builder = TurnBuilder(settings, vault, customization, ledger)
+        self._builder = TurnBuilder(settings, vault, customization, ledger, agents)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -161,7 +163,9 @@ class TurnRunner:
             mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
             turn = self._builder.build_turn(AskRequest("", mode, model))
             with closing(
-                compact_session(self._builder.build_chain(mode), turn, chat, cancel, instructions)
+                compact_on_request(
+                    self._builder.build_chain(mode), turn, chat, cancel, instructions
+                )
             ) as events:
                 yield from events
             chat.keep_counts(partial(load_counter, turn.model))
@@ -259,7 +263,8 @@ class TurnRunner:
         if begun.updates_index:
             yield from self._vault.require().freshen(cancel, warnings)
         yield from self._report_damage(warnings)
-        chain = self._builder.build_chain(turn.mode, runs_hooks=not turn.dry_run)
+        runs_hooks = not turn.dry_run
+        chain = self._builder.build_chain(turn.mode, runs_hooks=runs_hooks, session=chat.id)
         turn = replace(turn, attached=again.segments)
         with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
             for event in events:  # closed before the chat, as closing stores the partial answer

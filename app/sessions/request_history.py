@@ -115,7 +115,7 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
     attached = [segment for segment in last.segments if segment.kind != "passage"]
     if any(segment.source == path for segment in attached):
         return f"{path} was attached to the question."
-    query = str(last.noted.get(SEARCHED) or last.user.message.text)
+    query = str(last.stored_fields.get(SEARCHED) or last.user.message.text)
     return library.why_not_sent(path, query, k, list_notes_in_play(asked[:-1], attached))
 
 

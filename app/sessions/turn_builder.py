@@ -10,14 +10,12 @@ from app.errors import VaultNotChosen
 from app.library.attachments import Attachments
 from app.library.library import read_texts
 from app.library.open_vault import OpenVault
+from app.sessions.agent import AgentBuilder
 from app.sessions.user_messages import AskRequest, record_names
 from chains.events import Mode
 from chains.ledger import LedgerPort
-from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.request.chain import Chain
 from chains.request.request import TurnRequest
-from chains.tool import Tool
-from chains.tools.memory_tools import build_remember_tool
-from chains.turn.agent import AGENT_TOOLS
 from context.layers import Segment
 from vault.search.adhoc import search_texts
 from vault.search.hits import Hit
@@ -33,11 +31,13 @@ class TurnBuilder:
         vault: OpenVault,
         customization: UserCustomization,
         ledger: LedgerPort,
+        agents: AgentBuilder,
     ) -> None:
         self._ledger = ledger
         self._settings = settings
         self._vault = vault
         self._customization = customization
+        self._agents = agents
 
     @property
     def attachments(self) -> Attachments:
@@ -85,11 +85,12 @@ class TurnBuilder:
             reads_whole=request.reads_whole,
         )
 
-    def build_chain(self, mode: Mode, runs_hooks: bool = False) -> Chain:
+    def build_chain(self, mode: Mode, runs_hooks: bool = False, session: str = "") -> Chain:
         """Build the chain of a mode.
 
         Args:
             mode: the mode of the turn.
+            session: the id of the chat, or empty for a request that is only shown.
             runs_hooks: whether hooks may run; False for a turn that is not sent, so no hook code is
                 loaded.
 
@@ -106,24 +107,8 @@ class TurnBuilder:
             ledger=self._ledger,
         )
         if mode == "agent":
-            extra = self._build_extra_tools()
-            tools = (*AGENT_TOOLS, *(tool.definition for tool in extra))
-            agent = AgentSetup(self._vault.require(), self._agent_limits, extra_tools=extra)
-            return replace(chain, prompt="agent", tools=tools, agent=agent)
+            return self._agents.add_agent(chain, self._vault.require(), session)
         return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
-
-    def _build_extra_tools(self) -> tuple[Tool, ...]:
-        """Build the tools of an agent that ask first."""
-        return (build_remember_tool(self._customization.memories.propose),)
-
-    @property
-    def _agent_limits(self) -> AgentLimits:
-        values = self._settings.values
-        return AgentLimits(
-            max_steps=values.agent_max_steps,
-            max_seconds=values.agent_max_seconds,
-            offload_bytes=values.result_offload_threshold,
-        )
 
 
 class NoLibrary:

@@ -127,7 +127,7 @@ class Chain:
         customization: the user's prompts, instructions and hooks.
         within: finds passages in attachments that are too large, or None.
         agent: the vault and the limits of an agent, or None for a chain without an agent.
-        noted: extra fields for the next segments entry.
+        stored_fields: extra fields for the next segments entry.
         ledger: records each call to a model or a server before it is made.
     """
 
@@ -140,7 +140,7 @@ class Chain:
     customization: Customization = NO_CUSTOMIZATION
     within: AttachmentSearch | None = None
     agent: AgentSetup | None = None
-    noted: Mapping[str, object] = field(default_factory=dict)
+    stored_fields: Mapping[str, object] = field(default_factory=dict)
     ledger: LedgerPort = field(default_factory=NoLedger)
 
     @property
@@ -163,5 +163,5 @@ class Chain:
             names = list_names(notes.root.name, sorted(notes.still_allowed(indexed)), threshold)
         customization = replace(self.customization, folder_names=names)
         # An empty list is stored too, so that notes added later do not change the prompt.
-        noted = {FOLDER: names} if is_new else {}
-        return replace(self, customization=customization, noted=noted)
+        stored_fields = {FOLDER: names} if is_new else {}
+        return replace(self, customization=customization, stored_fields=stored_fields)

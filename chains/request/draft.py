@@ -98,20 +98,20 @@ def build_user_message(session: SessionPort, request: TurnRequest) -> MessageEnt
     path = session.path()
     leaf = path[-1].id if path else None
     turn, message = request.turn or session.new_id(), Message("user", request.question)
-    noted = {"mode": request.mode, **request.named, THRESHOLD: request.threshold}
-    return MessageEntry(session.new_id(), leaf, session.now(), message, turn, extra=noted)
+    stored_fields = {"mode": request.mode, **request.named, THRESHOLD: request.threshold}
+    return MessageEntry(session.new_id(), leaf, session.now(), message, turn, extra=stored_fields)
 
 
 def draft_turn(
     context: TurnContext,
     segments: Sequence[Segment] | None,
-    noted: Mapping[str, object] | None = None,
+    stored_fields: Mapping[str, object] | None = None,
 ) -> DraftedTurn:
     """Build the log entries of a turn: its user message and its segments.
 
     Args:
         segments: the retrieved and attached segments, or None for no segments entry.
-        noted: extra fields for the segments entry.
+        stored_fields: extra fields for the segments entry.
     """
     request, session = context.request, context.session
     question = request.user_message or build_user_message(session, request)
@@ -119,7 +119,7 @@ def draft_turn(
     if segments is not None:
         searched = {SEARCHED: request.searched} if request.searched else {}
         place = session.new_id(), question.id, session.now(), question.turn_id
-        extra = FrozenMapping({**searched, **(noted or {})})
+        extra = FrozenMapping({**searched, **(stored_fields or {})})
         entry = SegmentsEntry(*place, tuple(segments), extra=extra)
     is_stored = request.user_message is not None
     return DraftedTurn(question.turn_id, question, entry, is_stored)

@@ -194,7 +194,7 @@ class TurnContext:
         if request.model == EXTRACTIVE:
             question = request.searched or request.question
             return ExtractiveModel(question, has_searched=self.chain.search is not None)
-        return connect(self, self.model, read)
+        return open_model(self, self.model, read)
 
     def ports(self, new_entries: list[Entry], turn: str) -> Ports:
         """Build the ports for preparing a request.
@@ -241,7 +241,7 @@ def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
     )
 
 
-def connect(context: TurnContext, model: ModelInfo, read: Sequence[Segment] = ()) -> ModelPort:
+def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] = ()) -> ModelPort:
     """Return the port of a language model.
 
     Args:

@@ -129,7 +129,7 @@ def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
     last = _find_last_turn(turns)
     if last is None or last.user is None:
         return None
-    searched = last.noted.get(SEARCHED)
+    searched = last.stored_fields.get(SEARCHED)
     cited = (segment.title for segment in _list_cited(last))
     return LastTurn(
         str(searched or last.user.message.text),

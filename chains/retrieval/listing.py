@@ -76,12 +76,12 @@ class ListPage:
 
     Attributes:
         segments: a summary, then a numbered line for each note.
-        noted: extra fields for the segments entry, to continue the list.
+        stored_fields: extra fields for the segments entry, to continue the list.
         summary: the sentence about the page for the user.
     """
 
     segments: tuple[Segment, ...]
-    noted: Mapping[str, Any]
+    stored_fields: Mapping[str, Any]
     summary: str
 
     @classmethod
@@ -122,12 +122,12 @@ def build_page(
         shown.append(line)
     end = listed.offset + len(shown)
     head = _head(listed, len(shown), total)
-    noted = {"query": listed.query, "next": end if end < total else None, "total": total}
-    return ListPage((head, *shown), {LISTED: noted}, head.raw_content)
+    stored_fields = {"query": listed.query, "next": end if end < total else None, "total": total}
+    return ListPage((head, *shown), {LISTED: stored_fields}, head.raw_content)
 
 
 def _continue_list(turns: Sequence[Turn]) -> ListQuery | None:
-    listed = turns[-1].noted.get(LISTED) if turns else None
+    listed = turns[-1].stored_fields.get(LISTED) if turns else None
     if not isinstance(listed, Mapping) or not isinstance(listed.get("next"), int):
         return None
     return ListQuery(str(listed["query"]), int(listed["next"]))

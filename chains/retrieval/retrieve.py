@@ -37,14 +37,14 @@ class RetrievalResult:
         searched: the search query if it differs from the user message, or empty.
         segments: passages, or a page of a note list, numbered after the attachments.
         warnings: one sentence for each problem.
-        noted: extra fields for the segments entry.
+        stored_fields: extra fields for the segments entry.
         calls: the usage of the calls that rewrote the query.
     """
 
     searched: str = ""
     segments: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
-    noted: Mapping[str, Any] = field(default_factory=dict)
+    stored_fields: Mapping[str, Any] = field(default_factory=dict)
     calls: tuple[CallUsage, ...] = ()
 
     def shift_numbers(self, more: int) -> tuple[Segment, ...]:
@@ -65,7 +65,7 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
         return RetrievalResult()
     if request.is_regenerated:
         sent = list_turns(context.session.path())
-        return RetrievalResult(str(sent[-1].noted.get(SEARCHED, "")) if sent else "")
+        return RetrievalResult(str(sent[-1].stored_fields.get(SEARCHED, "")) if sent else "")
     before = _list_turns_before(context)
     query = yield from _choose_query(context, before)
     context = context.with_query(query.text)
@@ -128,7 +128,9 @@ def _list_notes(
     page = build_page(result, listed, attached, _measure_list_tokens(context), context.counter)
     warnings = (*result.warnings, page.summary)
     yield from map(Warned, warnings)
-    return RetrievalResult(segments=page.segments, warnings=warnings, noted=page.noted)
+    return RetrievalResult(
+        segments=page.segments, warnings=warnings, stored_fields=page.stored_fields
+    )
 
 
 def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:

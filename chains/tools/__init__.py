@@ -8,11 +8,13 @@ tool call → registry: find the tool, check the arguments → run → result an
 - `approvals`: proposals of tools that ask first, and the desk where their decisions arrive.
 - `notes`: search_notes, read_note and list_folder; numbers the passages for citations.
 - `memory_tools`: update_memory, update_progress, and remember, which asks first.
+- `web`: fetch_url, and web pages as segments. `mcp`: the tools of MCP servers; both ask first.
 - `context_tools`: read_result reads stored results in pages, compact_context frees space.
 
-May import: `chains.request`, `chains.retrieval`, context, vault. Must not: app, ui, litellm.
+May import: `chains.mcp`, `chains.web`, `chains.request`, `chains.retrieval`, context, vault. Must
+not: app, ui, litellm.
 Invariants: a call has exactly one result. A failure is a result that says what to do instead, and
 does not end the turn. Only notes that a model may read are read.
 """
 
-__all__ = ["approvals", "context_tools", "memory_tools", "notes", "registry"]
+__all__ = ["approvals", "context_tools", "mcp", "memory_tools", "notes", "registry", "web"]

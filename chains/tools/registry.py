@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
-from chains.errors import ProposalOutdated, ToolFailed
+from chains.errors import Cancelled, ProposalOutdated, ToolFailed
 from chains.events import ToolStatus
 from chains.llm.port import RequestedCall
+from chains.mcp.calls import check_mcp_arguments
 from chains.tool import Proposal, Tool
 from context.errors import MalformedEntry
 from context.layers import Segment, replace_surrogates
@@ -140,7 +141,7 @@ class ToolRegistry:
     def _attempt(self, name: str, work: Callable[[], _Found]) -> _Found | ToolOutcome:
         try:
             return work()
-        except ProposalOutdated:
+        except (Cancelled, ProposalOutdated):
             raise
         except (ToolFailed, VaultError) as error:
             return ToolOutcome(f"Error: {error}", is_error=True)
@@ -150,7 +151,8 @@ class ToolRegistry:
 
     def _find(self, call: RequestedCall) -> tuple[Tool, Mapping[str, Any]]:
         tool, arguments = self._tool(call.name), parse_arguments(call)
-        check_arguments(arguments, tool.definition.parameters)
+        check = check_mcp_arguments if tool.origin == "mcp" else check_arguments
+        check(arguments, tool.definition.parameters)
         return tool, arguments
 
     def _tool(self, name: str) -> Tool:

@@ -23,7 +23,7 @@ from chains.events import CompactionEnded, CompactionStarted, Event
 from chains.llm.port import ModelEnded, ModelPort, ModelText
 from chains.prompts import SUMMARY_PROMPT
 from chains.request.draft import PreparedTurn, build_inputs
-from chains.request.request import TurnContext, connect, find_model
+from chains.request.request import TurnContext, find_model, open_model
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry
 from chains.tokenizer import load_counter
 from context.assemble.inputs import SummaryTask
@@ -168,7 +168,7 @@ def add_summaries(context: TurnContext) -> TurnContext:
         limits = request.threshold, model.input_limit, request.max_output_tokens
         return Summarizer(
             name=name,
-            model=connect(context, model),
+            model=open_model(context, model),
             counter=counter,
             request_budget=task.request_budget if is_own else compute_budget(counter, *limits),
             sections=context.customization.prompts(SUMMARY_PROMPT).sections,

@@ -50,7 +50,7 @@ from context.hooks import HookRegistry
 from context.report.warnings import warn_of_attachments
 
 __all__ = [
-    "compact_session",
+    "compact_on_request",
     "measure_reading",
     "preview",
     "rebuild",
@@ -141,9 +141,9 @@ def _draft(
     segments = (*fitted.attached, *found.shift_numbers(more))
     if chain.search is not None:
         yield Retrieved(segments)
-    is_kept = bool(segments or chain.noted) or chain.search is not None
-    noted = {**chain.noted, **found.noted}
-    drafted = draft_turn(context, segments if is_kept else None, noted)
+    is_kept = bool(segments or chain.stored_fields) or chain.search is not None
+    stored_fields = {**chain.stored_fields, **found.stored_fields}
+    drafted = draft_turn(context, segments if is_kept else None, stored_fields)
     return hooks.add_to(drafted, session), warnings
 
 
@@ -227,7 +227,7 @@ def measure_reading(
     return measure_reading_cost(TurnContext.open(chain, request, session or SessionView()))
 
 
-def compact_session(
+def compact_on_request(
     chain: Chain,
     request: TurnRequest,
     session: SessionPort,

@@ -7,6 +7,7 @@ compressed page could grow without limit. No cookie, key or other page is sent a
 
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
 from chains.event_loop import get_event_loop
+from chains.ledger import LedgerPort, OutgoingCall
 from chains.web.urls import IPRule, find_addresses, is_public, is_same_host, parse_url
 
 if TYPE_CHECKING:
@@ -67,14 +69,18 @@ class WebClient:
         is_offline: returns whether the setting `privacy.offline` is on.
     """
 
-    def __init__(self, is_offline: Callable[[], bool], is_allowed: IPRule = is_public) -> None:
+    def __init__(
+        self, is_offline: Callable[[], bool], ledger: LedgerPort, is_allowed: IPRule = is_public
+    ) -> None:
         """Set the rules.
 
         Args:
             is_offline: returns whether nothing may be fetched.
+            ledger: records each request before it is made.
             is_allowed: returns whether a connection to an IP address is allowed.
         """
         self.is_offline = is_offline
+        self._ledger = ledger
         self._is_allowed = is_allowed
 
     def fetch(
@@ -95,6 +101,7 @@ class WebClient:
 
         Raises:
             FetchFailed: the address is not allowed, or the page cannot be fetched.
+            LedgerFailed: a request could not be recorded, so it was not made.
             RedirectedElsewhere: the page redirects to another host, and `stays_on_host` is true.
             Cancelled: the token was cancelled.
         """
@@ -132,15 +139,19 @@ class WebClient:
         import httpx
 
         *others, last = await find_addresses(url, self._is_allowed)
+        record = self._ledger.record(OutgoingCall("web", url.host))
+        found: WebResponse | httpx.URL | None = None
         try:
             for ip in others:
-                try:
-                    return await _request(client, url, ip)
-                except (httpx.ConnectError, httpx.ConnectTimeout):
-                    continue
-            return await _request(client, url, last)
+                with suppress(httpx.ConnectError, httpx.ConnectTimeout):
+                    found = await _request(client, url, ip)
+                    return found
+            found = await _request(client, url, last)
         except httpx.HTTPError as error:
             raise FetchFailed(f"{url.host} could not be read: {_explain(error)}.") from error
+        finally:
+            record.finish(len(found.body) if isinstance(found, WebResponse) else 0)
+        return found
 
 
 @cache

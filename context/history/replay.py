@@ -16,7 +16,7 @@ from context.history.boundaries import add_trim
 from context.history.memory import Memory
 from context.history.pins import NO_PINS, Pins
 from context.history.sources import CarriedSources, SourceCollector
-from context.history.tool_pairing import seal_calls
+from context.history.tool_pairing import complete_tool_calls
 from context.history.turn_list import TurnList
 from context.history.turns import (
     MeasuredTurn,
@@ -63,7 +63,7 @@ class CurrentTurn:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The messages of the turn as sent while it is in progress."""
-        return seal_calls(self._so_far)
+        return complete_tool_calls(self._so_far)
 
     @property
     def parts(self) -> tuple[tuple[Message, ...], Message, tuple[Message, ...]]:
@@ -348,7 +348,7 @@ class _Replayer:
 
     def _measure(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
         """Measure a group as a turn. A call without a result gets one that says so."""
-        messages = seal_calls(group.messages)
+        messages = complete_tool_calls(group.messages)
         if group.turn is None:
             ids = tuple(message.id for message in messages if message.id is not None)
             return MeasuredTurn.measure(Turn("", ids, None), messages, self._counter)

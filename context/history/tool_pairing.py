@@ -15,7 +15,7 @@ NO_RESULT: Final = "[no result: the call was interrupted]"
 _SEALED: Final = ":sealed"
 
 
-def seal_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
+def complete_tool_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages with exactly one result directly after each tool call.
 
     A result is searched up to the next message of the assistant. Messages between a call and its

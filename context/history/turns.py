@@ -9,11 +9,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from context.history.tool_pairing import (
+    complete_tool_calls,
     is_final,
     list_tool_results,
     make_interruption,
     mark_interrupted,
-    seal_calls,
 )
 from context.layers import Segment
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
@@ -33,7 +33,8 @@ class Turn:
         entry_ids: the ids of the entries of the turn, in order.
         user: the user message; `None` only for messages before the first user message.
         said: the entries after the user message: answers, tool results, messages of extensions.
-        noted: other data stored with the segments, or by older versions with the user message.
+        stored_fields: other data stored with the segments, or by older versions with the
+            user message.
     """
 
     turn_id: str
@@ -41,7 +42,7 @@ class Turn:
     user: MessageEntry | None
     said: tuple[TurnEntry, ...] = ()
     segments: tuple[Segment, ...] = ()
-    noted: Mapping[str, object] = NO_FIELDS
+    stored_fields: Mapping[str, object] = NO_FIELDS
 
     @property
     def answers(self) -> tuple[MessageEntry, ...]:
@@ -73,7 +74,7 @@ class Turn:
 
     def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """Return messages of the turn as history: each call has a result, the turn has an end."""
-        sealed = seal_calls(messages)
+        sealed = complete_tool_calls(messages)
         if self.user is None or self.is_ended:
             return sealed
         return (*sealed, make_interruption(sealed[-1] if sealed else self.user.message))
@@ -84,13 +85,13 @@ class Turn:
 
     def with_segments(self, entry: SegmentsEntry) -> "Turn":
         """Return the turn with the segments of a later entry, after it was answered again."""
-        ids, noted = (*self.entry_ids, entry.id), entry.extra or self.noted
-        return replace(self, entry_ids=ids, segments=entry.segments, noted=noted)
+        ids, stored_fields = (*self.entry_ids, entry.id), entry.extra or self.stored_fields
+        return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
 
     def with_said(self, entry: TurnEntry) -> "Turn":
         """Return the turn with one more entry."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
-        return Turn(self.turn_id, ids, self.user, said, self.segments, self.noted)
+        return Turn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
 
 
 def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:

@@ -93,7 +93,7 @@ class Bill:
         blocks: list[Block] = [("head", self._head)]
         keys = []
         for message in prepared.messages:
-            keys.append(key_of(message))
+            keys.append(build_key(message))
             blocks.append((keys[-1], count_message(message, self.counter)))
         marks = [mark.message for mark in prepared.marks if mark.message is not None]
         self.cache.send(blocks, max(marks, default=-1) + 2)
@@ -110,7 +110,7 @@ class Bill:
         if task.continues:
             blocks = [("head", self._head)]
         for turn in task.turns:
-            blocks += [(key_of(m), count_message(m, self.counter)) for m in turn.messages]
+            blocks += [(build_key(m), count_message(m, self.counter)) for m in turn.messages]
         self.cache.send([*blocks, (object(), SUMMARY_PROMPT_TOKENS)], 0)
         self.summaries += 1
         self.output += task.most_tokens
@@ -126,6 +126,6 @@ class Bill:
                 self.words += tokens
 
 
-def key_of(message: Message) -> int:
+def build_key(message: Message) -> int:
     """Return what tells messages apart on the wire."""
     return hash((message.id, message.digest))

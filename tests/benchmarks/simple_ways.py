@@ -7,7 +7,7 @@ from context.messages import Message
 from context.tokens import count_message
 from context.trimming import INDEX_KEY, ContextTrimmer
 from tests.benchmarks.long_chats import QuickCounter, Turn
-from tests.benchmarks.prompt_price import Bill, Block, key_of
+from tests.benchmarks.prompt_price import Bill, Block, build_key
 
 COUNTER = QuickCounter()
 LAST_MESSAGES = 30
@@ -26,7 +26,7 @@ def simply_played(
         free = room - count_message(question, COUNTER)
         history = chosen.keep(said, free)
         blocks: list[Block] = [("head", head)]
-        blocks += [(key_of(m), count_message(m, COUNTER)) for m in (*history, question)]
+        blocks += [(build_key(m), count_message(m, COUNTER)) for m in (*history, question)]
         bill.cache.send(blocks, len(history) + 1)
         said += [question, Message("assistant", turn.answer)]
     return bill

@@ -92,8 +92,13 @@ def test_a_note_of_one_request_joins_the_question_and_the_prefix_stays(
     assert rpc.turn("prompt", text="Thanks.", mode="chat")["status"] == "complete"
     rpc.close()
     first, second, *_ = requests(server)
-    noted, bare = (json.loads(sent.messages[len(first.messages) - 1]) for sent in (first, second))
-    assert noted["content"] == [*bare["content"], {"type": "text", "text": "It is raining."}]
+    stored_fields, bare = (
+        json.loads(sent.messages[len(first.messages) - 1]) for sent in (first, second)
+    )
+    assert stored_fields["content"] == [
+        *bare["content"],
+        {"type": "text", "text": "It is raining."},
+    ]
     assert begins_but_for_the_note(first, second)
     assert json.loads(second.messages[-1]) == {"role": "user", "content": "It is raining."}
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QTreeView, QWidget
 
 from tests.support.contexts import QUESTIONS, panel_states
-from ui.panels.context.panel import Beside, ContextPanel
+from ui.panels.context.panel import ContextPanel, PanelState
 from ui.panels.context.words import Counted, Prices
 from ui.theme import Mode, Theme, tokens
 
@@ -19,11 +19,11 @@ _HIGH = 860
 _OFFERS = ("compact", "raise", "summary", "before")
 _PRICES = Prices(read=2.5e-6, kept=1.25e-6)
 _BESIDE = {
-    "calm": Beside(QUESTIONS, prices=_PRICES, is_estimate=True),
-    "amber": Beside(QUESTIONS, prices=_PRICES, offers=_OFFERS),
-    "compacted": Beside(QUESTIONS, Counted(46_900, 5_552), _PRICES, offers=_OFFERS),
-    "dropped": Beside(QUESTIONS, prices=_PRICES, offers=_OFFERS),
-    "overflow": Beside(QUESTIONS, offers=_OFFERS),
+    "calm": PanelState(QUESTIONS, prices=_PRICES, is_estimate=True),
+    "amber": PanelState(QUESTIONS, prices=_PRICES, offers=_OFFERS),
+    "compacted": PanelState(QUESTIONS, Counted(46_900, 5_552), _PRICES, offers=_OFFERS),
+    "dropped": PanelState(QUESTIONS, prices=_PRICES, offers=_OFFERS),
+    "overflow": PanelState(QUESTIONS, offers=_OFFERS),
 }
 
 

@@ -3,7 +3,7 @@
 ```
 with WebServer() as server:
     server.pages["/a"] = Page(b"<p>Hello", "text/html")
-    client = WebClient(lambda: False, is_allowed=allow_loopback)
+    client = WebClient(lambda: False, NoLedger(), is_allowed=allow_loopback)
     client.fetch(server.url + "/a", CancelToken())
 ```
 """

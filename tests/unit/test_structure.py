@@ -69,6 +69,13 @@ def find_participles() -> dict[str, int]:
     return _count_functions(_is_named_by_a_participle)
 
 
+def find_getters_in_of() -> dict[str, int]:
+    """Count the functions of each module whose name ends in `_of` in place of a verb."""
+    return _count_functions(
+        lambda f: f.name.endswith("_of") and not f.name.lstrip("_").startswith(("is_", "one_"))
+    )
+
+
 def find_shared_class_names() -> dict[str, list[str]]:
     """Name the modules of each public class whose name another class has too."""
     found = defaultdict(list)
@@ -136,6 +143,7 @@ RULES = {
     "modules_of_unfit_size": find_modules_of_unfit_size,
     "long_functions": find_long_functions,
     "participles": find_participles,
+    "getters_in_of": find_getters_in_of,
     "shared_class_names": find_shared_class_names,
     "private_module_names": find_private_module_names,
     "imports_past_a_face": find_imports_past_a_face,

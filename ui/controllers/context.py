@@ -22,7 +22,7 @@ from ui.controllers.turns import ChatTurn, list_paths, list_selections
 from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.context.notice import Act, find_passed_share
-from ui.panels.context.panel import Beside
+from ui.panels.context.panel import PanelState
 from ui.panels.context.words import Counted, Prices
 from ui.panels.request_view import RequestView
 from ui.tasks import LatestOnly, TaskRunner
@@ -94,7 +94,7 @@ class ContextController(QObject):
         self._shown["last"] = _Shown(context, before.prices if before else None)
         self.show("last")
 
-    def show_request_of(self, entry: str) -> None:
+    def show_request_for(self, entry: str) -> None:
         """Open the panel and show the request of the turn that an entry belongs to."""
         session = self._session.session
         if session is None:
@@ -127,7 +127,7 @@ class ContextController(QObject):
         shown = self._shown.get(which) or self._shown.get("last") or self._shown.get("next")
         if shown is None:
             return
-        beside = Beside(
+        beside = PanelState(
             self._session.user_messages,
             _read_counted(shown.context),
             shown.prices,

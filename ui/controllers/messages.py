@@ -64,7 +64,7 @@ class MessageController(QObject):
         """Perform an action of a message."""
         session = self._session.session
         if action.kind == "saw":
-            self._context.show_request_of(action.entry)
+            self._context.show_request_for(action.entry)
         elif session is None:
             return
         elif action.kind == "branch":

@@ -16,7 +16,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-__all__ = ["CITATION", "Callout", "add_mathematics", "callout_of", "parser"]
+__all__ = ["CITATION", "Callout", "add_mathematics", "parse_callout", "parser"]
 
 # One number or several, as in `[1, 2]`, unless a link target or a reference address follows.
 CITATION = re.compile(r"\[ ?\d{1,3}(?: ?[,;&–—-] ?\d{1,3}){0,12} ?\](?!\(|:\s{0,3}\S{1,20}//)")
@@ -160,7 +160,7 @@ class Callout(NamedTuple):
     rest: str
 
 
-def callout_of(paragraph: str) -> Callout | None:
+def parse_callout(paragraph: str) -> Callout | None:
     """Parse a callout from the first paragraph of a quote; None for a plain quote."""
     match = _HEAD.match(paragraph)
     if match is None:

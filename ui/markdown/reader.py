@@ -29,7 +29,7 @@ from ui.markdown.blocks import (
 )
 from ui.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, plain_lines
 from ui.markdown.inline import pictures_only, read_inline
-from ui.markdown.parser import callout_of, parser
+from ui.markdown.parser import parse_callout, parser
 
 __all__ = ["Resume", "Unit", "read_units"]
 
@@ -170,7 +170,7 @@ class _Reader:
     def _quote(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
         inner = group[1:-1]
         is_text = bool(inner) and inner[0].type == "paragraph_open"
-        callout = callout_of(inner[1].content) if is_text else None
+        callout = parse_callout(inner[1].content) if is_text else None
         if callout is None:
             yield from self._leaves(inner, (*boxes, Box("quote", next(_keys))))
             return

@@ -143,12 +143,12 @@ class Columns(QWidget):
     def _on_moved(self) -> None:
         for widget in (self._sidebar, self._right):
             is_docked = widget.isVisible() and not self._is_drawer(widget)
-            if is_docked and widget.width() != self._width_of(widget):
+            if is_docked and widget.width() != self._compute_width(widget):
                 self._widths[widget] = widget.width()
 
     def _apply_widths(self, has_sidebar: bool, has_right: bool) -> None:
-        left = self._width_of(self._sidebar) if has_sidebar else 0
-        right = self._width_of(self._right) if has_right else 0
+        left = self._compute_width(self._sidebar) if has_sidebar else 0
+        right = self._compute_width(self._right) if has_right else 0
         total = self._splitter.width()
         sizes = {self._sidebar: left, self._middle: total - left - right, self._right: right}
         places = {self._splitter.indexOf(widget): width for widget, width in sizes.items()}
@@ -161,7 +161,7 @@ class Columns(QWidget):
         self._rail.setFixedWidth(self._length("sidebar.rail"))
         self._middle.setMinimumWidth(min(440, self._length("transcript.min")))
 
-    def _width_of(self, widget: QWidget) -> int:
+    def _compute_width(self, widget: QWidget) -> int:
         """Return the chosen width in pixels, limited to the range for the current font scale."""
         return min(max(widget.minimumWidth(), self._chosen(widget)), widget.maximumWidth())
 
@@ -209,7 +209,7 @@ class Columns(QWidget):
         rail = self._rail.width() + 1 if not self.is_sidebar_docked else 0
         for drawer in self._drawers:
             room = self.width() - rail
-            width = min(self._width_of(drawer.content) + 1, room)
+            width = min(self._compute_width(drawer.content) + 1, room)
             left = rail if drawer.edge == Qt.Edge.LeftEdge else self.width() - width
             drawer.setGeometry(left, 0, width, self.height())
 

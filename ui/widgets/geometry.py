@@ -11,7 +11,7 @@ __all__ = [
     "OUTDENT",
     "Scaled",
     "clear_layout",
-    "column_of",
+    "compute_column",
     "make_scroll_area",
     "scale_size",
     "set_in",
@@ -61,7 +61,7 @@ class _Size(QObject):
             self._widget.setFixedHeight(theme.px(self._height))
 
 
-def column_of(width: int) -> tuple[int, int]:
+def compute_column(width: int) -> tuple[int, int]:
     """Return the left edge and the width of the text column, including the outdents.
 
     Args:
@@ -76,7 +76,7 @@ def column_of(width: int) -> tuple[int, int]:
 
 def set_in(width: int) -> tuple[int, int]:
     """Return the left and right margins of the text column, in pixels."""
-    left, column = column_of(width)
+    left, column = compute_column(width)
     return left, width - left - column
 
 

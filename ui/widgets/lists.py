@@ -56,13 +56,13 @@ class WithMenus(_View):
         index = self.currentIndex() if is_by_key else self.indexAt(event.pos())
         if not index.isValid():
             return
-        menu = self.menu_of(index)
+        menu = self.build_menu(index)
         below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
         if not menu.isEmpty():
             menu.exec(below if is_by_key else event.globalPos())
         menu.deleteLater()
 
-    def menu_of(self, index: QModelIndex) -> QMenu:
+    def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a row; receivers of `menu_wanted` add the actions."""
         menu = QMenu(self)
         self.menu_wanted.emit(index, menu)

@@ -165,11 +165,11 @@ class AccessibleFrame(QFrame):
         key = id(self)
         self.destroyed.connect(lambda: _alive.pop(key, None))
         if not _installed:
-            QAccessible.installFactory(_interface_of)
+            QAccessible.installFactory(_build_interface)
             _installed.append(True)
 
 
-def _interface_of(_name: str, widget: QObject) -> QAccessibleInterface | None:
+def _build_interface(_name: str, widget: QObject) -> QAccessibleInterface | None:
     if not isinstance(widget, AccessibleFrame):
         return None
     made = QAccessibleWidget(widget, widget.accessible_role, widget.accessibleName())

@@ -80,7 +80,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             cwd=os.path.abspath(os.sep),
-            env=_build_environment(is_online),
+            env={**pick_environment(is_online), **_ENVIRONMENT},
             bufsize=0,
             start_new_session=True,  # Ctrl-C goes to the program, which stops its children
         )
@@ -283,13 +283,16 @@ class Child:
         return f" ({lines[-1].strip()[:200]})" if lines else ""
 
 
-def _build_environment(is_online: bool) -> dict[str, str]:
-    """Return the environment variables of a child process."""
-    kept = {
+def pick_environment(is_online: bool) -> dict[str, str]:
+    """Return the variables of the user's environment that a child process gets, without any keys.
+
+    Args:
+        is_online: whether to add the variables for proxies and certificates.
+    """
+    return {
         name: value
         for name, value in os.environ.items()
         if name in _PASSED
         or name.startswith(_PASSED_PREFIXES)
         or (is_online and name.upper() in _NETWORK)
     }
-    return {**kept, **_ENVIRONMENT}

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QStyleOptionViewItem, QWidge
 from pytestqt.qtbot import QtBot
 
 from tests.support import widgets
-from ui.chat.message.parts import Doubts
+from ui.chat.message.parts import UnverifiedNotice
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.markdown.page.view import MarkdownView
 from ui.panels.notes.note_text import NoteText
@@ -113,7 +113,7 @@ GREY = QImage.Format.Format_Grayscale8
 def test_what_is_in_doubt_stands_on_one_edge_where_a_callout_has_its_text(
     qtbot: QtBot, scale: float
 ) -> None:
-    doubts = Doubts(["“נבדקים כל שבוע” is not in Backups.md as it was sent."])
+    doubts = UnverifiedNotice(["“נבדקים כל שבוע” is not in Backups.md as it was sent."])
     qtbot.addWidget(doubts)
     doubts.resize(700, 120)
     doubts.show()

@@ -151,7 +151,7 @@ def test_a_citation_opens_its_lines(qtbot: QtBot, transcript: Transcript) -> Non
     settle()
     (answer,) = widgets(transcript, Answer)
     with qtbot.waitSignal(transcript.maker.citation_activated) as caught:
-        spot = answer.view.place_of(1).center()
+        spot = answer.view.find_place(1).center()
         qtbot.mouseClick(answer.view.viewport(), Qt.MouseButton.LeftButton, pos=spot)
     assert caught.args == ["Home server/Backups.md", 14, 15]
 
@@ -385,6 +385,6 @@ def test_the_visible_rectangle_of_a_card_is_near_its_citation(transcript: Transc
     transcript.load(Chat("x", (answer_item("Rain [1] and rain [1]."),)))
     settle()
     (answer,) = widgets(transcript, Answer)
-    places = answer.view.places_of(1)
+    places = answer.view.find_places(1)
     assert len(places) == 2
     assert all(isinstance(spot, QRect) and not spot.isEmpty() for spot in places)

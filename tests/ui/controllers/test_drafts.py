@@ -413,7 +413,7 @@ def test_a_note_is_attached_from_the_list(window: WindowPage) -> None:
     tree = window.view.sidebar.notes
     enabled = {}
     for place in range(2):
-        menu = tree.menu_of(tree.model().index(place, 0))
+        menu = tree.build_menu(tree.model().index(place, 0))
         action, _reason = menu.actions()
         enabled[tree.model().index(place, 0).data()] = action.isEnabled()
         if action.isEnabled():

@@ -39,7 +39,7 @@ def reason(panel: SourcesPanel) -> str:
 def explain(window: MainWindow, path: str) -> str:
     """Ask for the reason by the menu of the tree, and return what is shown."""
     tree = window.sidebar.notes
-    menu = tree.menu_of(tree.model().find(path))
+    menu = tree.build_menu(tree.model().find(path))
     action_of(menu, REASON).trigger()
     return reason(window.column.sources)
 
@@ -56,7 +56,7 @@ def test_the_tree_tells_why_a_note_is_no_source(window: MainWindow) -> None:
 def test_a_source_tells_why_it_is_one(window: MainWindow) -> None:
     window.composer.submitted.emit("How much does the barrel hold?")
     panel = window.column.sources
-    menu = panel.list.menu_of(panel.list.model().index(0, 0))
+    menu = panel.list.build_menu(panel.list.model().index(0, 0))
     assert [action.text() for action in menu.actions()] == ["Open", REASON]
     action_of(menu, REASON).trigger()
     assert "Watering.md is shown" in reason(panel)
@@ -81,4 +81,4 @@ def test_the_reason_goes_with_the_next_question_and_by_its_button(
 def test_a_row_without_a_note_offers_nothing(window: MainWindow) -> None:
     panel = window.column.sources
     panel.show_rows([SourceRow(7, "[7] has no source.", "", False)])
-    assert panel.list.menu_of(panel.list.model().index(0, 0)).isEmpty()
+    assert panel.list.build_menu(panel.list.model().index(0, 0)).isEmpty()

@@ -190,7 +190,7 @@ def test_a_selection_survives_while_text_arrives(view: MarkdownView) -> None:
 
 def test_a_click_on_a_citation_tells_its_number(qtbot: QtBot, view: MarkdownView) -> None:
     view.set_markdown("Rain [3].")
-    place = view.place_of(3).center()
+    place = view.find_place(3).center()
     with qtbot.waitSignal(view.citation_clicked) as caught:
         qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert caught.args == [3]
@@ -317,8 +317,8 @@ def test_arabic_text_runs_from_the_right(view: MarkdownView) -> None:
 
 def test_a_citation_between_arabic_words_stays_in_one_piece(view: MarkdownView) -> None:
     view.set_markdown("باستخدام Borg [1]، وتُشفّر.")
-    assert len(view.places_of(1)) == 1
-    assert 10 <= view.place_of(1).width() <= 24
+    assert len(view.find_places(1)) == 1
+    assert 10 <= view.find_place(1).width() <= 24
 
 
 HEBREW_ROWS = "".join(f"| שורה {n} [1] | Borg {n} | {n} |\n" for n in range(9))
@@ -345,7 +345,7 @@ def test_the_first_column_of_a_hebrew_table_stands_at_the_right(view: MarkdownVi
         assert abs(edges_of(view, row)[1] - edge) <= 2
     assert edges_of(view, "שנים")[1] < edges_of(view, "כלי")[0] < edges_of(view, "עותק")[0]
     assert edges_of(view, "Borg 3")[1] == edges_of(view, "Borg 8")[1] == edges_of(view, "כלי")[1]
-    assert len(view.places_of(1)) == 9
+    assert len(view.find_places(1)) == 9
 
 
 def test_a_wide_hebrew_table_is_seen_from_its_right_end(view: MarkdownView) -> None:
@@ -411,9 +411,9 @@ def test_all_parts_of_a_table_scroll_together(view: MarkdownView) -> None:
         view.append(WIDE_TABLE[start : start + 40])
         view.flush()
     view.finish()
-    before = [place.left() for place in view.places_of(1)]
+    before = [place.left() for place in view.find_places(1)]
     view.wide.bars[0].setValue(60)
-    after = [place.left() for place in view.places_of(1)]
+    after = [place.left() for place in view.find_places(1)]
     assert {old - new for old, new in zip(before, after, strict=True)} == {60}
 
 

@@ -17,7 +17,7 @@ from tests.support.contexts import (
 )
 from tests.support.widgets import cut_labels, outside_their_parents, overlapping_siblings, unnamed
 from ui.panels.context.left_out_list import LeftOutList
-from ui.panels.context.panel import Beside, ContextPanel
+from ui.panels.context.panel import ContextPanel, PanelState
 from ui.panels.context.parts import layer_rows, part_rows
 from ui.panels.context.rows import LayerTree, PinList
 from ui.panels.context.words import Counted, Prices
@@ -118,19 +118,19 @@ def test_what_is_left_out_is_counted_and_hidden_when_empty(panel: ContextPanel) 
 
 def test_reuse_is_given_in_tokens_with_its_reason_and_its_price(panel: ContextPanel) -> None:
     prefix = {"hash": "", "tokens_reused": 5_552, "changed": True, "reasons": ["2 turns left"]}
-    panel.show_context(make_context(prefix=prefix), Beside(prices=Prices(1e-5, 1e-6)))
+    panel.show_context(make_context(prefix=prefix), PanelState(prices=Prices(1e-5, 1e-6)))
     assert "5,552 of 48,298" in texts(panel)
     assert "Changed: 2 turns left." in texts(panel)
     assert "About $0.43 to read; without reuse $0.48." in texts(panel)
 
 
 def test_the_services_own_count_stands_beside_ours(panel: ContextPanel) -> None:
-    panel.show_context(make_context(when="last"), Beside(counted=Counted(48_511)))
+    panel.show_context(make_context(when="last"), PanelState(counted=Counted(48_511)))
     assert any(text.endswith("the service counted 48,511") for text in texts(panel))
 
 
 def test_what_is_still_looked_up_is_marked_as_an_estimate(panel: ContextPanel) -> None:
-    panel.show_context(make_context(), Beside(is_estimate=True))
+    panel.show_context(make_context(), PanelState(is_estimate=True))
     assert "≈\u200948,298" in texts(panel)
     rows = {row.code: row.figure for row in layer_rows(make_context(), is_estimate=True)}
     assert (rows["L3"], rows["L4"]) == ("≈ 9,824", "31,595")
@@ -156,7 +156,7 @@ def test_a_long_scratchpad_folds(panel: ContextPanel, qtbot: QtBot) -> None:
 
 
 def test_pins_are_named_and_counted_against_their_bound(panel: ContextPanel) -> None:
-    panel.show_context(panel_states()["calm"], Beside(QUESTIONS))
+    panel.show_context(panel_states()["calm"], PanelState(QUESTIONS))
     assert "444 of 30,976 tokens" in texts(panel)
     rows = panel.findChild(PinList).items
     assert [rows.item(at).text() for at in range(2)] == ["Prices.md", "“And the second one?”"]
@@ -165,7 +165,7 @@ def test_pins_are_named_and_counted_against_their_bound(panel: ContextPanel) -> 
 def test_a_pin_is_taken_off_by_a_click_on_it_and_by_the_key(
     panel: ContextPanel, qtbot: QtBot
 ) -> None:
-    panel.show_context(panel_states()["calm"], Beside(QUESTIONS))
+    panel.show_context(panel_states()["calm"], PanelState(QUESTIONS))
     pins = panel.findChild(PinList)
     pins.setCurrentIndex(pins.model().index(0, 0))
     with qtbot.waitSignal(panel.pin_chosen) as chosen:
@@ -200,8 +200,8 @@ def test_the_menu_of_a_segment_offers_what_its_keys_do(panel: ContextPanel) -> N
     panel.show_context(make_context(when="last", segments=[make_segment()]))
     tree = panel.findChild(LayerTree)
     layer = tree.model().index(4, 0)
-    assert tree.menu_of(layer).isEmpty()
-    menu = tree.menu_of(tree.model().index(0, 0, layer))
+    assert tree.build_menu(layer).isEmpty()
+    menu = tree.build_menu(tree.model().index(0, 0, layer))
     words = [action.text() for action in menu.actions()]
     assert words == [
         "Open the note\tEnter",
@@ -257,7 +257,7 @@ def test_the_layer_that_makes_a_request_too_large_is_marked() -> None:
 
 
 def test_only_what_can_be_done_here_is_offered(panel: ContextPanel, qtbot: QtBot) -> None:
-    panel.show_context(panel_states()["amber"], Beside(offers=("raise",)))
+    panel.show_context(panel_states()["amber"], PanelState(offers=("raise",)))
     links = [b for b in panel.findChildren(QPushButton) if b.isVisible()]
     assert [b.text() for b in links] == ["Raise the limit", "Show the request"]
     with qtbot.waitSignal(panel.action_chosen) as chosen:
@@ -266,7 +266,7 @@ def test_only_what_can_be_done_here_is_offered(panel: ContextPanel, qtbot: QtBot
 
 
 def test_the_actions_of_a_compaction_name_it(panel: ContextPanel, qtbot: QtBot) -> None:
-    panel.show_context(panel_states()["compacted"], Beside(offers=("before",)))
+    panel.show_context(panel_states()["compacted"], PanelState(offers=("before",)))
     link = next(b for b in panel.findChildren(QPushButton) if b.text() == "Continue from before")
     with qtbot.waitSignal(panel.action_chosen) as chosen:
         qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
@@ -274,9 +274,9 @@ def test_the_actions_of_a_compaction_name_it(panel: ContextPanel, qtbot: QtBot) 
 
 
 def test_a_notice_that_stands_is_not_made_again(panel: ContextPanel, qtbot: QtBot) -> None:
-    panel.show_context(panel_states()["amber"], Beside(offers=("raise",)))
+    panel.show_context(panel_states()["amber"], PanelState(offers=("raise",)))
     link = next(b for b in panel.findChildren(QPushButton) if b.text() == "Raise the limit")
-    panel.show_context(panel_states()["amber"], Beside(offers=("raise",)))
+    panel.show_context(panel_states()["amber"], PanelState(offers=("raise",)))
     assert link.isVisible()
 
 
@@ -294,13 +294,13 @@ def test_a_summary_is_asked_for_where_messages_were_left_out(
 
 
 def test_what_was_left_out_opens_and_stays_open(panel: ContextPanel, qtbot: QtBot) -> None:
-    panel.show_context(panel_states()["dropped"], Beside(QUESTIONS))
+    panel.show_context(panel_states()["dropped"], PanelState(QUESTIONS))
     rows = panel.findChild(LeftOutList)
     before = rows.height()
     place = rows.visualRect(rows.model().index(0, 0)).center()
     qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert rows.height() > before
-    panel.show_context({**panel_states()["dropped"], "deferred_tools": []}, Beside(QUESTIONS))
+    panel.show_context({**panel_states()["dropped"], "deferred_tools": []}, PanelState(QUESTIONS))
     assert rows.isExpanded(rows.model().index(0, 0))
 
 
@@ -323,7 +323,9 @@ def test_every_state_fits_and_is_named(
     Theme.current().apply("dark" if mode == "dark" else "light", scale)
     panel.resize(Theme.current().px(320), 900)
     for name, context in panel_states().items():
-        panel.show_context(context, Beside(QUESTIONS, prices=Prices(1e-5, 1e-6), offers=("raise",)))
+        panel.show_context(
+            context, PanelState(QUESTIONS, prices=Prices(1e-5, 1e-6), offers=("raise",))
+        )
         qtbot.waitUntil(partial(assert_fits, panel, name))
 
 

@@ -12,7 +12,7 @@ from tests.support.contexts import (
     panel_states,
 )
 from ui.panels.context.left_out import LeftOutRow, left_out_rows
-from ui.panels.context.notice import find_passed_share, notice_of
+from ui.panels.context.notice import build_notice, find_passed_share
 from ui.panels.context.words import Counted, Prices, price_sentence, window_sentence
 from ui.widgets.figures import money
 
@@ -121,11 +121,11 @@ def test_an_unknown_reason_is_said_as_it_is() -> None:
 
 
 def test_a_calm_request_has_no_notice() -> None:
-    assert notice_of(panel_states()["calm"]) is None
+    assert build_notice(panel_states()["calm"]) is None
 
 
 def test_past_the_first_mark_it_says_what_happens_at_the_next() -> None:
-    notice = notice_of(panel_states()["amber"] | {"trimmed": None})
+    notice = build_notice(panel_states()["amber"] | {"trimmed": None})
     assert notice is not None
     assert (notice.tone, notice.title) == ("amber", "Past 80\u00a0%, nothing left to trim")
     assert notice.text == "At 95\u00a0% older messages become a summary."
@@ -134,7 +134,7 @@ def test_past_the_first_mark_it_says_what_happens_at_the_next() -> None:
 
 def test_without_compacting_it_says_that_turns_will_be_left_out() -> None:
     shares = {"trim_at": 0.8, "compact_at": 0.95, "block_at": 0.98, "auto_compact": False}
-    notice = notice_of(panel_states()["amber"] | {"policy": shares})
+    notice = build_notice(panel_states()["amber"] | {"policy": shares})
     assert notice is not None
     assert notice.text.startswith("Compacting by itself is off")
 
@@ -145,7 +145,7 @@ def test_a_summary_that_is_due_is_told_before_the_message_goes(
 ) -> None:
     actions = {"trim": False, "compact": True, "block": is_blocked, "guard": []}
     context = panel_states()["compacted"] | {"actions": actions}
-    notice = notice_of(context)
+    notice = build_notice(context)
     assert notice is not None
     assert notice.title == f"The chat is full at {share}\u00a0%"
     row = only(context)
@@ -153,35 +153,35 @@ def test_a_summary_that_is_due_is_told_before_the_message_goes(
 
 
 def test_a_message_that_does_not_fit_says_what_is_free_for_it() -> None:
-    notice = notice_of(panel_states()["overflow"])
+    notice = build_notice(panel_states()["overflow"])
     assert notice is not None
     assert (notice.tone, notice.title) == ("danger", "Your message does not fit")
     assert notice.text == "It has 131,870 tokens; 118,230 are free for it. Nothing was sent."
 
 
 def test_instructions_that_fill_the_limit_are_not_laid_on_the_message() -> None:
-    notice = notice_of(make_context({"L1": 130_000, "L5": 8}))
+    notice = build_notice(make_context({"L1": 130_000, "L5": 8}))
     assert notice is not None
     assert notice.title == "Nothing fits below this limit"
 
 
 def test_a_broken_guarantee_is_said_before_anything_milder() -> None:
     dropped = make_dropped(turns=1, tokens=900, reason="history_guarantee_broken")
-    notice = notice_of(make_context(dropped=[dropped]))
+    notice = build_notice(make_context(dropped=[dropped]))
     assert notice is not None
     assert notice.text == "Even your previous question had to be left out to make room."
 
 
 def test_a_compaction_is_told_while_it_is_news() -> None:
     compacted = panel_states()["compacted"]
-    notice = notice_of(compacted)
+    notice = build_notice(compacted)
     assert notice is not None
     assert (notice.tone, notice.entry) == ("info", "c1")
     assert notice.text == (
         "96,412 → 30,120 tokens, written by a model. Pinned: 2, kept word for word."
     )
     settled = {"hash": "", "tokens_reused": 40_000, "changed": False, "reasons": []}
-    assert notice_of(compacted | {"prefix": settled}) is None
+    assert build_notice(compacted | {"prefix": settled}) is None
 
 
 @pytest.mark.parametrize(("used", "passed"), [(50_000, 0), (100_000, 0.8), (130_000, 1.0)])

@@ -168,7 +168,7 @@ def test_one_note_or_all_can_be_read_again(panel: IndexPanel, qtbot: QtBot) -> N
     with qtbot.waitSignal(panel.lists.retry_requested) as retry:
         press(panel, "Try all again", qtbot)
     assert retry.args == [()]
-    menu = panel.lists.list.menu_of(panel.lists.list.model().index(0, 0))
+    menu = panel.lists.list.build_menu(panel.lists.list.model().index(0, 0))
     words = [action.text() for action in menu.actions()]
     assert words == ["Open", "Show among the folders", "Try to read it again"]
     with qtbot.waitSignal(panel.lists.retry_requested) as retry:
@@ -178,7 +178,7 @@ def test_one_note_or_all_can_be_read_again(panel: IndexPanel, qtbot: QtBot) -> N
 
 def test_what_is_left_out_cannot_be_tried_again(panel: IndexPanel) -> None:
     panel.lists.show_which("excluded")
-    menu = panel.lists.list.menu_of(panel.lists.list.model().index(0, 0))
+    menu = panel.lists.list.build_menu(panel.lists.list.model().index(0, 0))
     assert [action.text() for action in menu.actions()] == ["Open", "Show among the folders"]
     assert not panel.lists.try_all.isVisible()
 

@@ -54,7 +54,7 @@ def test_a_click_opens_a_note_and_the_menu_attaches_it(panel: RelatedPanel, qtbo
         spot = panel.list.visualRect(panel.list.model().index(1, 0)).center()
         qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=spot)
     assert chosen.args == ["Server/Router.md"]
-    menu = panel.list.menu_of(panel.list.model().index(0, 0))
+    menu = panel.list.build_menu(panel.list.model().index(0, 0))
     with qtbot.waitSignal(panel.attach_requested) as attached:
         menu.actions()[1].trigger()
     assert attached.args == ["Server/Backups.md"]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from context.layers import Segment, name_lines
 from ui.widgets.figures import plural
 
-__all__ = ["Attachment", "Dropped", "Drops", "attachments_at", "read_drop", "uses_of"]
+__all__ = ["Attachment", "Dropped", "Drops", "attachments_at", "describe_uses", "read_drop"]
 
 _NOTE_SUFFIXES = (".md", ".markdown")
 
@@ -66,7 +66,9 @@ class Attachment:
         return self.target.endswith("/") and self.lines is None
 
 
-def uses_of(attached: Iterable[Attachment], sent: Sequence[Segment]) -> Mapping[Attachment, str]:
+def describe_uses(
+    attached: Iterable[Attachment], sent: Sequence[Segment]
+) -> Mapping[Attachment, str]:
     """Describe which part was sent of each attachment that was too large to be sent whole."""
     return {item: use for item in attached for use in _use(item, sent)}
 

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from ui.chat.message.answer_tools import AnswerTools
-from ui.chat.message.parts import Doubts, StepLine
+from ui.chat.message.parts import StepLine, UnverifiedNotice
 from ui.chat.message.step_words import StepView
 from ui.chat.message.steps import Steps
 from ui.markdown.page.card import Source
@@ -69,7 +69,7 @@ class Answer(AccessibleFrame):
         self.tools = AnswerTools()
         self.tools.copied.connect(self.copy)
         self.tools.action_requested.connect(self.action_requested)
-        self.doubts: Doubts | None = None
+        self.doubts: UnverifiedNotice | None = None
         self.ending = ""
         self._lay_out()
         self._say()
@@ -151,7 +151,7 @@ class Answer(AccessibleFrame):
         if self.doubts is not None:
             self.doubts.hide()
             self.doubts.deleteLater()
-        self.doubts = Doubts(sentences)
+        self.doubts = UnverifiedNotice(sentences)
         self._extras.insertLayout(0, _outdent(self.doubts))
 
     def show_end(self, *, is_stopped: bool, can_retry: bool) -> None:

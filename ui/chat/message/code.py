@@ -91,9 +91,9 @@ class _Lines(QPlainTextEdit):
         lines = max(1, ceil(self.document().size().height()))
         shown = min(lines, self.most_lines) if self.most_lines else lines
         self.is_cut = shown < lines
-        self.setFixedHeight(self._height_of(shown) + 2)
+        self.setFixedHeight(self._compute_height(shown) + 2)
 
-    def _height_of(self, lines: int) -> int:
+    def _compute_height(self, lines: int) -> int:
         """Return the height of the first lines in pixels; it depends on their characters."""
         total, block = 0.0, self.document().firstBlock()
         while lines > 0 and block.isValid():

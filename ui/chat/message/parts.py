@@ -15,7 +15,7 @@ from ui.widgets.geometry import OUTDENT, Scaled
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
-__all__ = ["Doubts", "StepLine", "paint_callout"]
+__all__ = ["StepLine", "UnverifiedNotice", "paint_callout"]
 
 _TURN_MS = 90
 _STEP_DEGREES = 30
@@ -60,7 +60,7 @@ class StepLine(Scaled, AccessibleFrame):
         self.setFixedHeight(Theme.current().px(_ROW))
 
 
-class Doubts(Scaled, AccessibleFrame):
+class UnverifiedNotice(Scaled, AccessibleFrame):
     """An amber callout that lists the unverified citations of an answer, six at most."""
 
     def __init__(self, sentences: Sequence[str], parent: QWidget | None = None) -> None:

@@ -8,10 +8,10 @@ from context.layers import Segment
 from ui.markdown.page.card import Source
 from vault.notes.kinds import find_page
 
-__all__ = ["doubts_of", "sources_of"]
+__all__ = ["describe_unverified", "list_sources"]
 
 
-def sources_of(
+def list_sources(
     segments: Sequence[Segment],
     citations: Iterable[Citation] = (),
     unverified: Iterable[Unverified] = (),
@@ -39,7 +39,7 @@ def sources_of(
     return found
 
 
-def doubts_of(unverified: Iterable[Unverified], sources: dict[int, Source]) -> list[str]:
+def describe_unverified(unverified: Iterable[Unverified], sources: dict[int, Source]) -> list[str]:
     """Return a sentence for each unverified citation or quote."""
     return [_sentence(claim, sources) for claim in unverified]
 

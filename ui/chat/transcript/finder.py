@@ -54,7 +54,7 @@ class Finder(QObject):
         self._places = []
         if wanted:
             for slot in self._transcript.feed.slots():
-                total = _text_of(slot).casefold().count(wanted)
+                total = _read_text(slot).casefold().count(wanted)
                 self._places += [_Place(slot, nth) for nth in range(total)]
         self._at = max(0, len(self._places) - 1)
         self._show()
@@ -79,7 +79,7 @@ class Finder(QObject):
         present = self._places[self._at]
         words = self._bar.words.strip()
         for row in self._transcript.feed.rows:
-            if (field := _field_of(row.widget)) is not None:
+            if (field := _find_field(row.widget)) is not None:
                 found = _find(field, words)
                 is_here = present.slot.row is row
                 at = min(present.nth, len(found) - 1) if is_here and found else -1
@@ -96,22 +96,22 @@ class Finder(QObject):
         self._transcript.scroller.show_span(top, rect.height())
 
     def _unmark(self) -> None:
-        shown = {_field_of(row.widget) for row in self._transcript.feed.rows}
+        shown = {_find_field(row.widget) for row in self._transcript.feed.rows}
         for field in self._marked:
             if field in shown:
                 field.setExtraSelections([])
         self._marked = []
 
 
-def _text_of(slot: Slot) -> str:
+def _read_text(slot: Slot) -> str:
     """Return the text of a message: as displayed if it has a widget, else as it is stored."""
     if slot.row is not None:
-        field = _field_of(slot.row.widget)
+        field = _find_field(slot.row.widget)
         return "" if field is None else field.toPlainText()
     return str(getattr(slot.item, "text", ""))
 
 
-def _field_of(widget: object) -> QTextEdit | None:
+def _find_field(widget: object) -> QTextEdit | None:
     if isinstance(widget, Answer):
         return widget.view
     return widget.body if isinstance(widget, UserMessage) else None

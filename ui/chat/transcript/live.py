@@ -11,11 +11,11 @@ from chains.events import AskResult, ToolEnded, ToolStarted
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
-from ui.chat.message.sources import sources_of
+from ui.chat.message.sources import list_sources
 from ui.chat.message.step_words import StepView
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import Feed, Slot
-from ui.chat.transcript.widgets import MessageMaker, key_of
+from ui.chat.transcript.widgets import MessageMaker, build_key
 
 __all__ = ["LiveTurn"]
 
@@ -89,7 +89,7 @@ class LiveTurn(QObject):
     def show_sources(self, sources: Sequence[Segment]) -> None:
         """Set the source of each citation number of the answer."""
         if answer := self._get_running_answer():
-            answer.set_sources(sources_of(sources))
+            answer.set_sources(list_sources(sources))
 
     def append(self, text: str) -> None:
         """Append text of the answer that has arrived."""
@@ -101,12 +101,12 @@ class LiveTurn(QObject):
         slot, answer = self._slot, self._get_running_answer()
         if slot is None or answer is None:
             return
-        item = _item_of(result, sources, answer.seconds)
+        item = _build_item(result, sources, answer.seconds)
         self._maker.fill(answer, item)
         if result.status == "interrupted":
             answer.show_end(is_stopped=not result.warnings, can_retry=True)
         if result.entry:
-            slot.key, slot.item = key_of(item), item
+            slot.key, slot.item = build_key(item), item
         slot.make = self._maker.slot(item).make
         self._let_go()
 
@@ -160,7 +160,7 @@ class LiveTurn(QObject):
             self._feed.remove(slot)
 
 
-def _item_of(result: AskResult, sources: Sequence[Segment], seconds: float | None) -> AnswerItem:
+def _build_item(result: AskResult, sources: Sequence[Segment], seconds: float | None) -> AnswerItem:
     return AnswerItem(
         entry=result.entry or "",
         text=result.answer,

@@ -18,7 +18,7 @@ from ui.chat.transcript.feed import Feed, Slot
 from ui.chat.transcript.live import LiveTurn
 from ui.chat.transcript.navigation import KeyboardNavigation
 from ui.chat.transcript.scroller import Scroller
-from ui.chat.transcript.widgets import MessageMaker, is_failure, key_of
+from ui.chat.transcript.widgets import MessageMaker, build_key, is_failure
 from ui.theme import Theme
 
 __all__ = ["Transcript"]
@@ -84,7 +84,7 @@ class Transcript(QWidget):
         known = {slot.key: slot for slot in self.feed.slots() if slot.key}
         slots = []
         for item in chat.items:
-            slot = known.get(key_of(item)) or self._failure_of(item)
+            slot = known.get(build_key(item)) or self._find_failure(item)
             if slot is None:
                 slot = self.maker.slot(item)
             elif not self.maker.renew(slot, item):
@@ -202,12 +202,12 @@ class Transcript(QWidget):
             self.setFocus(Qt.FocusReason.MouseFocusReason)
         return super().focusNextPrevChild(forward)
 
-    def _failure_of(self, item: TranscriptItem) -> Slot | None:
+    def _find_failure(self, item: TranscriptItem) -> Slot | None:
         """Return the slot of an error that is shown already for a failed answer, or None."""
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):
             return None
-        loose[-1].key, loose[-1].item = key_of(item), item
+        loose[-1].key, loose[-1].item = build_key(item), item
         return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:

@@ -16,17 +16,17 @@ from app.sessions.transcript import (
     TranscriptItem,
     UserItem,
 )
-from ui.chat.composer.attachment import Attachment, uses_of
+from ui.chat.composer.attachment import Attachment, describe_uses
 from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Divider, HookDivider, NoteBlock, SummaryDivider
 from ui.chat.message.failures import Failure
-from ui.chat.message.sources import doubts_of, sources_of
+from ui.chat.message.sources import describe_unverified, list_sources
 from ui.chat.message.step_words import StepView
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import MessageRow, Slot
 
-__all__ = ["MessageMaker", "attachments_of", "is_failure", "key_of"]
+__all__ = ["MessageMaker", "build_key", "is_failure", "list_attachments"]
 
 _ABOVE = {"user": 28, "divider": 24, "aside": 16, "failure": 8}
 _HERE = "this computer"
@@ -64,8 +64,8 @@ class MessageMaker(QObject):
 
     def slot(self, item: TranscriptItem) -> Slot:
         """Return a slot for a transcript item."""
-        made = self.loose(_kind_of(item), self._make_of(item))
-        made.key = key_of(item)
+        made = self.loose(_find_kind(item), self._choose_maker(item))
+        made.key = build_key(item)
         made.item = item
         return made
 
@@ -76,7 +76,7 @@ class MessageMaker(QObject):
     def renew(self, slot: Slot, item: TranscriptItem) -> bool:
         """Update a slot to a changed item; return False if its widget has to be rebuilt."""
         is_same, slot.item = slot.item == item, item
-        slot.make = self._make_of(item)
+        slot.make = self._choose_maker(item)
         widget = slot.row.widget if slot.row else None
         if is_same or widget is None:
             return True
@@ -84,7 +84,7 @@ class MessageMaker(QObject):
             case UserItem(), UserMessage() if widget.text == item.text:
                 widget.show_place(item.entry, item.siblings, item.label)
                 widget.show_pin(item.is_pinned)
-                widget.show_uses(uses_of(widget.attached, item.sent))
+                widget.show_uses(describe_uses(widget.attached, item.sent))
             case AnswerItem(), Answer() if widget.text == item.text:
                 self._rest(widget, item)
                 self._place(widget, item)
@@ -103,7 +103,7 @@ class MessageMaker(QObject):
         if item is not None:
             made.show_place(item.entry, item.siblings, item.label)
             made.show_pin(item.is_pinned)
-            made.show_uses(uses_of(attached, item.sent))
+            made.show_uses(describe_uses(attached, item.sent))
         return made
 
     def answer(self) -> Answer:
@@ -129,12 +129,12 @@ class MessageMaker(QObject):
         answer.model, answer.seconds = item.model, item.seconds
         self._tell_about(answer)
 
-    def _make_of(self, item: TranscriptItem) -> Callable[[], QWidget]:
+    def _choose_maker(self, item: TranscriptItem) -> Callable[[], QWidget]:
         match item:
             case UserItem():
-                return lambda: self.user(item.text, item.time, attachments_of(item), item)
+                return lambda: self.user(item.text, item.time, list_attachments(item), item)
             case AnswerItem():
-                return lambda: self._answer_of(item)
+                return lambda: self._build_answer(item)
             case CustomItem():
                 return lambda: NoteBlock("Put here by a program", item.text, is_local=False)
             case SummaryItem():
@@ -146,7 +146,7 @@ class MessageMaker(QObject):
             case DroppedItem():
                 return lambda: Divider(item.turns, item.tokens, item.reason)
 
-    def _answer_of(self, item: AnswerItem) -> QWidget:
+    def _build_answer(self, item: AnswerItem) -> QWidget:
         if is_failure(item):
             return self.failure(ErrorInfo("", "This question found no answer."))
         made = self.answer()
@@ -159,15 +159,15 @@ class MessageMaker(QObject):
 
     def _rest(self, answer: Answer, item: AnswerItem) -> None:
         """Show the sources of an answer, and its unverified citations."""
-        sources = sources_of(item.sources, item.citations, item.unverified)
+        sources = list_sources(item.sources, item.citations, item.unverified)
         answer.set_sources(sources)
-        answer.show_doubts(doubts_of(item.unverified, sources))
+        answer.show_doubts(describe_unverified(item.unverified, sources))
 
     def _place(self, answer: Answer, item: AnswerItem) -> None:
         answer.show_place(item.entry, item.siblings, item.label)
         answer.show_pin(item.is_pinned)
         if item.steps:
-            answer.show_steps([_step_of(step) for step in item.steps])
+            answer.show_steps([_build_step(step) for step in item.steps])
 
     def _tell_about(self, answer: Answer) -> None:
         name, where = self._places.get(answer.model, (answer.model, ""))
@@ -181,11 +181,11 @@ class MessageMaker(QObject):
             self.error_action.emit(way)
 
 
-def key_of(item: TranscriptItem) -> tuple[object, ...]:
+def build_key(item: TranscriptItem) -> tuple[object, ...]:
     """Return a key that identifies an item in its chat."""
     if isinstance(item, DroppedItem):
         return ("divider", item.turns, item.tokens, item.reason)
-    return (_kind_of(item), item.entry)
+    return (_find_kind(item), item.entry)
 
 
 def is_failure(item: TranscriptItem) -> bool:
@@ -195,13 +195,13 @@ def is_failure(item: TranscriptItem) -> bool:
     return not item.text and not item.steps
 
 
-def attachments_of(item: UserItem) -> list[Attachment]:
+def list_attachments(item: UserItem) -> list[Attachment]:
     """Return the attachments of a user message, selections included."""
     lines = [Attachment(s.path, (s.first, s.last)) for s in item.selections]
     return [*map(Attachment, item.attach), *lines]
 
 
-def _kind_of(item: TranscriptItem) -> str:
+def _find_kind(item: TranscriptItem) -> str:
     match item:
         case UserItem():
             return "user"
@@ -213,7 +213,7 @@ def _kind_of(item: TranscriptItem) -> str:
             return "divider"
 
 
-def _step_of(step: StepItem) -> StepView:
+def _build_step(step: StepItem) -> StepView:
     return StepView(
         step.id,
         step.name,

@@ -28,7 +28,7 @@ class LinkHandler(QObject):
     Args:
         view: the view to handle.
         targets: returns the addresses of the view's links.
-        place_of: returns the rectangle on the view of a source's citation nearest to the pointer.
+        find_place: returns the rectangle on the view of a source's citation nearest to the pointer.
     """
 
     citation_clicked = Signal(int)
@@ -39,10 +39,10 @@ class LinkHandler(QObject):
         self,
         view: QTextBrowser,
         targets: Callable[[], list[str]],
-        place_of: Callable[[int], QRect],
+        find_place: Callable[[int], QRect],
     ) -> None:
         super().__init__(view)
-        self._view, self._targets, self._place_of = view, targets, place_of
+        self._view, self._targets, self._find_place = view, targets, find_place
         self.sources: Mapping[int, Source] = {}
         self._card: CitationCard | None = None
         self._href = ""
@@ -99,7 +99,7 @@ class LinkHandler(QObject):
             return
         if self._card is None:
             self._card = CitationCard(self._view)
-        place = self._place_of(source.number)
+        place = self._find_place(source.number)
         corner = self._view.viewport().mapToGlobal(place.topLeft())
         self._card.show_source(source, QRect(corner, place.size()))
 

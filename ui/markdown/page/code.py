@@ -74,12 +74,12 @@ class CopyButtons:
 
     Args:
         parent: the parent widget of the buttons.
-        text_of: returns the code of a block by its index among the code blocks.
+        read_text: returns the code of a block by its index among the code blocks.
     """
 
-    def __init__(self, parent: QWidget, text_of: Callable[[int], str]) -> None:
+    def __init__(self, parent: QWidget, read_text: Callable[[int], str]) -> None:
         self._parent = parent
-        self._text_of = text_of
+        self._read_text = read_text
         self._buttons: list[IconButton] = []
 
     def place(self, panels: Sequence[QRectF]) -> None:
@@ -102,7 +102,7 @@ class CopyButtons:
         return made
 
     def _copy(self, index: int) -> None:
-        QGuiApplication.clipboard().setText(self._text_of(index))
+        QGuiApplication.clipboard().setText(self._read_text(index))
         button = self._buttons[index]
         button.set_icon("check", "success.graphic")
         QTimer.singleShot(_SHOWN_MS, button, lambda: button.set_icon("copy"))

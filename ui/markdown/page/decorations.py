@@ -6,7 +6,7 @@ from typing import Literal
 from PySide6.QtGui import QTextTable
 
 from ui.markdown.blocks import Box, HeadingLeaf, Leaf, Paragraph, plain
-from ui.markdown.page.spacing import inset_of
+from ui.markdown.page.spacing import compute_inset
 from ui.widgets.texts import is_rtl
 
 __all__ = [
@@ -159,7 +159,7 @@ class BoxDecorations:
 
 
 def _panel(box: Box, leaf: Leaf, depth: int, first: int, last: int) -> Panel:
-    inset = inset_of(leaf.boxes[:depth])
+    inset = compute_inset(leaf.boxes[:depth])
     text = plain(leaf.runs) if isinstance(leaf, Paragraph | HeadingLeaf) else ""
     return Panel(
         "callout" if box.kind == "callout" else "quote",

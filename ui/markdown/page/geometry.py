@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextLine
 
-__all__ = ["baseline", "bottom_of", "line_at", "parse_origin", "pieces", "top_of"]
+__all__ = ["baseline", "find_bottom", "find_top", "line_at", "parse_origin", "pieces"]
 
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 _ABOVE_BASELINE = 0.8
@@ -22,12 +22,12 @@ def parse_origin(block: QTextBlock) -> QPointF:
     return layout.blockBoundingRect(block).topLeft()
 
 
-def top_of(document: QTextDocument, position: int) -> float:
+def find_top(document: QTextDocument, position: int) -> float:
     """Return the upper edge of the block at a position, without its margin."""
     return parse_origin(document.findBlock(position)).y()
 
 
-def bottom_of(document: QTextDocument, position: int) -> float:
+def find_bottom(document: QTextDocument, position: int) -> float:
     """Return the lower edge of the block at a position; in a table, that of the table."""
     block = document.findBlock(position)
     if table := QTextCursor(block).currentTable():

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, Q
 
 from ui.icons import paint_icon
 from ui.markdown.page.decorations import Decorations, ListMarker, Panel, Pill, Rows, RuleLine, Span
-from ui.markdown.page.geometry import baseline, bottom_of, line_at, parse_origin, pieces, top_of
+from ui.markdown.page.geometry import baseline, find_bottom, find_top, line_at, parse_origin, pieces
 from ui.markdown.page.spacing import CODE_PADDING
 from ui.markdown.page.table import CELL_PADDING
 from ui.markdown.page.writer import OUTDENT
@@ -122,7 +122,7 @@ class DecorationPainter:
         for rect, _ in pieces(self._document, start, end):
             painter.drawRoundedRect(rect.adjusted(-0.5, 0, 0.5, 0), 2, 2)
 
-    def reach_of(self, clip: QRectF) -> Reach:
+    def find_reach(self, clip: QRectF) -> Reach:
         """Return the text positions inside a clip, with two more lines above and below."""
         layout = self._document.documentLayout()
         spare = 2 * Theme.current().line("body")
@@ -161,8 +161,8 @@ class DecorationPainter:
     def _find_panel(self, panel: Panel) -> QRectF:
         padding = _PANEL_PADDING[panel.kind]
         head = Theme.current().px(_CODE_HEAD) if panel.kind == "code" else 0
-        top = top_of(self._document, panel.first) - padding - head
-        bottom = bottom_of(self._document, panel.last) + padding
+        top = find_top(self._document, panel.first) - padding - head
+        bottom = find_bottom(self._document, panel.last) + padding
         last = self._document.findBlock(panel.last).blockFormat()
         if panel.kind != "code" and last.nonBreakableLines():
             bottom += CODE_PADDING  # it ends with code, whose background extends further down
@@ -302,7 +302,7 @@ class DecorationPainter:
 
     def _paint_rule(self, painter: QPainter, position: int) -> None:
         width = self._page_width - 2 * OUTDENT
-        top = round(top_of(self._document, position))
+        top = round(find_top(self._document, position))
         painter.fillRect(QRectF(OUTDENT, top, width, 1), Theme.current().color("line.hairline"))
 
     def _paint_table(self, painter: QPainter, table: QTextTable) -> None:
@@ -311,7 +311,7 @@ class DecorationPainter:
         has_header = table.format().toTableFormat().headerRowCount() > 0
         for row in range(1 if has_header else 0, table.rows()):
             cell = table.cellAt(row, 0).firstCursorPosition()
-            top = round(top_of(self._document, cell.position()) - CELL_PADDING)
+            top = round(find_top(self._document, cell.position()) - CELL_PADDING)
             self._hairline(painter, area, top, is_strong=has_header and row == 1)
 
     def _hairline(self, painter: QPainter, area: QRectF, top: int, *, is_strong: bool) -> None:

@@ -21,9 +21,9 @@ __all__ = [
     "CALLOUT_INSET",
     "CODE_PADDING",
     "Inset",
+    "compute_inset",
     "compute_padding_below",
     "gap_above",
-    "inset_of",
 ]
 
 CODE_PADDING = 12
@@ -43,7 +43,7 @@ class Inset:
     end: float
 
 
-def inset_of(boxes: tuple[Box, ...]) -> Inset:
+def compute_inset(boxes: tuple[Box, ...]) -> Inset:
     """Return the indentation of a leaf inside the given boxes."""
     theme = Theme.current()
     start = end = 0.0

@@ -17,10 +17,10 @@ from ui.theme import Theme
 
 __all__ = [
     "CELL_PADDING",
-    "alignment_of",
     "as_it_stands",
     "cell_format",
     "column_lengths",
+    "find_alignment",
     "measure_columns",
     "table_format",
 ]
@@ -51,7 +51,7 @@ def as_it_stands(leaf: TableRows) -> TableRows:
     return replace(leaf, columns=turned, rows=tuple(row[::-1] for row in leaf.rows))
 
 
-def alignment_of(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
+def find_alignment(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
     """Return the alignment of a column; in a right-to-left table, all but centred ones are right.
 
     In other tables, the alignment is relative to the text direction of each cell.

@@ -73,7 +73,7 @@ class MarkdownView(QTextBrowser):
         self._timer.timeout.connect(self.flush)
         self._colors = QTimer(self, interval=0)
         self._colors.timeout.connect(self._on_colors)
-        self._pointing = LinkHandler(self, self._targets, self.place_of)
+        self._pointing = LinkHandler(self, self._targets, self.find_place)
         self._pointing.citation_clicked.connect(self.citation_clicked)
         self._pointing.citation_pointed.connect(self.citation_pointed)
         self._pointing.link_clicked.connect(self.link_clicked)
@@ -172,7 +172,7 @@ class MarkdownView(QTextBrowser):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the backgrounds, then the text in bands with the decorations around it."""
-        reach = self._ink.reach_of(QRectF(event.rect()))
+        reach = self._ink.find_reach(QRectF(event.rect()))
         painter = QPainter(self.viewport())
         for ink in self._inks:
             self._ink.paint_panels(painter, ink, reach)
@@ -367,17 +367,17 @@ class MarkdownView(QTextBrowser):
     def _targets(self) -> list[str]:
         return [*self._writer.final.targets, *self._writer.tail.targets]
 
-    def places_of(self, number: int) -> list[QRect]:
+    def find_places(self, number: int) -> list[QRect]:
         """Return the rectangles on the view of all citations of a source."""
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
         cited = [pill for pill in pills if number in pill.numbers]
         return [rect.toRect() for pill in cited for rect in self._ink.pill_rects(pill)]
 
-    def place_of(self, number: int) -> QRect:
+    def find_place(self, number: int) -> QRect:
         """Return the rectangle of the citation of a source that is nearest to the pointer."""
         pointer = self.viewport().mapFromGlobal(QCursor.pos())
         return min(
-            self.places_of(number), key=lambda rect: _distance(rect, pointer), default=QRect()
+            self.find_places(number), key=lambda rect: _distance(rect, pointer), default=QRect()
         )
 
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextLength
 from PySide6.QtWidgets import QScrollBar, QWidget
 
 from ui.markdown.page.decorations import Decorations, Panel, Rows
-from ui.markdown.page.geometry import bottom_of, top_of
+from ui.markdown.page.geometry import find_bottom, find_top
 from ui.markdown.page.spacing import CODE_PADDING
 from ui.markdown.page.table import CELL_PADDING, column_lengths
 from ui.markdown.page.writer import OUTDENT
@@ -127,7 +127,10 @@ class WideBlocks(QObject):
     def _codes(self, panel_rect: PanelRect, inks: Sequence[Decorations]) -> Iterator[_Strip]:
         for panel in (panel for ink in inks for panel in ink.panels if panel.kind == "code"):
             outer = panel_rect(panel)
-            top, bottom = top_of(self._document, panel.first), bottom_of(self._document, panel.last)
+            top, bottom = (
+                find_top(self._document, panel.first),
+                find_bottom(self._document, panel.last),
+            )
             left, right = outer.left() + CODE_PADDING, outer.right() - CODE_PADDING
             rect = QRectF(left, top, right - left, bottom - top).toRect()
             key = panel.first

@@ -36,11 +36,11 @@ from ui.markdown.page.decorations import (
     Span,
 )
 from ui.markdown.page.formats import Formats
-from ui.markdown.page.spacing import CODE_PADDING, compute_padding_below, gap_above, inset_of
+from ui.markdown.page.spacing import CODE_PADDING, compute_inset, compute_padding_below, gap_above
 from ui.markdown.page.table import (
-    alignment_of,
     as_it_stands,
     cell_format,
+    find_alignment,
     measure_columns,
     table_format,
 )
@@ -208,7 +208,7 @@ class DocumentWriter:
             self._code = None
         for line in leaf.lines:
             block = self._formats.block("code", top=0 if self._code else top)
-            inset = inset_of(leaf.boxes)
+            inset = compute_inset(leaf.boxes)
             block.setLeftMargin(inset.start + CODE_PADDING)
             block.setRightMargin(inset.end + CODE_PADDING)
             block.setNonBreakableLines(True)
@@ -237,13 +237,13 @@ class DocumentWriter:
         if not leaf.is_continued:
             self._begin(self._formats.spacer(top=top), leaf.boxes)
         leaf = as_it_stands(leaf)
-        format_ = table_format(leaf, inset_of(leaf.boxes).start)
+        format_ = table_format(leaf, compute_inset(leaf.boxes).start)
         table = self._cursor.insertTable(len(leaf.rows), len(leaf.columns.shares), format_)
         for number, row in enumerate(leaf.rows):
             is_header = number == 0 and not leaf.is_continued
             for column, runs in enumerate(row):
                 cell = table.cellAt(number, column)
-                align = alignment_of(leaf.columns, column)
+                align = find_alignment(leaf.columns, column)
                 char = self._write_cell(cell.firstCursorPosition(), runs, align, is_header)
                 cell.setFormat(cell_format(leaf.columns, column, char))
         self._ink.tables.append(
@@ -253,7 +253,7 @@ class DocumentWriter:
                 table.firstPosition(),
                 leaf.columns.shares,
                 measure_columns(leaf.columns),
-                inset_of(leaf.boxes).start,
+                compute_inset(leaf.boxes).start,
                 is_continued=leaf.is_continued,
                 is_rtl=leaf.columns.is_rtl,
             )
@@ -278,7 +278,7 @@ class DocumentWriter:
     def _write_missing(self, leaf: Missing, top: float) -> None:
         words = f"Image not loaded: {leaf.where}"
         block = self._formats.block("ui", words, top=top)
-        inset = inset_of(leaf.boxes)
+        inset = compute_inset(leaf.boxes)
         block.setLeftMargin(inset.start + CODE_PADDING + 24)
         block.setRightMargin(inset.end + CODE_PADDING)
         self._next_block(block, self._formats.text("ui", "text.secondary", Run("")))
@@ -298,7 +298,7 @@ class DocumentWriter:
         char: QTextCharFormat | None = None,
     ) -> None:
         """Begin a block with the indentation of its boxes, mirrored for right-to-left text."""
-        inset = inset_of(boxes)
+        inset = compute_inset(boxes)
         is_rtl_block = block.layoutDirection() == _RTL
         block.setLeftMargin(inset.end if is_rtl_block else inset.start)
         block.setRightMargin(inset.start if is_rtl_block else inset.end)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ui.widgets.figures import count, percent, plural
 
-__all__ = ["ACTION_WORDS", "Act", "NoticeText", "find_passed_share", "notice_of"]
+__all__ = ["ACTION_WORDS", "Act", "NoticeText", "build_notice", "find_passed_share"]
 
 Act = Literal["compact", "raise", "summary", "before"]
 ACTION_WORDS: Mapping[Act, str] = {
@@ -39,7 +39,7 @@ class NoticeText:
     entry: str = ""
 
 
-def notice_of(context: Mapping[str, Any]) -> NoticeText | None:
+def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
     """Return the notice for a request, or None if there is nothing to report."""
     if context["used"] > context["budget"]:
         return _overflow(context)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from ui.panels.context.bar import ContextBar
 from ui.panels.context.left_out import left_out_rows
 from ui.panels.context.left_out_list import LeftOutList
-from ui.panels.context.notice import ACTION_WORDS, Act, NoticeText, notice_of
+from ui.panels.context.notice import ACTION_WORDS, Act, NoticeText, build_notice
 from ui.panels.context.parts import layer_rows, part_rows, pin_rows
 from ui.panels.context.rows import LayerTree, PinList
 from ui.panels.context.sections import SIDE, MemoryText, Section, memory_lines
@@ -23,14 +23,14 @@ from ui.widgets.geometry import make_scroll_area
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline, Notice, Pane
 
-__all__ = ["Beside", "ContextPanel"]
+__all__ = ["ContextPanel", "PanelState"]
 
 _WHICH = (("next", "Next request", ""), ("last", "Last request", ""))
 _CHOSEN = ("chosen", "Request of this answer", "")
 
 
 @dataclass(frozen=True)
-class Beside:
+class PanelState:
     """Information about a request that is not part of its report.
 
     Attributes:
@@ -98,14 +98,14 @@ class ContextPanel(Pane):
         self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)
 
-    def show_context(self, context: Mapping[str, Any], beside: Beside | None = None) -> None:
+    def show_context(self, context: Mapping[str, Any], beside: PanelState | None = None) -> None:
         """Show a request report; expanded rows stay expanded."""
-        beside = beside or Beside()
+        beside = beside or PanelState()
         layers = layer_rows(context, is_estimate=beside.is_estimate)
         self._show_headline(context, beside)
         self._bar.show_context(context)
         self._window.setText(window_sentence(context, beside.counted))
-        self._show_notice(notice_of(context), beside.offers)
+        self._show_notice(build_notice(context), beside.offers)
         asked = beside.questions
         parts = {
             row.code: part_rows(context, row.code, asked, is_estimate=row.is_estimate)
@@ -116,7 +116,7 @@ class ContextPanel(Pane):
         self._show_reuse(context, beside)
         self._show_kept(context, beside)
 
-    def _show_headline(self, context: Mapping[str, Any], beside: Beside) -> None:
+    def _show_headline(self, context: Mapping[str, Any], beside: PanelState) -> None:
         fraction = context["fraction"]
         shares = context.get("policy") or {"trim_at": 0.8}
         tone = "danger" if fraction > 1 else "amber" if fraction > shares["trim_at"] else "primary"
@@ -141,12 +141,12 @@ class ContextPanel(Pane):
         actions = [(ACTION_WORDS[act], partial(self._act, act, notice.entry)) for act in acts]
         self._notice.show_notice(notice.tone, notice.title, notice.text, actions)
 
-    def _show_left_out(self, context: Mapping[str, Any], beside: Beside) -> None:
+    def _show_left_out(self, context: Mapping[str, Any], beside: PanelState) -> None:
         rows = left_out_rows(context, beside.questions)
         self._left_out.show_rows(rows)
         self._left_out_box.show_figure(count(len(rows)), is_shown=bool(rows))
 
-    def _show_reuse(self, context: Mapping[str, Any], beside: Beside) -> None:
+    def _show_reuse(self, context: Mapping[str, Any], beside: PanelState) -> None:
         prefix = context["prefix"]
         reused = prefix["tokens_reused"]
         price = price_sentence(context, beside.prices, beside.counted)
@@ -157,7 +157,7 @@ class ContextPanel(Pane):
         figure = f"{count(reused)} of {count(context['used'])}"
         self._reuse_box.show_figure(figure, is_shown=bool(reused or prefix["reasons"] or price))
 
-    def _show_kept(self, context: Mapping[str, Any], beside: Beside) -> None:
+    def _show_kept(self, context: Mapping[str, Any], beside: PanelState) -> None:
         lines = memory_lines(context.get("memory"))
         self._memory.show_lines(lines)
         self._memory_box.show_figure("", is_shown=bool(lines))

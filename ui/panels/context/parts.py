@@ -183,11 +183,13 @@ def _plain_rows(
     """Return rows for tools, parts of the instructions, and turns that are not segments."""
     written = {segment["id"] for segment in context["segments"] if segment["layer"] == code}
     found = context.get("parts", {}).get(code, ())
-    shown = [(_words_of(part, questions), part) for part in found if part["name"] not in written]
+    shown = [
+        (_describe_part(part, questions), part) for part in found if part["name"] not in written
+    ]
     return [PartRow(text, part["tokens"], tip=text) for text, part in shown]
 
 
-def _words_of(part: Mapping[str, Any], questions: Mapping[str, str]) -> str:
+def _describe_part(part: Mapping[str, Any], questions: Mapping[str, str]) -> str:
     match part["kind"]:
         case "turn" if asked := one_line(questions.get(part["entry"], "")):
             return f"“{asked}”"

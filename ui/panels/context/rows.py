@@ -64,9 +64,9 @@ class PartTree(FitTree):
             return
         super().keyPressEvent(event)
 
-    def menu_of(self, index: QModelIndex) -> QMenu:
+    def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a row: open the note, pin or unpin it, copy its name."""
-        menu, row = super().menu_of(index), index.data(ROW)
+        menu, row = super().build_menu(index), index.data(ROW)
         if not isinstance(row, PartRow):
             return menu
         if row.path:

@@ -171,7 +171,7 @@ class NoteTree(FitTree):
         if index.isValid():
             self.setCurrentIndex(index)
 
-    def menu_of(self, index: QModelIndex) -> QMenu:
+    def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a note or a folder."""
         note, path = self._model.note(index), self._model.path(index)
         menu = QMenu(self)

@@ -55,14 +55,14 @@ def test_a_page_numbers_its_notes_and_says_how_many_there_are() -> None:
     page = build_page(result(3, 3), ListQuery("q"), (), 10_000, ByteEstimator())
     assert [s.number for s in page.segments] == [None, 1, 2, 3]
     assert page.segments[0].raw_content == "3 notes fit; all of them are listed."
-    assert page.noted["listed"] == {"query": "q", "next": None, "total": 3}
+    assert page.stored_fields["listed"] == {"query": "q", "next": None, "total": 3}
 
 
 def test_a_page_keeps_to_its_room_and_says_where_it_ends() -> None:
     page = build_page(result(100, 250), ListQuery("q", 20), (), 400, ByteEstimator())
     shown = len(page.segments) - 1
     assert 1 <= shown < 100
-    assert page.noted["listed"]["next"] == 20 + shown
+    assert page.stored_fields["listed"]["next"] == 20 + shown
     assert page.summary == (
         f"250 notes fit; 21 to {20 + shown} are listed here. Ask for more to see the next."
     )

@@ -8,41 +8,14 @@ from pathlib import Path
 import pytest
 
 from chains.cancel import CancelToken
-from chains.errors import ToolFailed
 from chains.events import ApprovalRequested, ToolEnded, TurnEnded
 from chains.request.chain import AgentLimits, AgentSetup, Chain
-from chains.tool import Proposal, Tool
-from chains.tools.approvals import ApprovalDesk, ApprovalRules, ProposalOutdated
-from chains.tools.registry import build_arguments_schema, build_text_schema
+from chains.tools.approvals import ApprovalDesk, ApprovalRules
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
-from context.messages import ToolDefinition
+from tests.support.asking_tools import Diary
 from tests.support.memory_session import ListSearch
 from tests.support.model_server import Answer
-
-SCHEMA = build_arguments_schema({"text": build_text_schema("What to write.")})
-
-
-class Diary:
-    """A text that a tool appends to, with its own idea of what a proposal is bound to."""
-
-    def __init__(self, name: str = "write_diary", **fields) -> None:
-        self.text = ""
-        self.fields = {"kind": "write", "summary": "Write the diary."} | fields
-        self.tool = Tool(ToolDefinition(name, "Write.", SCHEMA), propose=self.propose)
-
-    def propose(self, arguments) -> Proposal:
-        if not arguments["text"]:
-            raise ToolFailed("There is nothing to write.")
-        before = self.text
-
-        def apply() -> str:
-            if self.text != before:
-                raise ProposalOutdated("The diary has changed.")
-            self.text += arguments["text"]
-            return "Written."
-
-        return Proposal(apply=apply, diff=f"+{arguments['text']}", **self.fields)
 
 
 class Person:

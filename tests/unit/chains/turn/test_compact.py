@@ -8,7 +8,7 @@ from chains.cancel import CancelToken
 from chains.events import CompactionEnded, CompactionStarted, TurnEnded
 from chains.request.chain import Chain
 from chains.request.epochs import LoggedBreaker
-from chains.turn.run import compact_session, run_turn
+from chains.turn.run import compact_on_request, run_turn
 from context.compaction import HEAD
 from context.errors import ContextOverflow
 from context.history.turns import list_turns
@@ -88,7 +88,7 @@ def test_what_a_summary_on_request_takes_belongs_to_no_turn(chat, session, ask, 
     for number in range(3):
         chat(f"Question {number}?")
     request = ask("", api_base=server.url, mode="chat")
-    list(compact_session(chat.chain, request, session, CancelToken(), ""))
+    list(compact_on_request(chat.chain, request, session, CancelToken(), ""))
     (spent,) = (usage for usage in session.usage() if usage.purpose)
     assert (spent.turn_id, spent.request) == ("", 0)
 
@@ -181,7 +181,7 @@ def test_what_is_asked_for_is_compacted_up_to_the_last_complete_turn(chat, sessi
     for number in range(4):
         chat(f"Question {number}?", threshold=50_000)
     request = ask("", api_base=server.url, mode="chat", threshold=50_000)
-    events = list(compact_session(chat.chain, request, session, CancelToken(), "Mention beans."))
+    events = list(compact_on_request(chat.chain, request, session, CancelToken(), "Mention beans."))
     result = events[-1].result
     (apply, *_) = compactions(session)[-1].patch
     assert result["entry"] == compactions(session)[-1].id
@@ -195,7 +195,7 @@ def test_where_nothing_precedes_the_last_turn_nothing_is_compacted(chat, session
     chat("Question?")
     request = ask("", api_base=server.url, mode="chat")
     before = list(session.entries)
-    events = list(compact_session(chat.chain, request, session, CancelToken()))
+    events = list(compact_on_request(chat.chain, request, session, CancelToken()))
     assert events[-1].result["entry"] is None
     assert session.entries == before
 

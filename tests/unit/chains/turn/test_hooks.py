@@ -12,7 +12,7 @@ from chains.events import MessageEnded, ToolStarted, TurnEnded, Warned
 from chains.prompts import Customization
 from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.turn.agent import AGENT_TOOLS
-from chains.turn.run import compact_session, preview, run_turn
+from chains.turn.run import compact_on_request, preview, run_turn
 from context.errors import ContextHookError
 from context.hooks import ContextResult, CustomMessage, HookRegistry
 from context.log.entries import CustomMessageEntry, EphemeralEntry, TransformEntry
@@ -126,7 +126,7 @@ def test_a_changed_question_stays_changed_in_every_later_call(chat, server, sess
     report = result_of(chat("And now?", is_hooked=False)).context
     assert report["prefix"] == {**report["prefix"], "changed": False, "reasons": []}
     request = ask("", mode="chat", api_base=server.url)
-    list(compact_session(Chain("chat", lambda _: None), request, session, CancelToken()))
+    list(compact_on_request(Chain("chat", lambda _: None), request, session, CancelToken()))
     sent = "".join(received.raw.decode() for received in server.received)
     assert "1234" not in sent
     assert "My code is …." in json.dumps(server.bodies[1], ensure_ascii=False)

@@ -493,7 +493,7 @@ def test_a_question_that_leans_is_searched_with_the_last_turn_and_says_so(
     assert Step("search", "Searching for “and in autumn? beans sown Garden”") in events
     assert result_of(events).to_dict()["searched"] == "and in autumn? beans sown Garden"
     asked = list_turns(session.path())
-    assert [turn.noted.get("searched") for turn in asked] == [
+    assert [turn.stored_fields.get("searched") for turn in asked] == [
         None,
         "and in autumn? beans sown Garden",
     ]

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from chains.cancel import CancelToken
-from chains.errors import Cancelled, FetchFailed
+from chains.errors import Cancelled, FetchFailed, LedgerFailed
+from chains.ledger import NoLedger, OpenRecord, OutgoingCall
 from chains.web import client as client_module
 from chains.web.client import RedirectedElsewhere, WebClient
 from chains.web.urls import IPAddress
@@ -24,7 +25,7 @@ def server() -> Iterator[WebServer]:
 
 @pytest.fixture
 def client() -> WebClient:
-    return WebClient(lambda: False, is_allowed=allow_loopback)
+    return WebClient(lambda: False, NoLedger(), is_allowed=allow_loopback)
 
 
 def redirect(target: str, status: int = 302) -> Page:
@@ -48,12 +49,14 @@ def test_a_page_arrives_with_its_type_and_nothing_of_the_user_is_sent(
 def test_the_address_of_this_computer_is_refused_by_the_usual_rules(server: WebServer) -> None:
     for host in ("127.0.0.1", "localhost"):
         with pytest.raises(FetchFailed, match="this computer or of a private network"):
-            WebClient(lambda: False).fetch(f"http://{host}:{server.port}/", CancelToken())
+            WebClient(lambda: False, NoLedger()).fetch(
+                f"http://{host}:{server.port}/", CancelToken()
+            )
     assert not server.requests
 
 
 def test_offline_refuses_every_address(server: WebServer) -> None:
-    client = WebClient(lambda: True, is_allowed=allow_loopback)
+    client = WebClient(lambda: True, NoLedger(), is_allowed=allow_loopback)
     with pytest.raises(FetchFailed, match=r"privacy\.offline"):
         client.fetch(server.url, CancelToken())
     assert not server.requests
@@ -113,7 +116,7 @@ def test_a_second_answer_of_the_name_server_is_not_used(
         checked.append(ip)
         return True
 
-    client = WebClient(lambda: False, is_allowed=allow)
+    client = WebClient(lambda: False, NoLedger(), is_allowed=allow)
     found = client.fetch(f"http://rebinding.test:{server.port}/", CancelToken())
     assert (found.body, len(lookups)) == (b"first", 1)
     assert checked == [ipaddress.ip_address("127.0.0.1")]
@@ -129,7 +132,7 @@ def test_one_private_address_among_those_of_a_host_is_enough_to_refuse_it(
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     with pytest.raises(FetchFailed, match=r"192\.168\.0\.1"):
-        WebClient(lambda: False).fetch("http://mixed.test/", CancelToken())
+        WebClient(lambda: False, NoLedger()).fetch("http://mixed.test/", CancelToken())
 
 
 def test_a_page_that_is_too_large_is_refused_before_and_while_it_arrives(
@@ -187,3 +190,17 @@ def test_a_page_that_stalls_ends_at_the_limit_and_on_a_cancel(
     with pytest.raises(Cancelled):
         client.fetch(f"{server.url}/a", cancel)
     thread.join()
+
+
+class FullLedger:
+    """A ledger that cannot be written."""
+
+    def record(self, call: OutgoingCall) -> OpenRecord:
+        raise LedgerFailed(call.host, "the disk is full")
+
+
+def test_a_request_that_cannot_be_recorded_is_not_made(server: WebServer) -> None:
+    client = WebClient(lambda: False, FullLedger(), is_allowed=allow_loopback)
+    with pytest.raises(LedgerFailed):
+        client.fetch(server.url, CancelToken())
+    assert not server.requests

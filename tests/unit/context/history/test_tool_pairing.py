@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.history.tool_pairing import NO_RESULT, seal_calls
+from context.history.tool_pairing import NO_RESULT, complete_tool_calls
 from context.messages import Message, ToolCallPart, ToolResultPart, list_tool_calls
 
 
@@ -19,43 +19,43 @@ def user(name):
 
 def test_what_has_no_tools_is_left_as_it_is():
     messages = (user("q"), Message("assistant", "a", "a"))
-    assert seal_calls(messages) == messages
+    assert complete_tool_calls(messages) == messages
 
 
 def test_answered_calls_are_left_as_they_are():
     messages = (user("q"), call("m", "1", "2"), result("r", "1"), result("s", "2"))
-    assert seal_calls(messages) == messages
+    assert complete_tool_calls(messages) == messages
 
 
 def test_an_open_call_gets_an_error_for_a_result():
-    *same, sealed = seal_calls((user("q"), call("m", "1", "2"), result("r", "1")))
+    *same, sealed = complete_tool_calls((user("q"), call("m", "1", "2"), result("r", "1")))
     assert [message.id for message in same] == ["q", "m", "r"]
     assert sealed == Message("tool", (ToolResultPart("2", NO_RESULT, True),), "m:sealed")
 
 
 def test_a_result_without_its_call_is_left_out():
     stray = (result("r", "1"), user("q"), Message("assistant", "a", "a"), result("s", "2"))
-    assert [message.id for message in seal_calls(stray)] == ["q", "a"]
+    assert [message.id for message in complete_tool_calls(stray)] == ["q", "a"]
 
 
 def test_of_two_results_the_first_counts():
     messages = (call("m", "1"), result("r", "1"), result("s", "1"))
-    assert [message.id for message in seal_calls(messages)] == ["m", "r"]
+    assert [message.id for message in complete_tool_calls(messages)] == ["m", "r"]
 
 
 def test_a_result_that_came_late_takes_the_place_of_the_error():
-    sealed = seal_calls((call("m", "1"),))
-    assert [m.id for m in seal_calls((*sealed, result("r", "1")))] == ["m", "r"]
+    sealed = complete_tool_calls((call("m", "1"),))
+    assert [m.id for m in complete_tool_calls((*sealed, result("r", "1")))] == ["m", "r"]
 
 
 def test_what_stands_between_a_call_and_its_result_moves_behind_it():
     messages = (call("m", "1"), user("note"), result("r", "1"))
-    assert [message.id for message in seal_calls(messages)] == ["m", "r", "note"]
+    assert [message.id for message in complete_tool_calls(messages)] == ["m", "r", "note"]
 
 
 def test_an_id_may_be_used_again_by_a_later_call():
     messages = (call("m", "1"), result("r", "1"), call("n", "1"), result("s", "1"))
-    assert seal_calls(messages) == messages
+    assert complete_tool_calls(messages) == messages
 
 
 IDS = st.lists(st.sampled_from("123"), min_size=1, max_size=3, unique=True)
@@ -85,8 +85,8 @@ def check_pairs(messages):
 
 @given(MESSAGES)
 def test_every_call_has_exactly_one_result_behind_it(messages):
-    sealed = seal_calls(messages)
+    sealed = complete_tool_calls(messages)
     check_pairs(sealed)
-    assert seal_calls(sealed) == sealed
+    assert complete_tool_calls(sealed) == sealed
     kept = [message for message in sealed if message.role != "tool"]
     assert kept == [message for message in messages if message.role != "tool"]

@@ -1,0 +1,19 @@
+"""Use the tools of MCP servers, as programs on this computer or at an address.
+
+```
+settings → server: McpServer → client: connect, list, call → calls: text of bounded size
+                                  └── wire: a child process, or streamable HTTP
+```
+
+- `server`: the values: a server of the settings, a tool, and the hashes that approvals apply to.
+- `client`: the running servers; starts, restarts and stops them, with limits on time.
+- `wire`: the child process of a server, with a clean environment and bounded messages; HTTP.
+- `calls`: checks arguments against the JSON schema of a tool; the result of a tool as text.
+
+May import: `chains.event_loop`, `chains.ledger`, `chains.llm.http`, vault.workers. Must not: app,
+ui, tools. The SDK and jsonschema are imported on first use.
+Invariants: a server is an opponent. What it says is bounded, shown without invisible characters and
+never decides by itself. A server that fails is one sentence, not a failed turn. Nothing is printed.
+"""
+
+__all__ = ["calls", "client", "server"]

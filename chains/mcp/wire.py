@@ -1,0 +1,228 @@
+"""The two ways to an MCP server: a child process, or an address over streamable HTTP.
+
+Unlike the transport of the SDK, `ServerProcess` limits the length of a message, keeps the last line
+of standard error for the report of a crash instead of printing it, and reports the end of the
+process. The child gets no keys: only the usual variables and those of its entry in the settings.
+
+The user chose the address of a server, so one of the own network is allowed. The headers of the
+settings are sent to that address only: the SDK follows redirects within it and no others.
+"""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from chains.errors import McpFailed
+from chains.llm.http import is_loopback
+from chains.mcp.server import McpServer, show_text
+from vault.workers.process import pick_environment
+
+if TYPE_CHECKING:
+    import httpx2
+    from anyio.abc import Process
+
+__all__ = ["ServerProcess", "open_http"]
+
+MAX_MESSAGE_CHARS: Final = 16_000_000
+END_S: Final = 2.0
+MAX_RESPONSE_BYTES: Final = 16_000_000
+STEP_S: Final = 30.0
+READ_S: Final = 300.0
+_STDERR_BYTES: Final = 2_000
+
+
+class ServerProcess:
+    """The child process of an MCP server.
+
+    Attributes:
+        end: how the process ended, or empty while it runs.
+    """
+
+    def __init__(self, server: McpServer, on_end: Callable[[], None]) -> None:
+        """Store the server; `on_end` is called when its output ends."""
+        self.end = ""
+        self._server = server
+        self._on_end = on_end
+        self._errors = b""
+
+    @asynccontextmanager
+    async def open_streams(self) -> AsyncIterator[Any]:
+        """Start the process, and yield its stream of received messages and that of sent ones.
+
+        Raises:
+            McpFailed: the program cannot be started.
+        """
+        import anyio
+        from mcp.shared.message import SessionMessage
+
+        process = await self._start()
+        received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outgoing, sent = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._receive, process, received)
+            tasks.start_soon(_send, process, sent)
+            tasks.start_soon(self._keep_errors, process)
+            try:
+                yield incoming, outgoing
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _stop(process)
+                tasks.cancel_scope.cancel()
+                for stream in (received, incoming, outgoing, sent):
+                    stream.close()
+
+    async def _start(self) -> "Process":
+        import anyio
+
+        environment = {**pick_environment(is_online=True), **self._server.env}
+        command = shutil.which(self._server.command, path=environment.get("PATH"))
+        if command is None:
+            raise McpFailed(
+                f"The MCP server {self._server.name} cannot be started: there is no program "
+                f"{show_text(self._server.command)}. Install it, or correct mcp.servers."
+            )
+        try:
+            return await anyio.open_process(
+                [command, *self._server.args],
+                env=environment,
+                cwd=Path.home() if Path.home().is_dir() else os.path.abspath(os.sep),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise McpFailed(
+                f"The MCP server {self._server.name} cannot be started: {reason}."
+            ) from error
+
+    async def _receive(self, process: "Process", received: Any) -> None:
+        import anyio
+
+        assert process.stdout is not None
+        pieces: list[bytes] = []
+        size = 0
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ProcessLookupError):
+            async for chunk in process.stdout:
+                *lines, rest = chunk.split(b"\n")
+                for line in lines:
+                    await _deliver(b"".join([*pieces, line]), received)
+                    pieces, size = [], 0
+                pieces.append(rest)
+                size += len(rest)
+                if size > MAX_MESSAGE_CHARS:
+                    self.end = "it sent a message that is too large"
+                    process.terminate()
+                    break
+        await self._finish(process)
+        received.close()
+
+    async def _finish(self, process: "Process") -> None:
+        """Wait briefly for the end of the process, and describe it."""
+        import anyio
+
+        with anyio.move_on_after(1):
+            while process.returncode is None and not self.end:
+                await anyio.sleep(0.01)
+        if not self.end:
+            code = process.returncode
+            how = f"with signal {-code}" if code and code < 0 else f"with code {code}"
+            self.end = f"it ended {how}" if code is not None else "it closed its output"
+            lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+            self.end += f" ({show_text(lines[-1].strip()[:200])})" if lines else ""
+        self._on_end()
+
+    async def _keep_errors(self, process: "Process") -> None:
+        import anyio
+
+        assert process.stderr is not None
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async for chunk in process.stderr:
+                self._errors = (self._errors + chunk)[-_STDERR_BYTES:]
+
+
+async def _deliver(line: bytes, received: Any) -> None:
+    """Pass a line of output on. A line that is no message, such as a log line, is left out."""
+    from mcp.shared.message import SessionMessage
+    from mcp.types import jsonrpc_message_adapter
+
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return
+    await received.send(SessionMessage(message))
+
+
+async def _send(process: "Process", sent: Any) -> None:
+    import anyio
+
+    assert process.stdin is not None
+    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+        async for item in sent:
+            text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            await process.stdin.send(f"{text}\n".encode("utf-8", "replace"))
+
+
+async def _stop(process: "Process") -> None:
+    """Close the input of the process, and end it with all its children if it does not end."""
+    import anyio
+    from mcp.os.posix.utilities import terminate_posix_process_tree
+
+    assert process.stdin is not None
+    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await process.stdin.aclose()
+    with anyio.move_on_after(END_S):
+        while process.returncode is None:
+            await anyio.sleep(0.01)
+    await terminate_posix_process_tree(process, END_S)
+    # A process that left the group may hold the pipes open, for which `aclose` would wait.
+    transport = getattr(getattr(process, "_process", None), "_transport", None)
+    if transport is not None:
+        transport.close()
+
+
+@asynccontextmanager
+async def open_http(server: McpServer) -> AsyncIterator[Any]:
+    """Connect, and yield the stream of received messages and that of sent ones."""
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    async def limit(response: httpx2.Response) -> None:
+        response.stream = _limit_stream(response)
+
+    client = httpx2.AsyncClient(
+        # A compressed response could grow without limit.
+        headers={"Accept-Encoding": "identity", **server.headers},
+        timeout=httpx2.Timeout(STEP_S, read=READ_S),
+        trust_env=not is_loopback(server.host),
+        event_hooks={"response": [limit]},
+    )
+    async with client, streamable_http_client(server.url, http_client=client) as streams:
+        yield streams
+
+
+def _limit_stream(response: "httpx2.Response") -> "httpx2.AsyncByteStream":
+    """Return the body of a response with a limit on its size.
+
+    A stream of events has no limit as a whole; the SDK limits each event.
+    """
+    import httpx2
+
+    source = cast("httpx2.AsyncByteStream", response.stream)
+    if response.headers.get("content-type", "").startswith("text/event-stream"):
+        return source
+
+    class Limited(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for chunk in source:
+                size += len(chunk)
+                if size > MAX_RESPONSE_BYTES:
+                    raise McpFailed("The MCP server sent a message that is too large.")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await source.aclose()
+
+    return Limited()

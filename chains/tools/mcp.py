@@ -1,0 +1,100 @@
+"""The tools of MCP servers, as tools of an agent that ask first; and the approval of a server.
+
+What a server declares about a tool is shown to the person who decides. It is not trusted: it never
+makes a call run without an approval of the user.
+"""
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from chains.cancel import CancelToken
+from chains.errors import LedgerFailed, McpFailed, ToolFailed
+from chains.mcp.client import McpClient
+from chains.mcp.server import McpServer, McpTool, show_text
+from chains.tool import Proposal, Tool
+from context.messages import ToolDefinition
+
+__all__ = ["build_mcp_tools", "describe_tools", "propose_change", "propose_start"]
+
+APPROVED: Final = "approved"
+
+
+def build_mcp_tools(
+    client: McpClient, server: McpServer, tools: Sequence[McpTool], cancel: CancelToken
+) -> tuple[Tool, ...]:
+    """Build the tools of a server.
+
+    Args:
+        client: calls the server.
+        server: the approved server.
+        tools: the tools that it lists.
+        cancel: the token of the turn.
+    """
+    return tuple(_build_tool(client, server, tool, cancel) for tool in tools)
+
+
+def propose_start(server: McpServer) -> Proposal:
+    """Return the proposal to start a program, or to connect to an address, for the first time."""
+    action = "Start" if server.command else "Connect to"
+    return Proposal("mcp", f"{action} the MCP server {server.name}: {server.shown}", _approve)
+
+
+def propose_change(server: McpServer, old: str, new: str) -> Proposal:
+    """Return the proposal to accept the changed tools of a server.
+
+    Args:
+        server: the server.
+        old: the description of the tools that were approved.
+        new: that of the current tools.
+    """
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "before", "now", lineterm="")
+    summary = f"The MCP server {server.name} has changed its tools. Use the changed tools?"
+    return Proposal("mcp", summary, _approve, diff="\n".join(lines))
+
+
+def describe_tools(tools: Sequence[McpTool]) -> str:
+    """Return all that a server says about its tools, as text to compare and to show."""
+    return "\n".join(_describe_tool(tool) for tool in sorted(tools, key=lambda tool: tool.name))
+
+
+def _describe_tool(tool: McpTool) -> str:
+    hints = [_describe_hints(tool)] if _describe_hints(tool) else []
+    schema = json.dumps(tool.schema, indent=1, sort_keys=True)
+    return "\n".join([show_text(tool.name), *hints, show_text(tool.description, "\n"), schema])
+
+
+def _describe_hints(tool: McpTool) -> str:
+    """Return what a server declares about the effect of a tool as a sentence, or empty."""
+    if tool.is_destructive:
+        return "The server declares that it may destroy data."
+    if tool.is_read_only:
+        return "The server declares that it changes nothing, which is not checked."
+    return ""
+
+
+def _build_tool(client: McpClient, server: McpServer, tool: McpTool, cancel: CancelToken) -> Tool:
+    def propose(arguments: Mapping[str, Any]) -> Proposal:
+        summary = f"Call {show_text(tool.name)} of the MCP server {server.name}."
+        declares_reading = tool.is_read_only and not tool.is_destructive
+        return Proposal(
+            "mcp",
+            f"{summary} {_describe_hints(tool)}".strip(),
+            lambda: call(arguments),
+            session_scope=tool.full_name if declares_reading else "",
+        )
+
+    def call(arguments: Mapping[str, Any]) -> str:
+        try:
+            return client.call(server, tool, arguments, cancel)
+        except (McpFailed, LedgerFailed) as error:
+            raise ToolFailed(str(error)) from error
+
+    description = f"[MCP server {server.name}] {tool.shown_description}"
+    definition = ToolDefinition(tool.full_name, description, dict(tool.schema))
+    return Tool(definition, propose=propose, origin="mcp")
+
+
+def _approve() -> str:
+    return APPROVED

@@ -1,0 +1,33 @@
+"""A tool that asks first, with a text that it appends to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chains.errors import ProposalOutdated, ToolFailed
+from chains.tool import Proposal, Tool
+from chains.tools.registry import build_arguments_schema, build_text_schema
+from context.messages import ToolDefinition
+
+SCHEMA = build_arguments_schema({"text": build_text_schema("What to write.")})
+
+
+class Diary:
+    """A text that a tool appends to, with its own idea of what a proposal is bound to."""
+
+    def __init__(self, name: str = "write_diary", **fields: Any) -> None:
+        self.text = ""
+        self.fields: dict[str, Any] = {"kind": "write", "summary": "Write the diary."} | fields
+        self.tool = Tool(ToolDefinition(name, "Write.", SCHEMA), propose=self.propose)
+
+    def propose(self, arguments: Mapping[str, Any]) -> Proposal:
+        if not arguments["text"]:
+            raise ToolFailed("There is nothing to write.")
+        before = self.text
+
+        def apply() -> str:
+            if self.text != before:
+                raise ProposalOutdated("The diary has changed.")
+            self.text += str(arguments["text"])
+            return "Written."
+
+        return Proposal(apply=apply, diff=f"+{arguments['text']}", **self.fields)
