@@ -26,6 +26,7 @@ from context.assemble.attachments import Resolve
 from context.layers import Segment
 from context.messages import ToolDefinition
 from vault.index import NoteState
+from vault.notes.links import LinkResolver
 from vault.notes.note import Note
 from vault.search.hits import Hit, SearchResult
 
@@ -73,6 +74,12 @@ class NotesPort(SearchPort, Protocol):
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every note."""
+
+    def tags(self) -> Mapping[str, Sequence[str]]:
+        """Return the paths of the notes with each tag, by tag without `#`, as indexed."""
+
+    def build_link_resolver(self) -> LinkResolver:
+        """Build a link resolver for the indexed notes."""
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
         """Return the paths that the current rules do not exclude, regardless of the index."""

@@ -7,6 +7,7 @@ tool call → registry: find the tool, check the arguments → run → result an
 - `registry`: runs the tool calls of a model, and checks arguments against JSON schemas.
 - `approvals`: proposals of tools that ask first, and the desk where their decisions arrive.
 - `notes`: search_notes, read_note and list_folder; numbers the passages for citations.
+- `listing`: grep_notes, get_links, list_tags, recent_notes and current_time.
 - `memory_tools`: update_memory, update_progress, and remember, which asks first.
 - `web`: fetch_url, and web pages as segments. `mcp`: the tools of MCP servers; both ask first.
 - `context_tools`: read_result reads stored results in pages, compact_context frees space.
@@ -17,4 +18,13 @@ Invariants: a call has exactly one result. A failure is a result that says what 
 does not end the turn. Only notes that a model may read are read.
 """
 
-__all__ = ["approvals", "context_tools", "mcp", "memory_tools", "notes", "registry", "web"]
+__all__ = [
+    "approvals",
+    "context_tools",
+    "listing",
+    "mcp",
+    "memory_tools",
+    "notes",
+    "registry",
+    "web",
+]

@@ -31,6 +31,7 @@ from chains.tools.context_tools import (
     describe_compaction,
     offload_result,
 )
+from chains.tools.listing import LISTING_TOOLS, build_listing_tools
 from chains.tools.memory_tools import MEMORY_TOOLS, SessionMemory, build_memory_tools
 from chains.tools.notes import NOTE_TOOLS, Sources, build_note_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, parse_arguments
@@ -45,6 +46,7 @@ __all__ = ["AGENT_TOOLS", "AgentLoop"]
 
 AGENT_TOOLS: Final[tuple[ToolDefinition, ...]] = (
     *NOTE_TOOLS,
+    *LISTING_TOOLS,
     READ_RESULT,
     COMPACT_CONTEXT,
     *MEMORY_TOOLS,
@@ -73,6 +75,7 @@ class AgentLoop:
         self._registry = ToolRegistry(
             (
                 *tools,
+                *build_listing_tools(agent.notes),
                 build_result_tool(context.session),
                 build_compact_tool(),
                 *build_memory_tools(self._memory),

@@ -109,7 +109,7 @@ class _RegexFilter:
         import regex
 
         self.text = text
-        self.problem = _find_refusal(text[1:-1])
+        self.problem = find_refusal(text[1:-1])
         try:
             self._pattern = None if self.problem else regex.compile(text[1:-1], regex.IGNORECASE)
         except regex.error:
@@ -166,7 +166,7 @@ def _build_filter(text: str) -> Filter:
     return _RegexFilter(text) if is_expression else _PrefixFilter(text)
 
 
-def _find_refusal(expression: str) -> str:
+def find_refusal(expression: str) -> str:
     """Return why a regular expression is refused before compiling; empty if it is harmless."""
     if len(expression) > MAX_CHARS:
         return f"it has more than {MAX_CHARS} characters"

@@ -8,6 +8,7 @@
     exact      Find the nearest passages by an exact scan of the catalog's vectors.
     excerpts   Cut long passages to the few sentences that a query is about.
     explain    Explain why a note is or is not among the hits.
+    grep       Find lines and links in the notes on disk, without the index.
     hits       The hits of a search.
     listing    List every note that matches a query, in pages.
     passages   Read passages of a catalog by keywords, hashes and ids.
@@ -27,6 +28,7 @@ __all__ = [
     "exact",
     "excerpts",
     "explain",
+    "grep",
     "hits",
     "listing",
     "passages",

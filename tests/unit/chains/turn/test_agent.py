@@ -100,6 +100,11 @@ def test_the_model_is_told_of_its_tools_and_gets_what_they_find(run, server):
         "search_notes",
         "read_note",
         "list_folder",
+        "grep_notes",
+        "get_links",
+        "list_tags",
+        "recent_notes",
+        "current_time",
         "read_result",
         "compact_context",
         "update_memory",
@@ -316,7 +321,7 @@ def test_calls_of_several_turns_have_names_of_their_own(run, server, session):
 
 def test_a_dry_run_sends_and_stores_nothing(run, server, session):
     result = result_of(run(dry_run=True))
-    assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 7)
+    assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 12)
     assert (server.bodies, session.entries) == ([], [])
 
 
