@@ -89,6 +89,11 @@ class Paths:
         return self.state / "instructions"
 
     @property
+    def edits(self) -> Path:
+        """The folder of the journal of edits of notes, which undo needs."""
+        return self.state / "edits"
+
+    @property
     def log_file(self) -> Path:
         """The current log file; older ones in the same folder end with a number."""
         return self.state / "strata.log"

@@ -10,6 +10,7 @@ tool call → registry: find the tool, check the arguments → run → result an
 - `listing`: grep_notes, get_links, list_tags, recent_notes and current_time.
 - `memory_tools`: update_memory, update_progress, and remember, which asks first.
 - `web`: fetch_url, and web pages as segments. `mcp`: the tools of MCP servers; both ask first.
+- `edits`: create_note, edit_note, append_to_note and move_note, which ask first.
 - `context_tools`: read_result reads stored results in pages, compact_context frees space.
 
 May import: `chains.mcp`, `chains.web`, `chains.request`, `chains.retrieval`, context, vault. Must
@@ -21,6 +22,7 @@ does not end the turn. Only notes that a model may read are read.
 __all__ = [
     "approvals",
     "context_tools",
+    "edits",
     "listing",
     "mcp",
     "memory_tools",

@@ -1,6 +1,5 @@
 """Plan an edit of a note as a value: the exact bytes of every file before and after it."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -101,7 +100,7 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
     old, new = normalize_line_ends(old), normalize_line_ends(new)
     if not old:
         raise EditRefused("The text to replace is empty. Name a text of the note, or append.")
-    found = [match.start() for match in _find_all(note.text, old)]
+    found = list(_find_all(note.text, old))
     if not found:
         raise EditRefused(
             f"The text to replace is not in {note.path}: {_shorten(old)}. "
@@ -144,9 +143,12 @@ def read_text(content: bytes | None) -> str | None:
         return content.decode("utf-8", "replace")
 
 
-def _find_all(text: str, part: str) -> Iterator[re.Match[str]]:
-    """Find a text also where it overlaps with itself."""
-    return re.finditer(f"(?={re.escape(part)})", text)
+def _find_all(text: str, part: str) -> Iterator[int]:
+    """Yield each place of a text in another one, also where it overlaps with itself."""
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
 
 
 def _shorten(text: str) -> str:

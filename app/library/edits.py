@@ -1,0 +1,85 @@
+"""The edits of notes that models make: the tools of a run, its changes, and undo."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from chains.tool import Tool
+from chains.tools.edits import build_edit_tools
+from vault.edits.editor import NoteEditor
+from vault.edits.journal import EditJournal, EditRun
+from vault.edits.undo import EditHistory, UndoneRun
+from vault.paths import printable
+
+__all__ = ["NoteEdits"]
+
+
+class NoteEdits:
+    """The edits of notes, with their journal; every method may be called from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """Use the journal in a folder, which need not exist."""
+        self._journal = EditJournal(folder)
+        self._lock = threading.Lock()
+        self._runs: dict[str, EditRun] = {}
+
+    def build_tools(
+        self, root: Path, exclude: Callable[[], Sequence[str]], session: str
+    ) -> tuple[Tool, ...]:
+        """Begin the run of a turn, and build the tools that edit notes.
+
+        Args:
+            root: the folder of notes.
+            exclude: returns the user's patterns of notes to exclude.
+            session: the chat, or empty for a request that is only shown.
+        """
+        run = EditRun(token_hex(4), session)
+        with self._lock:
+            self._runs[session] = run
+        return build_edit_tools(NoteEditor(root, self._journal, exclude), run)
+
+    def describe_run(self, session: str) -> dict[str, Any] | None:
+        """Return the net changes of a chat's last run as JSON, or None if it changed nothing."""
+        with self._lock:
+            run = self._runs.get(session)
+        changes = () if run is None else self._history.list_net_changes(run.id)
+        if run is None or not changes:
+            return None
+        notes = [
+            {
+                "path": printable(change.path),
+                "old_path": printable(change.old_path) or None,
+                "is_new": change.before is None,
+                "diff": change.diff,
+            }
+            for change in changes
+        ]
+        return {"run": run.id, "notes": notes}
+
+    def undo(
+        self, *, run: str | None = None, edit: str | None = None, session: str | None = None
+    ) -> UndoneRun:
+        """Undo one edit, a run, or the last run that is not undone yet.
+
+        Args:
+            run: the run; None for the last one.
+            edit: an edit by its id, instead of a run.
+            session: the chat whose last run is undone; None for the last run of all.
+
+        Raises:
+            UndoRefused: there is none, it is undone already, or a note changed since.
+            EditFailed: a note could not be written. Another undo continues.
+        """
+        if edit is not None:
+            return self._history.undo_edit(edit)
+        return self._history.undo_run(run or self._history.find_last_run(session))
+
+    def remove_leftovers(self) -> None:
+        """Remove the temporary files of edits that a killed process did not finish."""
+        self._history.remove_leftovers()
+
+    @property
+    def _history(self) -> EditHistory:
+        return EditHistory(self._journal)

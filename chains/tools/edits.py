@@ -1,0 +1,182 @@
+"""Tools that edit notes: create_note, edit_note, append_to_note and move_note.
+
+Each call proposes an edit with its diff. A call that would write a marker of left-out text is
+refused, since the model never saw what the marker stands for.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chains.errors import ProposalOutdated, ToolFailed
+from chains.tool import Proposal, Tool
+from chains.tools.registry import build_arguments_schema, build_text_schema
+from context.messages import ToolDefinition
+from vault.edits.diff import count_removed
+from vault.edits.editor import NoteEditor
+from vault.edits.journal import EditRun
+from vault.edits.plan import ContentChange, EditPlan, FileMove, read_text
+from vault.edits.undo import NetChange
+from vault.errors import EditOutdated
+from vault.paths import printable
+
+__all__ = ["EDIT_TOOLS", "build_edit_tools"]
+
+MOST_NOTES: Final = 10
+MOST_REMOVED: Final = 0.1
+_MARKERS: Final = ("[trimmed]", "[Content truncated", "[Tool result stored — ")
+_CREATE: Final = ToolDefinition(
+    "create_note",
+    "Create a note. The user sees it first, and may refuse. Link to other notes as [[Name]].",
+    build_arguments_schema(
+        {
+            "path": build_text_schema("The path of the new note, such as Folder/Name.md."),
+            "text": build_text_schema("The whole text, in Markdown."),
+        }
+    ),
+)
+_EDIT: Final = ToolDefinition(
+    "edit_note",
+    "Replace a text in a note by another one. Read the note first. The user sees the change first, "
+    "and may refuse.",
+    build_arguments_schema(
+        {
+            "path": build_text_schema("The note's path."),
+            "old": build_text_schema(
+                "The text to replace, exactly as in the note. It has to be in the note once: give "
+                "as much text around it as that takes."
+            ),
+            "new": build_text_schema("The new text; empty to remove the old one."),
+        }
+    ),
+)
+_APPEND: Final = ToolDefinition(
+    "append_to_note",
+    "Add lines at the end of a note. The user sees them first, and may refuse.",
+    build_arguments_schema(
+        {
+            "path": build_text_schema("The note's path."),
+            "text": build_text_schema("The lines to add, in Markdown."),
+        }
+    ),
+)
+_MOVE: Final = ToolDefinition(
+    "move_note",
+    "Move or rename a note. Links to it in other notes follow. The user sees the change first, and "
+    "may refuse.",
+    build_arguments_schema(
+        {
+            "path": build_text_schema("The note's path."),
+            "to": build_text_schema("The new path, such as Folder/Name.md, or a folder."),
+        }
+    ),
+)
+EDIT_TOOLS: Final = (_CREATE, _EDIT, _APPEND, _MOVE)
+
+
+def build_edit_tools(editor: NoteEditor, run: EditRun) -> tuple[Tool, ...]:
+    """Build the tools that edit notes.
+
+    Args:
+        editor: plans and applies the edits.
+        run: the run that the edits belong to; it is undone as a whole.
+    """
+    edits = _ProposedEdits(editor, run)
+    plans: Mapping[str, Callable[[Mapping[str, Any]], EditPlan]] = {
+        _CREATE.name: lambda a: editor.plan_create(a["path"], a["text"]),
+        _EDIT.name: lambda a: editor.plan_replacement(a["path"], a["old"], a["new"]),
+        _APPEND.name: lambda a: editor.plan_append(a["path"], a["text"]),
+        _MOVE.name: lambda a: editor.plan_move(a["path"], a["to"]),
+    }
+
+    def build(definition: ToolDefinition) -> Tool:
+        def propose(arguments: Mapping[str, Any]) -> Proposal:
+            _check_markers(arguments)
+            return edits.propose(plans[definition.name](arguments))
+
+        return Tool(definition, propose=propose)
+
+    return tuple(build(definition) for definition in EDIT_TOOLS)
+
+
+def _check_markers(arguments: Mapping[str, str]) -> None:
+    """Refuse a new text with a marker that the text it replaces does not have.
+
+    Raises:
+        ToolFailed: the new text has such a marker.
+    """
+    new = arguments.get("text", arguments.get("new", ""))
+    old = arguments.get("old", "")
+    for marker in _MARKERS:
+        if new.count(marker) > old.count(marker):
+            raise ToolFailed(
+                f"The text contains “{marker.strip()}”, which marks text that was left out of your "
+                "context. It is not part of any note. Read the note or the result again, and write "
+                "the whole text."
+            )
+
+
+@dataclass(frozen=True)
+class _ProposedEdits:
+    """The edits of one run, as proposals."""
+
+    editor: NoteEditor
+    run: EditRun
+
+    def propose(self, plan: EditPlan) -> Proposal:
+        """Return the proposal of an edit."""
+        return Proposal(
+            "write",
+            _summarize(plan),
+            lambda: self._apply(plan),
+            diff=plan.diff,
+            warnings=tuple(self._list_warnings(plan)),
+        )
+
+    def _apply(self, plan: EditPlan) -> str:
+        try:
+            self.editor.apply(plan, self.run)
+        except EditOutdated as error:
+            raise ProposalOutdated(str(error)) from error
+        return f"Done: {_summarize(plan)}"
+
+    def _list_warnings(self, plan: EditPlan) -> Iterator[str]:
+        history = self.editor.history
+        notes = {*history.list_changed_paths(self.run.id), *plan.paths}
+        if len(notes) > MOST_NOTES:
+            yield f"This answer changes {len(notes):,} notes with this edit."
+        before = {change.path: change for change in history.list_net_changes(self.run.id)}
+        for change in plan.changes:
+            if isinstance(change, ContentChange) and change.before is not None:
+                yield from _warn_of_removal(change, before.get(change.path))
+        if plan.is_out_of_reach:
+            yield "A rule excludes the new place, so Strata will not find this note any more."
+
+
+def _warn_of_removal(change: ContentChange, earlier: NetChange | None) -> Iterator[str]:
+    """Warn of an edit that removes much of the text that a note had before the run."""
+    before = read_text(change.before if earlier is None else earlier.before) or ""
+    removed = count_removed(before, read_text(change.after) or "")
+    if before and removed > len(before) * MOST_REMOVED:
+        share = max(1, round(100 * removed / len(before)))
+        yield f"{share} % of the text of {printable(change.path)} is removed."
+
+
+def _summarize(plan: EditPlan) -> str:
+    path = printable(plan.path)
+    match plan.kind:
+        case "create":
+            return f"Create the note {path}."
+        case "append":
+            return f"Append to {path}."
+        case "edit":
+            return f"Edit {path}."
+        case "move":
+            return _summarize_move(plan.changes)
+
+
+def _summarize_move(changes: Sequence[ContentChange | FileMove]) -> str:
+    move = next(change for change in changes if isinstance(change, FileMove))
+    others = len(changes) - 1
+    links = f", and change links in {others:,} {'note' if others == 1 else 'notes'}"
+    return f"Move {printable(move.path)} to {printable(move.to)}{links if others else ''}."
