@@ -12,6 +12,7 @@ from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
 from app.ledger import Ledger
 from app.library.attachments import Attachments, Selection
+from app.library.edits import NoteEdits
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
 from app.library.open_vault import OpenVault
@@ -51,6 +52,7 @@ class Assistant:
         ledger: the list of all calls that left Strata.
         user_instructions: the user's own instructions for models.
         customization: the AGENTS.md of the open notes with the user's decision, and the memories.
+        edits: the edits of notes that models make, and their undo.
         agents: builds agents, and knows who decides about the proposals of their tools.
         branches: branches, forks, labels, pins and branch summaries of chats.
         history: the transcripts of chats and their past requests.
@@ -71,7 +73,8 @@ class Assistant:
         self.ledger = Ledger(paths.ledger)
         self._vault = OpenVault(paths, settings, self.ledger, embedder)
         self.customization = UserCustomization(paths, settings, self._vault)
-        self.agents = AgentBuilder(settings, self.customization.memories)
+        self.edits = NoteEdits(paths.edits)
+        self.agents = AgentBuilder(settings, self.customization.memories, self.edits)
         self._asking = TurnRunner(
             settings, sessions, self._vault, self.customization, self.ledger, self.agents
         )

@@ -113,6 +113,13 @@ def _compact(_assistant: Assistant, _situation: Situation, argument: str) -> Com
     return CommandResult(compacts=argument)
 
 
+def _undo(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
+    if not argument and situation.session is None:
+        return CommandResult("No note was changed in this chat yet.\n")
+    undone = assistant.edits.undo(run=argument or None, session=situation.session)
+    return CommandResult(f"{undone.describe()}\n")
+
+
 def _new(_assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
     return CommandResult(begins_chat=True)
 
@@ -129,6 +136,7 @@ def _usage(command: SlashCommand) -> str:
 COMMANDS = (
     SlashCommand("context", "[last] [full]", "Shows what the next request would hold", _context),
     SlashCommand("compact", "[what to keep]", "Sums up all but the last question", _compact),
+    SlashCommand("undo", "[run]", "Undoes the last edits of notes in this chat", _undo),
     SlashCommand("new", "", "Begins a new chat", _new),
     SlashCommand("help", "", "Lists the commands", _help),
 )

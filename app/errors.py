@@ -47,6 +47,10 @@ _CODES: Mapping[type[Exception], str] = {
     vault.EmbedderFailed: "model_unavailable",
     vault.UnsafePath: "bad_request",
     vault.NoteExcluded: "bad_request",
+    vault.EditRefused: "bad_request",
+    vault.EditOutdated: "bad_request",
+    vault.EditFailed: "storage",
+    vault.UndoRefused: "bad_request",
 }
 _HINTS: Mapping[type[Exception], str] = {
     vault.EmbedderFailed: (

@@ -38,7 +38,9 @@ def build(
         remove_leftovers(folder)
     settings = SettingsStore(paths.settings_file, overrides)
     sessions = SessionStore(paths.sessions, StateDB(paths.state_db))
-    return Assistant(paths, settings, sessions, embedder)
+    assistant = Assistant(paths, settings, sessions, embedder)
+    assistant.edits.remove_leftovers()
+    return assistant
 
 
 def open_vault(assistant: Assistant, named: str | None, session: str | None = None) -> None:

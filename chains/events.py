@@ -218,6 +218,7 @@ class AskResult:
         context: the report of the last request, as plain data.
         read_whole: the cost of the map-reduce over attachments, or None if there was none.
         searched: the search query if it differs from the user message, or None.
+        edits: the run of edits and the net change of each note, or None if none was changed.
     """
 
     session: str | None
@@ -235,6 +236,7 @@ class AskResult:
     tools: tuple[Mapping[str, Any], ...] = ()
     read_whole: Mapping[str, Any] | None = None
     searched: str | None = None
+    edits: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON values, with every field of `strata ask --json`."""
@@ -255,6 +257,7 @@ class AskResult:
             "context": dict(self.context),
             **read,
             **({} if self.searched is None else {"searched": self.searched}),
+            **({} if self.edits is None else {"edits": dict(self.edits)}),
         }
 
 

@@ -76,6 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_sessions(verbs)
     _add_instructions(verbs)
     _add_memory(verbs)
+    _add_undo(verbs)
     _leaf(verbs, "ledger", "list every call that left Strata, and the notes in it")
     _leaf(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
     _leaf(verbs, "doctor", "check that everything Strata needs is in order")
@@ -341,6 +342,14 @@ def _add_instructions(verbs: "_Verbs[_Parser]") -> None:
     _leaf(actions, "show", "show your own, and the AGENTS.md with whether it is used")
     _leaf(actions, "accept", "give it to models from now on")
     _leaf(actions, "refuse", "leave it out from now on")
+
+
+def _add_undo(verbs: "_Verbs[_Parser]") -> None:
+    verb = _leaf(verbs, "undo", "undo the edits of notes that a model made")
+    which = verb.add_mutually_exclusive_group()
+    which.add_argument("--run", metavar="ID", help="the run to undo (default: the last one)")
+    which.add_argument("--edit", metavar="ID", help="one edit instead of a run")
+    which.add_argument("--session", metavar="ID", help="the last run of this chat")
 
 
 def _add_memory(verbs: "_Verbs[_Parser]") -> None:

@@ -167,6 +167,12 @@ def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
     return 0 if is_ok else FAILED
 
 
+def _undo(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    undone = assistant.edits.undo(run=args.run, edit=args.edit, session=args.session)
+    output.show(undone.to_dict, [cli_text.plain(undone.describe())])
+    return 0
+
+
 def _rpc(args: argparse.Namespace, assistant: Assistant, _output: Output) -> int:
     from app.rpc.server import serve_standard_streams
 
@@ -194,6 +200,7 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "keys": change_keys,
     "ledger": show_ledger,
     "selftest": _selftest,
+    "undo": _undo,
     "doctor": _doctor,
     "rpc": _rpc,
 }

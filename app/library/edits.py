@@ -1,5 +1,6 @@
 """The edits of notes that models make: the tools of a run, its changes, and undo."""
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,10 +11,13 @@ from chains.tool import Tool
 from chains.tools.edits import build_edit_tools
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun
-from vault.edits.undo import EditHistory, UndoneRun
+from vault.edits.undo import EditHistory, NetChange, UndoneRun
+from vault.errors import UndoRefused
 from vault.paths import printable
 
 __all__ = ["NoteEdits"]
+
+_log = logging.getLogger(__name__)
 
 
 class NoteEdits:
@@ -44,8 +48,7 @@ class NoteEdits:
         """Return the net changes of a chat's last run as JSON, or None if it changed nothing."""
         with self._lock:
             run = self._runs.get(session)
-        changes = () if run is None else self._history.list_net_changes(run.id)
-        if run is None or not changes:
+        if run is None or not (changes := self._list_changes(run)):
             return None
         notes = [
             {
@@ -79,6 +82,13 @@ class NoteEdits:
     def remove_leftovers(self) -> None:
         """Remove the temporary files of edits that a killed process did not finish."""
         self._history.remove_leftovers()
+
+    def _list_changes(self, run: EditRun) -> tuple[NetChange, ...]:
+        try:
+            return self._history.list_net_changes(run.id)
+        except UndoRefused as error:
+            _log.warning("The changes of the run %s cannot be listed: %s", run.id, error)
+            return ()
 
     @property
     def _history(self) -> EditHistory:

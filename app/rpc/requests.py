@@ -169,6 +169,18 @@ class SetSetting(Request):
     value: Any
 
 
+class Undo(Request):
+    """Undo the edits of notes of a run.
+
+    Attributes:
+        run: the run; None means the last run of the chat.
+        edit: one edit instead of a run.
+    """
+
+    run: str | None = None
+    edit: str | None = None
+
+
 class Search(Request):
     """Search the notes for passages."""
 
@@ -207,6 +219,7 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
     "set_model": SetModel,
     "set_setting": SetSetting,
     "shutdown": Shutdown,
+    "undo": Undo,
 }
 
 

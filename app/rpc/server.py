@@ -108,6 +108,7 @@ class RPC:
             asked.SetMode: self._set_mode,
             asked.SetModel: self._set_model,
             asked.SetSetting: self._set_setting,
+            asked.Undo: self._undo,
         }
 
     def serve(self, lines: Iterable[bytes]) -> None:
@@ -221,6 +222,12 @@ class RPC:
         session = _free_chat(request, self._jobs)
         self._assistant.branches.pin(session, request.target, request.on)
         return {"target": request.target, "on": request.on}
+
+    def _undo(self, request: asked.Undo) -> Json:
+        is_named = request.run is not None or request.edit is not None
+        session = None if is_named else _free_chat(request, self._jobs)
+        edits = self._assistant.edits
+        return edits.undo(run=request.run, edit=request.edit, session=session).to_dict()
 
     def _label(self, request: asked.Label) -> Json:
         session = _free_chat(request, self._jobs)

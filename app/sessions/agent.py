@@ -5,10 +5,12 @@ person approves for a session is remembered until the program ends.
 """
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 
 from app.config.settings_file import SettingsStore
 from app.customize.memory import MemoryNote
+from app.library.edits import NoteEdits
 from chains.request.chain import AgentLimits, AgentSetup, Chain, NotesPort
 from chains.tool import ApprovalLevel, ApprovalPort, ApprovalRules, Tool
 from chains.tools.memory_tools import build_remember_tool
@@ -22,10 +24,14 @@ class AgentBuilder:
 
     An approval for the session is kept for each chat separately, and outlives its turns. It is not
     stored: a program that is started again asks again.
+
+    Attributes:
+        edits: the edits that agents make of notes.
     """
 
-    def __init__(self, settings: SettingsStore, memories: MemoryNote) -> None:
+    def __init__(self, settings: SettingsStore, memories: MemoryNote, edits: NoteEdits) -> None:
         """Begin without a person: a proposal that needs one is rejected."""
+        self.edits = edits
         self._settings = settings
         self._memories = memories
         self._lock = threading.Lock()
@@ -63,16 +69,22 @@ class AgentBuilder:
             notes,
             self._limits,
             approvals=port,
-            extra_tools=self._build_extra_tools(),
+            extra_tools=self._build_extra_tools(notes, session),
             rules=known.with_level(level),
         )
 
-    def _build_extra_tools(self) -> tuple[Tool, ...]:
+    def _build_extra_tools(self, notes: NotesPort, session: str) -> tuple[Tool, ...]:
         """Build the tools beside those that read notes, one family after another.
 
         A tool that changes or fetches anything proposes it first.
         """
-        return (build_remember_tool(self._memories.propose),)
+        return (
+            *self.edits.build_tools(notes.root, self._list_excluded, session),
+            build_remember_tool(self._memories.propose),
+        )
+
+    def _list_excluded(self) -> Sequence[str]:
+        return self._settings.values.vault_exclude
 
     @property
     def _limits(self) -> AgentLimits:

@@ -96,6 +96,7 @@ class TurnRunner:
         self._sessions = sessions
         self._vault = vault
         self._customization = customization
+        self._edits = agents.edits
         self._builder = TurnBuilder(settings, vault, customization, ledger, agents)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
@@ -270,8 +271,19 @@ class TurnRunner:
             for event in events:  # closed before the chat, as closing stores the partial answer
                 if isinstance(event, TurnEnded):
                     yield from self._report_damage(warnings)
-                yield _complete_event(event, warnings, chat)
+                yield self._complete_event(event, warnings, chat)
         chat.keep_counts(partial(load_counter, turn.model))
+
+    def _complete_event(self, event: Event, warnings: Sequence[str], chat: Session) -> Event:
+        """Add the warnings and the changes of notes to the last event of a turn."""
+        if not isinstance(event, TurnEnded):
+            return event
+        warnings = (*warnings, *event.result.warnings)
+        edits = self._edits.describe_run(chat.id) if event.result.mode == "agent" else None
+        result = replace(event.result, warnings=warnings, edits=edits)
+        if not chat.is_stored:
+            result = replace(result, session=None, context={**result.context, "session": None})
+        return TurnEnded(result)
 
     def _report_damage(self, warnings: list[str]) -> Iterator[Event]:
         """Warn once if the index or `state.db` was damaged."""
@@ -349,13 +361,3 @@ def _find_failed_session(named: str | None, chat: Session | None) -> str | None:
     if chat is None:
         return named
     return chat.id if chat.is_stored else None
-
-
-def _complete_event(event: Event, warnings: Sequence[str], chat: Session) -> Event:
-    """Add the warnings of the turn to its last event."""
-    if not isinstance(event, TurnEnded):
-        return event
-    result = replace(event.result, warnings=(*warnings, *event.result.warnings))
-    if not chat.is_stored:
-        result = replace(result, session=None, context={**result.context, "session": None})
-    return TurnEnded(result)

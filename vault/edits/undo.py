@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from vault.edits.diff import build_diff
 from vault.edits.files import (
@@ -22,6 +22,8 @@ from vault.errors import EditFailed, EditOutdated, UndoRefused, VaultError
 from vault.paths import printable
 
 __all__ = ["EditHistory", "NetChange", "UndoneRun", "revert_steps"]
+
+_MOST_NAMED: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,14 @@ class UndoneRun:
 
     run: str
     steps: tuple[EditStep, ...]
+
+    def describe(self) -> str:
+        """Return one sentence that names the notes."""
+        paths = list(dict.fromkeys(printable(step.path) for step in self.steps))
+        shown = ", ".join(paths[:_MOST_NAMED])
+        more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
+        edits = "1 edit" if len(self.steps) == 1 else f"{len(self.steps):,} edits"
+        return f"{edits} undone: {shown}{more}."
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as JSON."""

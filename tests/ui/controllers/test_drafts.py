@@ -443,6 +443,7 @@ def test_notes_folders_and_tags_are_offered_once_they_are_known(
     assert [m.choice.text for m in popup.view.matches] == [
         "/context",
         "/compact",
+        "/undo",
         "/new",
         "/help",
     ]
