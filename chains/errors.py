@@ -134,15 +134,17 @@ class RateLimited(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """No server responds, or the connection broke before any text arrived."""
+    """No server responds, it reports an error, or the connection broke before any text arrived."""
 
     is_retryable = True
 
-    def __init__(self, service: str, *, reason: str = "") -> None:
+    def __init__(self, service: str, *, reason: str = "", has_responded: bool = False) -> None:
         because = f" ({reason})" if reason else ""
+        problem = f"does not answer{because}. Your message is kept: start it and try again"
+        if has_responded and reason:
+            problem = f"reported an error: {reason.rstrip('.')}. Your message is kept: try again"
         super().__init__(
-            f"The model at {service} does not answer{because}. Your message is kept: "
-            "start it and try again, or choose another model.",
+            f"The server at {service} {problem}, or choose another model.",
             service=service,
             reason=reason,
         )

@@ -35,7 +35,7 @@ COMMANDS = (
     WindowCommand("new_chat", "New chat", ("Ctrl+N",), "Chats"),
     WindowCommand("previous_chat", "Previous chat", ("Ctrl+PgUp", "Ctrl+Shift+Tab"), "Chats"),
     WindowCommand("next_chat", "Next chat", ("Ctrl+PgDown", "Ctrl+Tab"), "Chats"),
-    WindowCommand("focus_composer", "To the composer", ("Ctrl+L",), "Chats"),
+    WindowCommand("focus_composer", "Go to the message box", ("Ctrl+L",), "Chats"),
     WindowCommand("find", "Find in this chat", ("Ctrl+F",), "Chats"),
     WindowCommand("answer_again", "Answer again", ("Ctrl+R",), "Chats"),
     WindowCommand("edit_last", "Edit the last message", (), "Chats"),

@@ -41,7 +41,7 @@ class Palette(AccessibleFrame):
         dress(self.field, "body", "")
         self.field.textChanged.connect(self._on_text)
         self.field.installEventFilter(self)
-        self.view = ChoiceView("What fits")
+        self.view = ChoiceView("Matching commands")
         self.view.chosen.connect(lambda _value: self._choose())
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)

@@ -60,9 +60,9 @@ class Settings(BaseModel):
         "embedding.model",
         "all-MiniLM-L6-v2",
         "Vault and index",
-        "Model for meaning",
-        "A sentence-transformers model on this computer: a folder or a name. Another one reads "
-        "all notes again; search goes on meanwhile.",
+        "Embedding model",
+        "A sentence-transformers model on this computer: a folder or a name. A new one embeds "
+        "all notes again; search keeps working meanwhile.",
         min_length=1,
     )
     vector_store_url: str = _define_setting(
@@ -78,7 +78,7 @@ class Settings(BaseModel):
         "extractive",
         "Models",
         "Model",
-        "Who answers, such as openai/NAME or ollama/NAME. extractive quotes notes without a model.",
+        'The model that answers, such as openai/NAME or ollama/NAME. "extractive" quotes notes.',
         min_length=1,
     )
     chat_api_base: str = _define_setting(
@@ -104,7 +104,7 @@ class Settings(BaseModel):
         0.2,
         "Models",
         "Temperature",
-        "How freely the model words its answer; 0 is the steadiest.",
+        "How varied the answers are; 0 gives the most stable ones.",
         ge=0,
         le=2,
         allow_inf_nan=False,
@@ -114,14 +114,14 @@ class Settings(BaseModel):
         "",
         "Models",
         "Model for summaries",
-        "Who sums up old turns. Empty: the model that answers.",
+        "The model that summarises old turns. Empty: the model that answers.",
     )
     auto_compact_threshold: int = _define_setting(
         "autoCompactThreshold",
         128_000,
         "Context",
         "Context limit",
-        "The most tokens that a request may hold. A model with a smaller limit lowers it further.",
+        "The maximum tokens of a request. A model with a smaller limit lowers it further.",
         ge=4_000,
         le=2_000_000,
         unit="tokens",
@@ -130,7 +130,7 @@ class Settings(BaseModel):
         "maxOutputTokens",
         4_096,
         "Context",
-        "Kept for the answer",
+        "Reserved for the answer",
         "Tokens of the limit that the answer may use.",
         ge=256,
         le=200_000,
@@ -141,7 +141,7 @@ class Settings(BaseModel):
         0.80,
         "Context",
         "Trim at",
-        "At this share of the budget old results of tools shrink.",
+        "Old tool results are shortened from this share of the budget on.",
         ge=0.1,
         le=1,
         allow_inf_nan=False,
@@ -151,7 +151,7 @@ class Settings(BaseModel):
         0.95,
         "Context",
         "Compact at",
-        "At this share of its room the history is summed up. Not below context.trimAt.",
+        "Old turns are summarised from this share of their budget on. Not below context.trimAt.",
         ge=0.1,
         le=1,
         allow_inf_nan=False,
@@ -161,7 +161,8 @@ class Settings(BaseModel):
         0.98,
         "Context",
         "Block at",
-        "Above this share no question is taken before room is made. Not below context.compactAt.",
+        "Above this share, old turns are summarised before the next message. Not below "
+        "context.compactAt.",
         ge=0.1,
         le=1,
         allow_inf_nan=False,
@@ -170,15 +171,15 @@ class Settings(BaseModel):
         "context.autoCompact",
         True,
         "Context",
-        "Compact by itself",
-        "Sum up old turns when the history fills its room, without being asked.",
+        "Compact automatically",
+        "Summarise old turns automatically when the history fills its budget.",
     )
     context_keep_last_assistant_messages: int = _define_setting(
         "context.keepLastAssistantMessages",
         10,
         "Context",
         "Trimmed last",
-        "The newest messages of the assistant, which keep their results as long as there is room.",
+        "How many of the newest assistant messages keep their tool results longest.",
         ge=0,
         le=200,
     )
@@ -187,7 +188,7 @@ class Settings(BaseModel):
         3,
         "Context",
         "Old results",
-        "Results of tools older than so many turns are the first to shrink.",
+        "Tool results older than this many turns are shortened first.",
         ge=0,
         le=200,
         unit="turns",
@@ -197,7 +198,7 @@ class Settings(BaseModel):
         4_096,
         "Context",
         "Largest result in a request",
-        "A larger result of a tool is kept beside the chat, and the model reads it in parts.",
+        "A larger tool result is stored outside the request, and the model reads it in parts.",
         ge=256,
         le=1_000_000,
         unit="bytes",
@@ -206,8 +207,8 @@ class Settings(BaseModel):
         "retrieval.topK",
         8,
         "Retrieval",
-        "Passages for a question",
-        "How many passages are looked up in the notes for one question.",
+        "Passages per message",
+        "How many passages are retrieved from the notes for one message.",
         ge=1,
         le=50,
     )
@@ -216,28 +217,28 @@ class Settings(BaseModel):
         False,
         "Retrieval",
         "Rewrite follow-ups",
-        "Let the model put a later question of a chat into words to search for: one more call.",
+        "Let the model rewrite a follow-up into a search query. This takes one more call.",
     )
     retrieval_rerank: bool = _define_setting(
         "retrieval.rerank",
         False,
         "Retrieval",
-        "Order by a second model",
-        "Let a cross-encoder put the best passages in order. Slower; needs retrieval.rerankModel.",
+        "Rerank results",
+        "Rerank the best passages with a cross-encoder. Slower; needs retrieval.rerankModel.",
     )
     retrieval_rerank_model: str = _define_setting(
         "retrieval.rerankModel",
         "",
         "Retrieval",
-        "Folder of the second model",
-        "A folder with a cross-encoder of sentence-transformers.",
+        "Reranking model",
+        "A folder with a sentence-transformers cross-encoder.",
     )
     agent_max_steps: int = _define_setting(
         "agent.maxSteps",
         24,
         "Agent",
         "Steps",
-        "After so many requests with tools the model answers with what it has.",
+        "Most tool steps before the model must answer.",
         ge=1,
         le=200,
     )
@@ -246,7 +247,7 @@ class Settings(BaseModel):
         300,
         "Agent",
         "Time",
-        "After so much time the model answers with what it has.",
+        "Longest time with tools before the model must answer.",
         ge=5,
         le=7_200,
         unit="seconds",
@@ -255,8 +256,8 @@ class Settings(BaseModel):
         "hooks.enabled",
         False,
         "Privacy",
-        "Hooks of your own",
-        "Run the Python files in the folder hooks beside the settings. They see all that is sent.",
+        "Your hooks",
+        "Run the Python files in the hooks folder beside the settings. They can read each request.",
     )
     privacy_offline: bool = _define_setting(
         "privacy.offline",

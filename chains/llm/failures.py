@@ -86,7 +86,8 @@ def classify_failure(
         return BadRequest(service, reason=reason)
     if call.sent is None:
         return BadRequest(service, reason=reason)
-    return ModelUnavailable(service, reason=call.failure or reason)
+    has_responded = call.status is not None and not call.failure
+    return ModelUnavailable(service, reason=call.failure or reason, has_responded=has_responded)
 
 
 def _find_status(error: Exception, call: WireCall) -> int | None:

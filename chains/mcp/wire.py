@@ -59,6 +59,7 @@ class ServerProcess:
         from mcp.shared.message import SessionMessage
 
         process = await self._start()
+        self._errors_read = anyio.Event()
         received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, sent = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as tasks:
@@ -126,6 +127,9 @@ class ServerProcess:
             while process.returncode is None and not self.end:
                 await anyio.sleep(0.01)
         if not self.end:
+            if process.returncode is not None:
+                with anyio.move_on_after(1):  # the last words may still be in the pipe
+                    await self._errors_read.wait()
             code = process.returncode
             how = f"with signal {-code}" if code and code < 0 else f"with code {code}"
             self.end = f"it ended {how}" if code is not None else "it closed its output"
@@ -140,6 +144,7 @@ class ServerProcess:
         with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             async for chunk in process.stderr:
                 self._errors = (self._errors + chunk)[-_STDERR_BYTES:]
+        self._errors_read.set()
 
 
 async def _deliver(line: bytes, received: Any) -> None:

@@ -57,6 +57,10 @@ LEAST_COUNTED_SHARE: Final = 0.25
 SMALLEST_CONTEXT: Final = 4_096
 
 
+def _describe_wait(model: str) -> str:
+    return "Writing…" if model == EXTRACTIVE else f"Waiting for {model}…"
+
+
 @dataclass(frozen=True)
 class TurnAnswer:
     """The answer of a turn, stored in the log.
@@ -142,7 +146,7 @@ class AnswerStream:
         """Stream the answer, store it even if it fails, and return it."""
         partial = self._partial
         try:
-            yield Step("write", "Writing…")
+            yield Step("write", _describe_wait(self._context.request.model))
             yield from self._stream(self._context.open_model(self._read))
         except Cancelled:
             partial.status = "interrupted"

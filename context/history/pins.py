@@ -74,8 +74,8 @@ def check_pin(
     most = compute_pins_limit(budget)
     if pin.on and tokens > most:
         raise BadPin(
-            f"Pins would take {tokens:,} tokens, and a quarter of the budget is {most:,}: "
-            "take another pin off first."
+            f"With this, pins would have {tokens:,} tokens; they may use {most:,} together. "
+            "Nothing was pinned."
         )
     return after
 

@@ -250,10 +250,10 @@ def test_the_form_of_the_request_is_chosen_from_its_menu_and_escape_closes_it(
     window: MainWindow, qtbot: QtBot
 ) -> None:
     view = open_request(window, qtbot)
-    choose_from_button(view, "As Strata keeps it", "As the service gets it")
+    choose_from_button(view, "Stored form", "As sent to the service")
     assert view.text.toPlainText() == ""  # no service was asked
     assert not button_named(view, "Copy").isEnabled()
-    choose_from_button(view, "As the service gets it", "As Strata keeps it")
+    choose_from_button(view, "As sent to the service", "Stored form")
     assert QUESTIONS[0] in view.text.toPlainText()
     press_keys(view, "Escape")
     assert not view.isVisible()

@@ -143,7 +143,7 @@ class MessageController(QObject):
     def _on_forked(self, session: str) -> None:
         self._sessions.refresh()
         self._frame.navigation.open_session(session)
-        self._notifier.toast("This is a chat of its own now. The first one is as it was.")
+        self._notifier.toast("Forked into a new chat.")
 
     def _on_selected(self, left: AbandonedBranch) -> None:
         """Show the selected version, and offer to summarise the abandoned branch if it is long."""

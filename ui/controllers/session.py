@@ -44,7 +44,7 @@ from ui.tasks import TaskRunner
 
 __all__ = ["SessionController"]
 
-_FIRST_STEPS = {"vault": "Searching…", "agent": "Thinking…", "chat": "Writing…"}
+_FIRST_STEPS = {"vault": "Searching…", "agent": "Thinking…", "chat": "Waiting…"}
 _NO_SOURCES_YET = "Sources appear here with the answer."
 
 

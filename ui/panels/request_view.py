@@ -16,7 +16,7 @@ from ui.widgets.menus import MenuButton
 
 __all__ = ["RequestView", "as_lines", "find_places"]
 
-_FORMS = (("body", "As Strata keeps it", ""), ("wire", "As the service gets it", ""))
+_FORMS = (("body", "Stored form", ""), ("wire", "As sent to the service", ""))
 _BODY = (
     "Every message, tool and option. Line breaks in texts are shown as such; Copy gives the JSON."
 )

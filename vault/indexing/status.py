@@ -137,7 +137,7 @@ class HealthCheck:
         try:
             _, store = self._handle.own()
         except IndexBusy:
-            return "kept by another Strata; this one searches the catalog's vectors"
+            return "in use by another Strata; searching the catalog instead"
         store.synchronize()
         where = "" if store.server is None else f" at {store.server.host}"
         return f"{store.size} vectors in Chroma{where}, in line with the catalog"

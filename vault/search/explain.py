@@ -13,13 +13,13 @@ __all__ = ["why_not"]
 
 # The words for each signal, in the order in which they are listed.
 _NAMES = {
-    "words": "for its words",
-    "dense": "for its meaning",
-    "title": "for its name",
-    "tags": "for its tag or folder",
-    "dates": "for its day",
-    "links": "for its links",
-    "rerank": "by the second model",
+    "words": "words",
+    "dense": "meaning",
+    "title": "name",
+    "tags": "tag or folder",
+    "dates": "date",
+    "links": "links",
+    "rerank": "reranking",
 }
 _ALWAYS = ("words", "dense")
 
@@ -40,7 +40,7 @@ def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequ
         return f"{path} is {known[path].state}: {known[path].reason}."
     for rank, hit in enumerate(shown, start=1):
         if hit.path == path:
-            return f"{path} is shown: its best passage is number {rank}{_describe_signals(hit)}."
+            return f"{path} ranks {_format_ordinal(rank)}{_describe_signals(hit)}."
     for rank, hit in enumerate(many, start=1):
         if hit.path == path:
             return _describe_rank(hit, rank, shown)
@@ -50,32 +50,35 @@ def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequ
 
 def _describe_signals(hit: Hit) -> str:
     """Describe the signals by which a shown hit was found."""
-    said = [
+    signals = [
         f"{name} {_format_signal(hit, signal)}"
         for signal, name in _NAMES.items()
         if signal in _ALWAYS or hit.signals[signal]
     ]
-    return f", {_join_words(said)}"
+    return f": {', '.join(signals)}"
 
 
 def _describe_rank(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
     """Describe the rank of a hit that is not shown, compared with the last one shown."""
-    place = f"The best passage of {hit.path} is number {rank}"
+    place = f"{hit.path} ranks {_format_ordinal(rank)}."
     if not shown:
-        return f"{place}."
-    said = [
-        f"{name} {_format_signal(hit, signal)} against {_format_signal(shown[-1], signal)}"
+        return place
+    signals = [
+        f"{name} {_format_signal(hit, signal)} ({_format_signal(shown[-1], signal)})"
         for signal, name in _NAMES.items()
         if signal in _ALWAYS or hit.signals[signal] != shown[-1].signals[signal]
     ]
-    return f"{place}; beside the last one that is shown it has {_join_words(said)}."
+    last = _format_ordinal(len(shown))
+    return f"{place} Compared with the {last} result: {', '.join(signals)}."
+
+
+def _format_ordinal(number: int) -> str:
+    """Return a rank as text, such as 1st, 12th or 23rd."""
+    is_teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def _format_signal(hit: Hit, signal: str) -> str:
     """Return a hit's score for a signal as text, or "nothing" if the signal was not used."""
     value = hit.signals[signal]
     return "nothing" if value is None else f"{value:.2f}"
-
-
-def _join_words(said: Sequence[str]) -> str:
-    return f"{', '.join(said[:-1])} and {said[-1]}"

@@ -374,7 +374,7 @@ def test_steps_of_hostile_tools_are_plain_text(transcript: Transcript) -> None:
 def test_a_programs_message_says_where_it_is_from(transcript: Transcript) -> None:
     show(transcript, user(), CustomItem("p1", "Built **at 12**.", TIME), answer())
     aside = first(transcript, NoteBlock)
-    assert aside.accessibleName() == "Put here by a program"
+    assert aside.accessibleName() == "Added by an extension"
     assert aside.view.toPlainText() == "Built at 12."
 
 

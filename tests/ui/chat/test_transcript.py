@@ -309,7 +309,7 @@ def test_dropped_turns_have_a_line(transcript: Transcript) -> None:
     transcript.load(Chat("x", items))
     (line,) = widgets(transcript, Divider)
     assert line.text == (
-        "2 oldest turns are not sent any more · 5,108 tokens · Dropped: history over its room"
+        "2 oldest turns are not sent any more · 5,108 tokens · Dropped: history over its budget"
     )
 
 

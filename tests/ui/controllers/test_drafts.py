@@ -396,7 +396,7 @@ def test_a_source_marks_its_citation_and_the_other_way_round(window: WindowPage)
 def test_lines_selected_in_a_note_are_attached(window: WindowPage, qtbot: QtBot) -> None:
     window.view.show_note("Watering.md")
     panel = window.view.column.note
-    assert panel.attach.accessibleName() == "Attach the note"
+    assert panel.attach.accessibleName() == "Attach this note"
     text = panel.text
     cursor = text.textCursor()
     cursor.setPosition(text.document().findBlockByNumber(2).position())

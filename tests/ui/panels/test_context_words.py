@@ -32,7 +32,7 @@ def test_turns_left_out_are_named_by_their_questions() -> None:
     dropped = make_dropped(entries=["u1", "a1", "u2", "a2"], turns=2, tokens=5_108)
     row = only(make_context(dropped=[dropped]))
     assert (row.what, row.tokens) == ("2 oldest turns", 5_108)
-    assert row.reason == "Dropped: history over its room"
+    assert row.reason == "Dropped: history over its budget"
     assert below(row) == ["“How are the notes backed up?”", "“And the second one?”"]
 
 
@@ -136,7 +136,7 @@ def test_without_compacting_it_says_that_turns_will_be_left_out() -> None:
     shares = {"trim_at": 0.8, "compact_at": 0.95, "block_at": 0.98, "auto_compact": False}
     notice = build_notice(panel_states()["amber"] | {"policy": shares})
     assert notice is not None
-    assert notice.text.startswith("Compacting by itself is off")
+    assert notice.text.startswith("Automatic compaction is off")
 
 
 @pytest.mark.parametrize(("is_blocked", "share"), [(True, "98"), (False, "95")])

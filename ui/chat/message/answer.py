@@ -26,6 +26,7 @@ from ui.widgets.surfaces import AccessibleFrame
 __all__ = ["Answer"]
 
 _STOPPED = "Stopped. What had arrived is kept."
+_STOPPED_EARLY = "Stopped before anything arrived."
 _BROKEN = "The connection broke off. What had arrived is kept."
 
 
@@ -161,7 +162,9 @@ class Answer(AccessibleFrame):
             is_stopped: whether the user stopped it; otherwise the connection broke off.
             can_retry: whether to offer "Try again".
         """
-        self.ending = _STOPPED if is_stopped else _BROKEN
+        has_arrived = bool(self._text.strip() or self.steps.steps)
+        stopped = _STOPPED if has_arrived else _STOPPED_EARLY
+        self.ending = stopped if is_stopped else _BROKEN
         line = QHBoxLayout()
         line.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
         line.setSpacing(12)

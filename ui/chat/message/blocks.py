@@ -13,7 +13,7 @@ from ui.widgets.surfaces import AccessibleFrame, Hairline
 
 __all__ = ["Divider", "HookDivider", "NoteBlock", "SummaryDivider"]
 
-_ROOM = "Dropped: history over its room"
+_ROOM = "Dropped: history over its budget"
 _REASONS = {
     "tail": "Left out this once, for a long message or many passages",
     "history_guarantee_broken": "Even your previous question had to be left out to make room.",

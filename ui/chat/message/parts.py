@@ -113,13 +113,7 @@ def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
 
 
 def _title(sentences: Sequence[str]) -> str:
-    numbers = [sentence for sentence in sentences if sentence.startswith("[")]
-    quotations = len(sentences) - len(numbers)
-    if not quotations:
-        return "One number has no source" if len(numbers) == 1 else "Some numbers have no source"
-    if quotations == 1:
-        return "One quotation could not be found"
-    return f"{count(quotations)} quotations could not be found"
+    return "1 thing to check" if len(sentences) == 1 else f"{count(len(sentences))} things to check"
 
 
 class _Spinner(QWidget):

@@ -136,7 +136,7 @@ class MessageMaker(QObject):
             case AnswerItem():
                 return lambda: self._build_answer(item)
             case CustomItem():
-                return lambda: NoteBlock("Put here by a program", item.text, is_local=False)
+                return lambda: NoteBlock("Added by an extension", item.text, is_local=False)
             case SummaryItem():
                 return lambda: SummaryDivider(
                     item.summary, item.before_tokens, item.after_tokens, item.by

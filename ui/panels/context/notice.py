@@ -85,7 +85,9 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
     title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"
     text = f"At {percent(shares['compact_at'])} older messages become a summary."
     if not shares["auto_compact"]:
-        text = "Compacting by itself is off: when no room is left, the oldest turns are left out."
+        text = (
+            "Automatic compaction is off: when the budget is full, the oldest turns are left out."
+        )
     return NoticeText("amber", title, text, ("compact", "raise"))
 
 

@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 _REASONS = {
-    "room": "Dropped: history over its room",
+    "room": "Dropped: history over its budget",
     "tail": "Left out this once, for a long message or many passages",
     "share": "Lowest rank: over the room for passages",
     "budget": "Over the budget",

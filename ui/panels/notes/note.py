@@ -44,7 +44,7 @@ class NotePanel(Pane):
         self._cut.setContentsMargins(16, 6, 16, 6)
         self._notice = Notice("danger")
         self.text = NoteText()
-        self.attach = IconButton("paperclip", "Attach the note")
+        self.attach = IconButton("paperclip", "Attach this note")
         self.attach.clicked.connect(lambda _checked=False: self.attach_selection())
         self.related = IconButton("share-network", "Show related notes", "Ctrl+Shift+E")
         self.related.clicked.connect(self.related_requested)
@@ -112,7 +112,7 @@ class NotePanel(Pane):
 
     def _on_selected(self) -> None:
         lines = self.text.find_selected_lines()
-        self.attach.set_name(f"Attach {name_lines(lines)}" if lines else "Attach the note")
+        self.attach.set_name(f"Attach {name_lines(lines)}" if lines else "Attach this note")
 
     def attach_selection(self) -> None:
         """Request attaching the selected lines, or the whole note if nothing is selected."""

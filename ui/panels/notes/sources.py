@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["REASON", "SourceRow", "SourcesPanel", "source_rows"]
 
-REASON: Final = "Why it was found, or not"
+REASON: Final = "Why was this note used?"
 
 
 @dataclass(frozen=True)

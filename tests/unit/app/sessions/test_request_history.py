@@ -29,15 +29,15 @@ def test_a_note_that_was_given_to_the_model_is_told_with_what_speaks_for_it(
     chat: SessionPort, library: Library
 ) -> None:
     said = why_sent(library, chat, "Watering.md", 8)
-    assert said.startswith("Watering.md is shown: its best passage is number 1, for its words ")
+    assert said.startswith("Watering.md ranks 1st: words ")
 
 
 def test_a_note_that_was_not_given_is_compared_with_the_last_one_that_was(
     chat: SessionPort, library: Library
 ) -> None:
     said = why_sent(library, chat, "garden/Tomatoes.md", 1)
-    assert said.startswith("The best passage of garden/Tomatoes.md is number ")
-    assert "for its meaning" in said
+    assert said.startswith("garden/Tomatoes.md ranks ")
+    assert "meaning" in said
 
 
 def test_an_attached_note_is_told_as_such(reading: Assistant, library: Library) -> None:
@@ -50,7 +50,7 @@ def test_the_notes_that_were_in_play_count_as_they_did(
     reading: Assistant, library: Library
 ) -> None:
     chat = chat_with(reading, "Where is it told?", "Welcome.md")
-    assert "for its links 1.00" in why_sent(library, chat, "garden/Tomatoes.md", 8)
+    assert "links 1.00" in why_sent(library, chat, "garden/Tomatoes.md", 8)
 
 
 def test_before_the_first_question_that_is_said(reading: Assistant, library: Library) -> None:

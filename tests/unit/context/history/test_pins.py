@@ -49,7 +49,7 @@ def test_only_what_is_not_sent_anyway_moves():
     assert pins.select_moved(shown, here) == ()
 
 
-@pytest.mark.parametrize(("target", "why"), [("nothing", "nothing to pin"), ("a", "a quarter")])
+@pytest.mark.parametrize(("target", "why"), [("nothing", "nothing to pin"), ("a", "together")])
 def test_what_cannot_be_pinned_is_refused(target, why):
     with pytest.raises(BadPin, match=why):
         check_pin(NO_PINS, pin(target), PATH, 10_000, ByteEstimator())

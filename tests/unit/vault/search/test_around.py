@@ -81,8 +81,8 @@ def test_a_link_that_is_clicked_leads_to_the_note_that_it_means(
     [
         ("None.md", "is not in the index"),
         ("Diary.md", "is excluded: private"),
-        ("Tomatoes.md", "is shown: its best passage is number 1"),
-        ("Fees.md", "for its meaning"),
+        ("Tomatoes.md", "ranks 1st: words"),
+        ("Fees.md", "Compared with the 1st result: words"),
     ],
 )
 def test_why_a_note_is_not_shown_is_said_in_words(index: VaultIndex, path: str, words: str) -> None:
