@@ -84,11 +84,6 @@ class Paths:
         return self.state / "ledger.jsonl"
 
     @property
-    def learned_limits(self) -> Path:
-        """The file with the context lengths that services named in their errors."""
-        return self.state / "limits.json"
-
-    @property
     def instructions(self) -> Path:
         """The folder with the decisions about AGENTS.md files, one small file for each."""
         return self.state / "instructions"

@@ -191,8 +191,8 @@ class WindowFrame(QMainWindow):
 
 
 def _focus_first(region: QWidget) -> None:
-    """Focus a region, or its first visible child that accepts the Tab focus."""
-    if region.focusPolicy() & Qt.FocusPolicy.TabFocus:
+    """Focus a region or its focus proxy, or its first visible child that accepts the Tab focus."""
+    if region.focusPolicy() & Qt.FocusPolicy.TabFocus or region.focusProxy() is not None:
         region.setFocus(Qt.FocusReason.TabFocusReason)
         return
     for widget in region.findChildren(QWidget):

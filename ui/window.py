@@ -26,6 +26,7 @@ from ui.theme import Theme
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
+    from ui.controllers.agent.approvals import ApprovalController
     from ui.controllers.composer import ComposerController
     from ui.controllers.context import ContextController
     from ui.controllers.drafts import DraftStore
@@ -54,6 +55,7 @@ class Controllers:
     index: "IndexController"
     vault: "VaultController"
     palette: "PaletteController"
+    approvals: "ApprovalController"
 
 
 class MainWindow(WindowFrame):
@@ -172,6 +174,7 @@ class MainWindow(WindowFrame):
 
     def _make_controllers(self) -> Controllers:
         """Create the controllers; each one connects itself to the controllers it receives."""
+        from ui.controllers.agent.approvals import ApprovalController
         from ui.controllers.attachments import AttachmentPicker
         from ui.controllers.composer import ComposerController
         from ui.controllers.context import ContextController
@@ -206,7 +209,7 @@ class MainWindow(WindowFrame):
             changed.connect(context.refresh)
         palette = PaletteController(self, sessions, notes)
         made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
-        return Controllers(*made, palette)
+        return Controllers(*made, palette, ApprovalController(self.assistant, self, session))
 
     def _make_navigation(self) -> Navigation:
         return Navigation(
@@ -280,7 +283,9 @@ class MainWindow(WindowFrame):
         self.controllers.vault.indexed.connect(self._on_indexed)
 
     def _regions(self) -> list[QWidget]:
-        return [self.transcript, *super()._regions()]
+        card = self.controllers.approvals.card
+        waiting = [] if card is None else [card]
+        return [*waiting, self.transcript, *super()._regions()]
 
     def _remember(self) -> None:
         if self._is_attached:
@@ -295,9 +300,14 @@ class MainWindow(WindowFrame):
             self.open_session(session)
 
     def _stop(self) -> None:
-        """Close the palette or the open drawer; if neither is open, stop the running turn."""
-        if not self.controllers.palette.close() and not self.columns.close_drawer():
-            self.controllers.session.stop()
+        """Close the palette or drawer, refuse what waits for a decision, or stop the turn.
+
+        Only the first of these is done that applies.
+        """
+        controllers = self.controllers
+        steps = (controllers.palette.close, self.columns.close_drawer, controllers.approvals.refuse)
+        if not any(step() for step in steps):
+            controllers.session.stop()
 
     def _show_shortcuts(self) -> None:
         ShortcutsDialog(self).exec()

@@ -72,7 +72,6 @@ def build_parser() -> argparse.ArgumentParser:
     _add_context(verbs)
     _add_compact(verbs)
     _add_settings(verbs)
-    _leaf(verbs, "models", "list the models to choose from, also those of servers on this computer")
     _add_keys(verbs)
     _add_sessions(verbs)
     _add_instructions(verbs)
@@ -314,8 +313,6 @@ def _add_keys(verbs: "_Verbs[_Parser]") -> None:
         action="store_true",
         help="agree that the key goes to this address unencrypted",
     )
-    test = _leaf(actions, "test", "call the model, and say whether it takes the key")
-    test.add_argument("--model", metavar="NAME", help="the model (otherwise the one that is set)")
     _leaf(actions, "remove", "remove a key").add_argument(
         "owner", metavar="OWNER", nargs="?", help=owner
     )

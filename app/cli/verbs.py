@@ -22,7 +22,6 @@ from app.cli.settings import (
     change_keys,
     change_memories,
     change_settings,
-    list_models,
     show_ledger,
 )
 from app.doctor import check_up
@@ -199,7 +198,6 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "instructions": change_instructions,
     "memory": change_memories,
     "keys": change_keys,
-    "models": list_models,
     "ledger": show_ledger,
     "selftest": _selftest,
     "undo": _undo,

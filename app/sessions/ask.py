@@ -33,14 +33,11 @@ from app.sessions.user_messages import (
 from chains.cancel import CancelToken
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.ledger import LedgerPort
-from chains.llm.port import LimitsPort
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
 from chains.request.request import TurnContext, TurnRequest
-from chains.request.session import SessionView
 from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import load_counter
-from chains.turn.calls import ModelCheck, check_model
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.run import (
     compact_on_request,
@@ -94,14 +91,13 @@ class TurnRunner:
         vault: OpenVault,
         customization: UserCustomization,
         ledger: LedgerPort,
-        limits: LimitsPort,
         agents: AgentBuilder,
     ) -> None:
         self._sessions = sessions
         self._vault = vault
         self._customization = customization
         self._edits = agents.edits
-        self._builder = TurnBuilder(settings, vault, customization, ledger, limits, agents)
+        self._builder = TurnBuilder(settings, vault, customization, ledger, agents)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -182,12 +178,6 @@ class TurnRunner:
         turn = self._builder.build_turn(AskRequest("", "chat", model))
         chain = self._builder.build_chain("chat")
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
-
-    def check_model(self, model: str | None, cancel: CancelToken) -> ModelCheck:
-        """Call a model with a few words; None means the model in the settings."""
-        turn = self._builder.build_bare_turn(AskRequest("", "chat", model))
-        chain = self._builder.build_chain("chat")
-        return check_model(TurnContext.open(chain, turn, SessionView(), cancel))
 
     def prepare_next(
         self,

@@ -14,7 +14,6 @@ from app.sessions.agent import AgentBuilder
 from app.sessions.user_messages import AskRequest, record_names
 from chains.events import Mode
 from chains.ledger import LedgerPort
-from chains.llm.port import LimitsPort
 from chains.request.chain import Chain
 from chains.request.request import TurnRequest
 from context.layers import Segment
@@ -32,10 +31,9 @@ class TurnBuilder:
         vault: OpenVault,
         customization: UserCustomization,
         ledger: LedgerPort,
-        limits: LimitsPort,
         agents: AgentBuilder,
     ) -> None:
-        self._ledger, self._limits = ledger, limits
+        self._ledger = ledger
         self._settings = settings
         self._vault = vault
         self._customization = customization
@@ -107,7 +105,6 @@ class TurnBuilder:
             customization=self._customization.collect(runs_hooks),
             within=library,
             ledger=self._ledger,
-            limits=self._limits,
         )
         if mode == "agent":
             return self._agents.add_agent(chain, self._vault.require(), session)

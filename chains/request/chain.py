@@ -13,7 +13,7 @@ from typing import Protocol
 from chains.cancel import Pause, wait_or_cancel
 from chains.folders import FOLDER, find_recorded_names, list_names
 from chains.ledger import LedgerPort, NoLedger
-from chains.llm.port import KeyFor, LimitsPort
+from chains.llm.port import KeyFor
 from chains.prompts import (
     NO_CUSTOMIZATION,
     READING_PROMPT,
@@ -136,7 +136,6 @@ class Chain:
         agent: the vault and the limits of an agent, or None for a chain without an agent.
         stored_fields: extra fields for the next segments entry.
         ledger: records each call to a model or a server before it is made.
-        limits: remembers the context lengths that services named, or None.
     """
 
     prompt: str
@@ -150,7 +149,6 @@ class Chain:
     agent: AgentSetup | None = None
     stored_fields: Mapping[str, object] = field(default_factory=dict)
     ledger: LedgerPort = field(default_factory=NoLedger)
-    limits: LimitsPort | None = None
 
     @property
     def problems(self) -> tuple[str, ...]:

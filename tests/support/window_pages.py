@@ -4,8 +4,9 @@ A test says what it does in the words of the interface, such as `window.chat.ope
 `window.composer.send("Where?")`. Only this module knows which widgets that takes.
 """
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
@@ -15,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.startup import StartupInfo
+from chains.events import ApprovalRequested
 from tests.support.clicks import (
     choose_from_button,
     choose_from_row,
@@ -28,6 +30,7 @@ from ui.chat.composer.chips import ChipState
 from ui.chat.composer.composer import Composer
 from ui.chat.composer.parts import ComposerLine
 from ui.chat.message.answer import Answer
+from ui.chat.message.approvals import ApprovalCard
 from ui.chat.message.blocks import NoteBlock
 from ui.chat.message.failures import Failure
 from ui.chat.message.user import UserMessage
@@ -41,6 +44,7 @@ from ui.panels.request_view import RequestView
 from ui.panels.sidebar import Sidebar
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
+from ui.widgets.diff import DiffView
 from ui.window import MainWindow
 
 __all__ = [
@@ -172,6 +176,37 @@ class ChatPage:
     def asides(self) -> list[NoteBlock]:
         """Return what is shown in the chat and not sent."""
         return self._shown(NoteBlock)
+
+    def approvals(self) -> list[ApprovalCard]:
+        """Return the cards that wait for a decision."""
+        return self._shown(ApprovalCard)
+
+    def show_approval(
+        self,
+        tool: str,
+        summary: str,
+        *,
+        scope: str = "",
+        arguments: Mapping[str, Any] | None = None,
+        **fields: Any,
+    ) -> ApprovalCard:
+        """Show a card of any tool, as if its turn were waiting."""
+        asked = ApprovalRequested(
+            "a1", "c1", tool, arguments or {}, fields.pop("diff", ""), summary, **fields
+        )
+        card = self.view.show_approval(replace(asked, session_scope=scope))
+        QApplication.processEvents()
+        return card
+
+    def read_diff(self, card: ApprovalCard) -> list[str]:
+        """Return the lines of the change that a card shows."""
+        return find(card, DiffView).text.toPlainText().split("\n")
+
+    def texts_in(self, card: ApprovalCard) -> list[str]:
+        """Return the texts that a card shows."""
+        fields = [field.toPlainText() for field in card.findChildren(QPlainTextEdit)]
+        labels = [label.text() for label in card.findChildren(QLabel)]
+        return [*fields, *labels, *(b.text() for b in card.findChildren(QPushButton))]
 
     def texts(self) -> list[str]:
         """Return the texts of all labels of the chat."""

@@ -7,6 +7,7 @@
     session       the open chat: opens it, runs turns, shows their events
     turns         a running turn: the message sent and the results so far
     composer      the unsent message: its text, attachments, mode, model, and sending it
+    agent         a package: proposals that wait for a decision, and the edits of a turn
     commands      slash commands
     drafts        unsent messages, one for each chat
     attachments   chooses attachments, reads them, and counts their tokens
@@ -31,6 +32,7 @@ Holds always: slow calls of the assistant run in a task, never in the GUI thread
 """
 
 __all__ = [
+    "agent",
     "attachments",
     "composer",
     "context",

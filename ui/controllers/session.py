@@ -16,6 +16,7 @@ from app.sessions.ask import AskRequest
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.events import (
     CITES_NOTHING,
+    ApprovalRequested,
     AskResult,
     MessageEnded,
     Mode,
@@ -45,6 +46,7 @@ from ui.tasks import TaskRunner
 __all__ = ["SessionController"]
 
 _FIRST_STEPS = {"vault": "Searching…", "agent": "Thinking…", "chat": "Waiting…"}
+_WAITING = "Waiting for you"
 _NO_SOURCES_YET = "Sources appear here with the answer."
 
 
@@ -236,6 +238,10 @@ class SessionController(QObject):
                 )
             case ToolEnded() if self._is_followed(turn):
                 live.end_tool(event)
+                if self._step == _WAITING:
+                    self._show_step(_FIRST_STEPS["agent"])
+            case ApprovalRequested() if self._is_followed(turn):
+                self._show_step(_WAITING)
             case Retrieved() if self._is_followed(turn):
                 live.show_sources(event.segments)
             case Step() | ReadingPart() if self.is_open(turn):

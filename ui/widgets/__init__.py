@@ -6,6 +6,7 @@
     completion_list  A list of suggestions for typed text: best matches first, matching
                          letters in bold.
     controls         Labels, buttons and switches that all views are built from.
+    diff             A diff of notes: removed and added lines, with the changed words marked.
     docks            A window of docks that keeps the proportions of the docks' heights.
     figures          Numbers, sizes, prices and times as text in the user's locale.
     find_bar         A search field with the number of matches and buttons for the previous and
@@ -20,7 +21,8 @@
                      frames.
     texts            The direction and script of a text, and plain text for the clipboard.
 
-May import: PySide6, `ui.theme`, `ui.icons`, `context.layers` for the names of lines. Must not
+May import: PySide6, `ui.theme`, `ui.icons`, `context.layers` for the names of lines,
+`vault.edits.diff` for the lines of a diff. Must not
 import: views and other modules below `ui`.
 Holds always: text is plain text; elided text has a tooltip with the full text; an icon button has
 an accessible name; sizes follow the font scale.
@@ -30,6 +32,7 @@ __all__ = [
     "columns",
     "completion_list",
     "controls",
+    "diff",
     "docks",
     "figures",
     "find_bar",

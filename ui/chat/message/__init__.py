@@ -4,12 +4,14 @@
            ──> parts, steps ──> step_row ──> step_words, code
            ──> answer_tools ──> tools <── user
     failures ──> parts
+    approvals ──> code
     blocks and sources import no other module of this package
 
     answer        An answer: the steps, the text, and the actions below it. `Answer` keeps the
                   text and passes it on to `MarkdownView` in `ui/markdown/page/view.py`, the
                   widget that draws it.
     answer_tools  The actions below an answer, and the name of the model that wrote it.
+    approvals     The card that asks whether a tool call may do what it wants.
     blocks        Blocks between messages: dividers for dropped, summarised or changed history,
                   and blocks of Markdown from programs and commands.
     code          Plain text of tools (arguments, results) in a monospaced box that can be
@@ -26,10 +28,11 @@
     user          A user message: plain text, folded when it is long, and an editor to change it.
 
 May import: PySide6, `ui.markdown.page`, `ui.chat.composer`, `ui.widgets`, `ui.theme`, `ui.icons`,
-and values of `app`, `chains.events`, `chains.citations`, `context.layers` and `vault.notes.kinds`.
+and values of `app`, `chains.events`, `chains.tool`, `chains.citations`, `context.layers` and
+`vault.notes.kinds`.
 Must not import: `ui.chat.transcript`.
 Holds always: user messages, errors, and the arguments and results of tools are shown as plain text.
 Each message widget has an accessible name and role.
 """
 
-__all__ = ["answer", "blocks", "failures", "sources", "step_words", "tools", "user"]
+__all__ = ["answer", "approvals", "blocks", "failures", "sources", "step_words", "tools", "user"]

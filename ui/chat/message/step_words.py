@@ -2,22 +2,59 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ui.widgets.controls import one_line
 from ui.widgets.figures import count, place, plural
 
 __all__ = ["StepView", "describe_running_step", "summary", "took"]
 
-# Tool → icon, verb while it runs, verb when it has ended.
-_TOOLS: Mapping[str, tuple[str, str, str]] = {
-    "search_notes": ("magnifying-glass", "Searching", "Searched"),
-    "read_note": ("file-text", "Reading", "Read"),
-    "list_folder": ("folder", "Listing", "Listed"),
-    "read_result": ("book-open", "Reading on", "Read on"),
+
+class _ToolWords(NamedTuple):
+    """The icon of a tool, and its verb while it runs, when it has ended, and when it was denied."""
+
+    icon: str
+    present: str
+    past: str
+    infinitive: str
+
+
+_TOOLS: Mapping[str, _ToolWords] = {
+    "search_notes": _ToolWords("magnifying-glass", "Searching", "Searched", "Search"),
+    "read_note": _ToolWords("file-text", "Reading", "Read", "Read"),
+    "list_folder": _ToolWords("folder", "Listing", "Listed", "List"),
+    "grep_notes": _ToolWords("magnifying-glass", "Searching for", "Searched for", "Search for"),
+    "get_links": _ToolWords("link", "Following the links of", "Followed the links of", "Follow"),
+    "read_result": _ToolWords("book-open", "Reading on", "Read on", "Read on"),
+    "create_note": _ToolWords("file-plus", "Creating", "Created", "Create"),
+    "edit_note": _ToolWords("pencil-simple", "Changing", "Changed", "Change"),
+    "append_to_note": _ToolWords("pencil-simple", "Adding to", "Added to", "Add to"),
+    "move_note": _ToolWords("arrow-bend-up-right", "Moving", "Moved", "Move"),
+    "fetch_url": _ToolWords("globe", "Opening", "Opened", "Open"),
+    "remember": _ToolWords("brain", "Remembering", "Remembered", "Remember"),
+    "update_memory": _ToolWords("brain", "Noting", "Noted", "Note"),
+    "update_progress": _ToolWords("brain", "Noting", "Noted", "Note"),
 }
-_OTHER = ("wrench", "Using", "Used")
-_ARGUMENTS = ("query", "path", "ref_id")
+_OTHER = _ToolWords("wrench", "Using", "Used", "Use")
+_ARGUMENTS = ("query", "pattern", "path", "ref_id", "url", "text")
+_QUOTED = frozenset({"search_notes", "grep_notes", "remember"})
+_ALL_NOTES = frozenset({"search_notes", "list_folder", "grep_notes"})
+# Tool → words for its steps in the summary, and the noun that is counted, or empty for times.
+_COUNTED = {
+    "search_notes": ("searched", ""),
+    "read_note": ("read", "note"),
+    "list_folder": ("listed", "folder"),
+    "grep_notes": ("searched for words", ""),
+    "get_links": ("followed links", ""),
+    "read_result": ("read on", ""),
+    "create_note": ("created", "note"),
+    "edit_note": ("changed", "note"),
+    "move_note": ("moved", "note"),
+    "fetch_url": ("opened", "page"),
+    "remember": ("remembered", "thing"),
+    "update_memory": ("noted", "thing"),
+}
+_NOTED = {"update_memory": "what is needed later", "update_progress": "the progress"}
 
 
 @dataclass(frozen=True)
@@ -47,27 +84,33 @@ class StepView:
     @property
     def icon(self) -> str:
         """The name of the icon for the tool."""
-        return _TOOLS.get(self.name, _OTHER)[0]
+        return _TOOLS.get(self.name, _OTHER).icon
 
     @property
     def verb(self) -> str:
         """The verb for the step, such as `Reading` while it runs and `Read` afterwards."""
-        _, present, past = _TOOLS.get(self.name, _OTHER)
-        return present if self.status == "running" else past
+        words = _TOOLS.get(self.name, _OTHER)
+        if self.status == "running":
+            return words.present
+        return words.infinitive if self.status == "denied" else words.past
 
     @property
     def argument(self) -> str:
         """The main argument, such as `Backups.md, lines 12–30`, or the name of an unknown tool."""
         if self.name not in _TOOLS:
             return one_line(self.name)
+        if self.name in _NOTED:
+            return _NOTED[self.name]
         said = next((self.arguments[key] for key in _ARGUMENTS if self.arguments.get(key)), "")
         words = one_line(str(said))
-        if self.name == "search_notes":
+        if self.name in _QUOTED:
             return f"“{words}”"
+        if to := self.arguments.get("to"):
+            return f"{words} → {one_line(str(to))}"
         first, last = self.arguments.get("start"), self.arguments.get("end")
         if isinstance(first, int):
             return place(words, (first, last if isinstance(last, int) else first))
-        return words or "all notes"
+        return words or ("all notes" if self.name in _ALL_NOTES else "")
 
     @property
     def outcome(self) -> str:
@@ -95,16 +138,17 @@ def took(seconds: float) -> str:
 
 def describe_running_step(step: StepView) -> str:
     """Return the text of the current-step line, such as `Reading Backups.md…`."""
-    return f"{_TOOLS.get(step.name, _OTHER)[1]} {step.argument}…"
+    return f"{_TOOLS.get(step.name, _OTHER).present} {step.argument}…"
 
 
 def summary(steps: Iterable[StepView]) -> str:
     """Summarise all steps in one line, such as `Searched twice, read 3 notes, 1 failed`."""
     names = list(steps)
+    done = [step for step in names if step.status != "denied"]
     parts = [
         words
-        for name in dict.fromkeys(step.name for step in names)
-        if (words := _count_steps(name, [step for step in names if step.name == name]))
+        for name in dict.fromkeys(_find_group(step.name) for step in done)
+        if (words := _count_steps(name, [s for s in done if _find_group(s.name) == name]))
     ]
     failed = sum(step.status == "error" for step in names)
     denied = sum(step.status == "denied" for step in names)
@@ -114,20 +158,19 @@ def summary(steps: Iterable[StepView]) -> str:
     return line[:1].upper() + line[1:]
 
 
+def _find_group(tool: str) -> str:
+    """Return the tool under whose words the summary counts another one."""
+    groups = {"append_to_note": "edit_note", "update_progress": "update_memory"}
+    return groups.get(tool, tool)
+
+
 def _count_steps(name: str, steps: list[StepView]) -> str:
-    total = len(steps)
-    match name:
-        case "search_notes":
-            return "searched" + _times(total)
-        case "read_note":
-            paths = {str(step.arguments.get("path", "")) for step in steps}
-            return f"read {plural(len(paths), 'note')}"
-        case "list_folder":
-            return f"listed {plural(total, 'folder')}"
-        case "read_result":
-            return "read on" + _times(total)
-        case _:
-            return f"used {one_line(name)}" + _times(total)
+    words, noun = _COUNTED.get(name, (f"used {one_line(name)}", ""))
+    if not noun:
+        return words + _times(len(steps))
+    things = [str(step.arguments.get("path", step.id)) for step in steps]
+    number = len(set(things)) if noun == "note" else len(things)
+    return f"{words} {plural(number, noun)}"
 
 
 def _times(total: int) -> str:

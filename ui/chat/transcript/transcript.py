@@ -8,9 +8,11 @@ from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import TranscriptItem
+from chains.events import ApprovalRequested
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
+from ui.chat.message.approvals import ApprovalCard
 from ui.chat.message.blocks import NoteBlock
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.empty_state import EmptyState
@@ -110,6 +112,22 @@ class Transcript(QWidget):
         self._stack.setCurrentWidget(self.scroller)
         self.feed.append(self.maker.loose("aside", lambda: self._aside(title, text)))
         self.scroller.to_end()
+
+    def show_approval(self, request: ApprovalRequested) -> ApprovalCard:
+        """Append a card that asks for a decision, and return it."""
+        card = ApprovalCard(request)
+        slot = self.maker.loose("approval", lambda: card)
+        slot.is_kept = True
+        self._stack.setCurrentWidget(self.scroller)
+        self.feed.append(slot)
+        self.scroller.to_end()
+        return card
+
+    def remove_approval(self, card: ApprovalCard) -> None:
+        """Remove a card, since there is a decision or the turn has ended."""
+        for slot in self.feed.slots():
+            if slot.row is not None and slot.row.widget is card:
+                self.feed.remove(slot)
 
     def edit(self, entry: str, text: str) -> None:
         """Open the editor of a user message with the given text."""
@@ -211,13 +229,13 @@ class Transcript(QWidget):
         return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
-        """Return the slots with errors and notes that are not in the log at their old places."""
+        """Return the slots with errors and other blocks that are not in the log."""
         present, found = {id(slot) for slot in slots}, list(slots)
         before: Slot | None = None
         for slot in self.feed.slots():
             if id(slot) in present:
                 before = slot
-            elif not slot.key and slot.kind in {"failure", "aside"}:
+            elif not slot.key and slot.kind in {"failure", "aside", "approval"}:
                 found.insert(found.index(before) + 1 if before else 0, slot)
                 before = slot
         return found

@@ -1,0 +1,218 @@
+"""Proposals of tools in the window: the card, its buttons and keys, and what comes of them."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.conftest import write_notes
+from tests.support.model_server import Answer, ModelServer
+from tests.support.window_pages import WindowPage, open_window
+
+LONG_MS = 60_000
+Begin = Callable[..., WindowPage]
+
+
+def calling(name: str, **arguments: Any) -> Answer:
+    return Answer("", calls=(("c1", name, json.dumps(arguments)),))
+
+
+REMEMBER = calling("remember", text="Answer in German.")
+
+
+@pytest.fixture
+def server(assistant: Assistant, tmp_path: Path) -> Iterator[ModelServer]:
+    with ModelServer(REMEMBER, Answer("Done.")) as server:
+        assistant.settings.set("chat.apiBase", server.url)
+        assistant.settings.set("chat.model", "gpt-4o")
+        assistant.open_vault(write_notes(tmp_path / "notes"), remember=False)
+        yield server
+
+
+@pytest.fixture
+def window(assistant: Assistant, server: ModelServer, qtbot: QtBot) -> WindowPage:
+    """A window in agent mode, with threads of its own."""
+    page = open_window(assistant, None, qtbot, mode="agent")
+    page.view.activateWindow()
+    qtbot.waitUntil(page.view.isActiveWindow, timeout=LONG_MS)
+    return page
+
+
+def wait_for_card(window: WindowPage, qtbot: QtBot) -> None:
+    """Wait until a card takes decisions."""
+    qtbot.waitUntil(lambda: any(card.is_armed for card in window.chat.approvals()), timeout=LONG_MS)
+
+
+def wait_for_end(window: WindowPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not window.chat.is_running, timeout=LONG_MS)
+
+
+def memories(assistant: Assistant) -> tuple[str, ...]:
+    return assistant.customization.memories.list_memories()
+
+
+def statuses(window: WindowPage) -> list[str]:
+    (answer,) = window.chat.answers()
+    return [step.status for step in answer.steps.steps]
+
+
+def test_a_card_shows_what_a_tool_wants_and_a_click_approves_it(window, assistant, qtbot) -> None:
+    window.composer.send("Remember it.")
+    wait_for_card(window, qtbot)
+    (card,) = window.chat.approvals()
+    assert card.title.text() == "Remember this?"
+    assert "Remember in all chats: Answer in German." in card.accessibleName()
+    assert "+ - Answer in German." in window.chat.read_diff(card)
+    assert window.chat.answers()[0].step.text == "Waiting for you"
+    assert memories(assistant) == ()
+    window.press("Remember it")
+    wait_for_end(window, qtbot)
+    assert memories(assistant) == ("Answer in German.",)
+    assert (statuses(window), window.chat.approvals()) == (["ok"], [])
+    assert window.chat.answers()[0].text == "Done."
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Space])
+def test_the_refusal_has_the_focus_and_its_keys_refuse(window, assistant, qtbot, key) -> None:
+    window.composer.send("Remember it.")
+    wait_for_card(window, qtbot)
+    (card,) = window.chat.approvals()
+    assert window.view.focusWidget() is card.refuse
+    QTest.keyClick(card.refuse, key)
+    wait_for_end(window, qtbot)
+    assert (memories(assistant), statuses(window)) == ((), ["denied"])
+    assert window.chat.answers()[0].steps.head.text() == "1 not allowed"
+    assert window.view.focusWidget() is window.composer.view.input
+
+
+def test_enter_does_not_approve_and_tab_walks_the_buttons(window, assistant, qtbot) -> None:
+    window.composer.send("Remember it.")
+    wait_for_card(window, qtbot)
+    (card,) = window.chat.approvals()
+    QTest.keyClick(card.refuse, Qt.Key.Key_Tab)
+    assert window.view.focusWidget() is card.approve
+    QTest.keyClick(card.approve, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+    assert window.view.focusWidget() is card.refuse
+    QTest.keyClick(card.refuse, Qt.Key.Key_Tab)
+    QTest.keyClick(card.approve, Qt.Key.Key_Return)
+    wait_for_end(window, qtbot)
+    assert memories(assistant) == ()
+
+
+def test_a_card_that_has_just_appeared_takes_no_decision(window, qtbot) -> None:
+    card = window.chat.show_approval("edit_note", "Change Backups.md, line 3.")
+    decided: list[tuple[str, str]] = []
+    card.decided.connect(lambda *answer: decided.append(answer))
+    QTest.mouseClick(card.approve, Qt.MouseButton.LeftButton)
+    assert decided == []
+    qtbot.waitUntil(lambda: card.is_armed, timeout=LONG_MS)
+    QTest.mouseClick(card.approve, Qt.MouseButton.LeftButton)
+    assert decided == [("a1", "once")]
+
+
+def test_who_types_keeps_the_focus_and_reaches_the_card_by_f6(window, assistant, qtbot) -> None:
+    window.composer.send("Remember it.")
+    window.composer.type("And then")
+    wait_for_card(window, qtbot)
+    (card,) = window.chat.approvals()
+    assert window.view.focusWidget() is window.composer.view.input
+    for _ in range(8):
+        window.press_keys("F6")
+        if window.view.focusWidget() is card.refuse:
+            break
+    assert window.view.focusWidget() is card.refuse
+    window.press("Don't remember")
+    wait_for_end(window, qtbot)
+    assert window.composer.text == "And then"
+
+
+def test_stopping_takes_the_card_away(window, assistant, qtbot) -> None:
+    window.composer.send("Remember it.")
+    wait_for_card(window, qtbot)
+    window.composer.press_send()
+    wait_for_end(window, qtbot)
+    assert window.chat.approvals() == []
+    assert memories(assistant) == ()
+
+
+def test_a_proposal_waits_while_another_chat_is_open(window, assistant, qtbot) -> None:
+    window.composer.send("Remember it.")
+    wait_for_card(window, qtbot)
+    session = window.chat.session
+    window.chat.new()
+    assert window.chat.approvals() == []
+    window.chat.reopen(session)
+    wait_for_card(window, qtbot)
+    window.press("Remember it")
+    wait_for_end(window, qtbot)
+    assert memories(assistant) == ("Answer in German.",)
+
+
+def test_a_chat_that_is_not_open_says_that_it_waits(window, assistant, qtbot) -> None:
+    window.composer.send("Remember it.")
+    window.chat.new()
+    qtbot.waitUntil(
+        lambda: "“Remember it.” waits for your decision" in window.toasts(), timeout=LONG_MS
+    )
+    window.press("Open the chat")
+    wait_for_card(window, qtbot)
+    window.press("Don't remember")
+    wait_for_end(window, qtbot)
+    assert memories(assistant) == ()
+
+
+def test_what_changed_meanwhile_is_asked_again(window, assistant, qtbot) -> None:
+    window.composer.send("Remember it.")
+    wait_for_card(window, qtbot)
+    (first,) = window.chat.approvals()
+    assistant.customization.memories.propose("My garden is in Ulm.").apply()
+    window.press("Remember it")
+    qtbot.waitUntil(
+        lambda: any(card is not first and card.is_armed for card in window.chat.approvals()),
+        timeout=LONG_MS,
+    )
+    window.press("Remember it")
+    wait_for_end(window, qtbot)
+    assert memories(assistant) == ("My garden is in Ulm.", "Answer in German.")
+
+
+def test_buttons_name_the_act_and_the_scope(window) -> None:
+    card = window.chat.show_approval(
+        "fetch_url",
+        "Open https://example.org/a?b=1",
+        scope="example.org",
+        arguments={"url": "https://example.org/a?b=1"},
+        warnings=("The address has a query.",),
+    )
+    assert card.title.text() == "Open a web page?"
+    assert card.approve_all is not None
+    assert [card.refuse.text(), card.approve.text(), card.approve_all.text()] == [
+        "Don't open",
+        "Open the page",
+        "Open example.org in this chat",
+    ]
+    assert "https://example.org/a?b=1" in window.chat.texts_in(card)
+    assert "The address has a query." in window.chat.texts_in(card)
+    other = window.chat.show_approval("files__write", "Write.", arguments={"a": [1], "b": "c"})
+    assert other.title.text() == "Use a tool of files?"
+    assert other.approve_all is None
+    assert '"a": [\n  1\n ]' in "\n".join(window.chat.texts_in(other))
+
+
+def test_a_long_argument_keeps_the_buttons_in_sight(window, qtbot) -> None:
+    card = window.chat.show_approval(
+        "files__write", "Write.", arguments={"text": "line\n" * 200_000}
+    )
+    assert card.approve.isVisible()
+    assert card.height() < window.chat.view.height()
+    qtbot.waitUntil(lambda: card.is_armed, timeout=LONG_MS)
+    diff = "--- a.md\n+++ a.md\n@@ -1 +1,60 @@\n-old word\n+new word\n" + "+more\n" * 59
+    change = window.chat.show_approval("edit_note", "Change a.md.", diff=diff)
+    assert "more lines below · Show all" in " ".join(window.chat.texts_in(change))
+    assert change.height() < window.chat.view.height()

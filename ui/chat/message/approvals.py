@@ -1,0 +1,272 @@
+"""The card in the chat that asks whether a tool call may do what it wants."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QBoxLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from chains.events import ApprovalRequested
+from chains.tool import Decision
+from ui.chat.message.code import CodeBox
+from ui.theme import Theme, dress
+from ui.widgets.controls import (
+    ElidedLabel,
+    IconLabel,
+    button,
+    make_wrapped_label,
+    one_line,
+)
+from ui.widgets.diff import DiffView
+from ui.widgets.geometry import OUTDENT
+from ui.widgets.surfaces import AccessibleFrame
+from ui.widgets.texts import from_left
+
+__all__ = ["ApprovalCard", "ApprovalWords", "choose_words"]
+
+_INERT_MS: Final = 500
+_NARROW: Final = 480
+_SEPARATOR: Final = "__"  # between the name of a server and that of its tool
+_UNDONE: Final = "Only this change. It can be undone."
+
+
+@dataclass(frozen=True)
+class ApprovalWords:
+    """The words of a card.
+
+    Attributes:
+        question: names the act.
+        refuse: the label of the button that refuses.
+        approve: the label of the button that approves this call.
+        approve_all: the label of the button that approves for this chat; empty without a scope.
+        note: what the approval covers.
+    """
+
+    question: str
+    refuse: str
+    approve: str
+    approve_all: str
+    note: str
+
+
+_WORDS: Final[Mapping[str, ApprovalWords]] = {
+    "create_note": ApprovalWords("Create a note?", "Don't create", "Create the note", "", _UNDONE),
+    "edit_note": ApprovalWords("Change a note?", "Don't change", "Change the note", "", _UNDONE),
+    "append_to_note": ApprovalWords(
+        "Add to a note?", "Don't change", "Add to the note", "", _UNDONE
+    ),
+    "move_note": ApprovalWords("Move a note?", "Don't move", "Move the note", "", _UNDONE),
+    "remember": ApprovalWords(
+        "Remember this?",
+        "Don't remember",
+        "Remember it",
+        "",
+        "Every later request begins with it. The settings list, edit and forget it.",
+    ),
+    "fetch_url": ApprovalWords(
+        "Open a web page?",
+        "Don't open",
+        "Open the page",
+        "Open {scope} in this chat",
+        "The address is sent to its server.",
+    ),
+}
+_OF_A_SERVER: Final = ApprovalWords(
+    "Use a tool of {server}?",
+    "Don't use",
+    "Use it once",
+    "Use it in this chat",
+    "The arguments are sent to this server, which decides what it does.",
+)
+_OTHER: Final = ApprovalWords("Allow this?", "Don't allow", "Allow once", "Allow in this chat", "")
+
+
+def choose_words(tool: str, scope: str) -> ApprovalWords:
+    """Return the words of the card for a tool.
+
+    Args:
+        tool: the name of the tool.
+        scope: what an approval for the session covers, or empty if there is none.
+    """
+    server, separator, _ = tool.partition(_SEPARATOR)
+    words = _WORDS.get(tool, _OF_A_SERVER if separator else _OTHER)
+    approve_all = words.approve_all.replace("{scope}", one_line(scope)) if scope else ""
+    return ApprovalWords(
+        words.question.replace("{server}", one_line(server)),
+        words.refuse,
+        words.approve,
+        approve_all,
+        words.note,
+    )
+
+
+class ApprovalCard(AccessibleFrame):
+    """A card that asks for one decision. `decided` carries the id of the request and the decision.
+
+    For half a second the card ignores its buttons, so that a click meant for something else does
+    not decide. Enter refuses; only a click or the space bar approves.
+
+    Attributes:
+        request: the request that waits for a decision.
+        refuse: the button that refuses, which is the default.
+        approve: the button that approves this call.
+        approve_all: the button that approves for this chat; None if there is no scope.
+        is_armed: whether the buttons act.
+    """
+
+    decided = Signal(str, str)
+
+    def __init__(self, request: ApprovalRequested, parent: QWidget | None = None) -> None:
+        super().__init__(QAccessible.Role.AlertMessage, parent)
+        self.request = request
+        self.is_armed = False
+        words = choose_words(request.tool, request.session_scope)
+        self.title = make_wrapped_label(words.question, "ui_strong")
+        self.refuse = self._button(words.refuse, "reject")
+        self.approve = self._button(words.approve, "once")
+        self.approve_all: QPushButton | None = None
+        if words.approve_all:
+            self.approve_all = self._button(words.approve_all, "session")
+        self.setAccessibleName(_describe(request, words))
+        self._lay_out(words)
+        self.setFocusProxy(self.refuse)
+        self._timer = QTimer(self, singleShot=True, interval=_INERT_MS)
+        self._timer.timeout.connect(self._arm)
+        self._timer.start()
+
+    def decide(self, decision: Decision) -> None:
+        """Decide, unless the card has appeared only just now."""
+        if self.is_armed:
+            self.decided.emit(self.request.id, decision)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Refuse with Enter, whichever button has the focus."""
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self.decide("reject")
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move between the buttons with Tab, and out of the card behind the last one."""
+        focus = QApplication.focusWidget()
+        places = [at for at, one in enumerate(self._buttons) if one is focus]
+        following = places[0] + (1 if forward else -1) if places else -1
+        if not 0 <= following < len(self._buttons):
+            return super().focusNextPrevChild(forward)
+        self._buttons[following].setFocus(Qt.FocusReason.TabFocusReason)
+        return True
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the buttons below the note if the card is narrow, and next to it otherwise."""
+        super().resizeEvent(event)
+        self._fold()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the edge of the card."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.color("line.strong"))
+        painter.setBrush(theme.color("bg.content"))
+        edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
+
+    @property
+    def _buttons(self) -> Sequence[QPushButton]:
+        made = (self.refuse, self.approve, self.approve_all)
+        return [one for one in made if one is not None]
+
+    def _arm(self) -> None:
+        self.is_armed = True
+
+    def _button(self, word: str, decision: Decision) -> QPushButton:
+        return button(word, "", partial(self.decide, decision))
+
+    def _lay_out(self, words: ApprovalWords) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(OUTDENT, 12, OUTDENT, 12)
+        column.setSpacing(8)
+        column.addLayout(self._head())
+        if summary := one_line(self.request.summary):
+            column.addWidget(make_wrapped_label(from_left(summary), "ui", "secondary"))
+        for warning in self.request.warnings:
+            column.addLayout(_warn(warning))
+        if body := self._body():
+            column.addWidget(body)
+        column.addLayout(self._foot(words))
+
+    def _head(self) -> QHBoxLayout:
+        tool = ElidedLabel(self.request.tool, Qt.TextElideMode.ElideMiddle)
+        tool.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        dress(tool, "code", "tertiary")
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(IconLabel("shield-warning", "accent.base"))
+        head.addWidget(self.title, 1)
+        head.addWidget(tool)
+        return head
+
+    def _body(self) -> QWidget | None:
+        """Return the view of the change, or of the arguments where nothing is written."""
+        if self.request.diff:
+            return DiffView(self.request.diff)
+        text = _show_arguments(self.request.arguments)
+        return CodeBox(text, "Arguments") if text else None
+
+    def _foot(self, words: ApprovalWords) -> QBoxLayout:
+        note = make_wrapped_label(words.note, "caption", "secondary")
+        actions = QHBoxLayout()
+        actions.setSpacing(8)
+        actions.addStretch(1)
+        for made in self._buttons:
+            actions.addWidget(made)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(12)
+        self._row.addWidget(note, 1)
+        self._row.addLayout(actions)
+        return self._row
+
+    def _fold(self) -> None:
+        width = sum(one.sizeHint().width() + 8 for one in self._buttons)
+        is_narrow = self.width() < max(Theme.current().px(_NARROW), 2 * width)
+        way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(way)
+
+
+def _warn(text: str) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(8)
+    row.addWidget(IconLabel("warning", "amber.graphic"), 0, Qt.AlignmentFlag.AlignTop)
+    row.addWidget(make_wrapped_label(from_left(one_line(text)), "ui", "amber"), 1)
+    return row
+
+
+def _show_arguments(arguments: Mapping[str, Any]) -> str:
+    """Return the arguments as text: a single string as it is, everything else as JSON."""
+    if len(arguments) == 1 and isinstance(only := next(iter(arguments.values())), str):
+        return one_line(only)
+    if not arguments:
+        return ""
+    return json.dumps(_thaw(arguments), ensure_ascii=False, indent=1, default=str)
+
+
+def _thaw(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _thaw(item) for key, item in value.items()}
+    return [_thaw(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:
+    """Return everything that a decision needs, in words for a screen reader."""
+    return " ".join(filter(None, (words.question, one_line(request.summary), *request.warnings)))

@@ -1,0 +1,133 @@
+"""Shows the proposals of tools that wait for a decision, and passes the decisions on.
+
+A turn waits in its own thread at the `ApprovalDesk`. Its event `ApprovalRequested` arrives in the
+window, which shows a card in the chat; a button of the card answers at the desk.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, cast
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication
+
+from app.assistant import Assistant
+from chains.events import ApprovalRequested, ToolEnded
+from chains.tool import Decision
+from chains.tools.approvals import ApprovalDesk
+from ui.chat.message.approvals import ApprovalCard
+from ui.controllers.session import SessionController
+from ui.controllers.turns import ChatTurn
+from ui.frame import WindowFrame
+from ui.notify import announce
+
+__all__ = ["ApprovalController"]
+
+_TITLE_CHARS: Final = 60
+
+
+@dataclass
+class _Waiting:
+    """A proposal that waits, the turn that it belongs to, and its card if the chat is open."""
+
+    turn: ChatTurn
+    request: ApprovalRequested
+    card: ApprovalCard | None = None
+
+
+class ApprovalController(QObject):
+    """Connects the desk at which turns wait with the cards in the open chat."""
+
+    def __init__(
+        self, assistant: Assistant, frame: WindowFrame, session: SessionController
+    ) -> None:
+        super().__init__(session)
+        self._frame, self._session = frame, session
+        self._waiting: dict[str, _Waiting] = {}
+        self._desk = ApprovalDesk()
+        assistant.agents.connect(self._desk)
+        session.event_arrived.connect(self._on_event)
+        session.turn_ended.connect(self._on_turn_ended)
+        session.session_changed.connect(self._on_session_changed)
+        session.loaded.connect(self._on_loaded)
+
+    @property
+    def card(self) -> ApprovalCard | None:
+        """The card that waits in the open chat; None if there is none."""
+        cards = [waiting.card for waiting in self._waiting.values() if waiting.card is not None]
+        return cards[0] if cards else None
+
+    def refuse(self) -> bool:
+        """Refuse the proposal that waits in the open chat; return whether there is one."""
+        card = self.card
+        if card is not None:
+            card.decide("reject")
+        return card is not None
+
+    def _on_event(self, turn: ChatTurn, event: object) -> None:
+        if isinstance(event, ApprovalRequested):
+            self._forget_call(turn, event.call_id)  # it was proposed again
+            self._desk.open(event.id)
+            self._waiting[event.id] = _Waiting(turn, event)
+            self._ask(event.id)
+        elif isinstance(event, ToolEnded):
+            self._forget_call(turn, event.id)
+
+    def _ask(self, id: str) -> None:
+        """Show a proposal that has arrived, and tell the user if they look elsewhere."""
+        turn = self._waiting[id].turn
+        QApplication.alert(self._frame)
+        if self._session.is_open(turn):
+            self._show(id)
+            return
+        title = turn.request.text[:_TITLE_CHARS]
+        session = turn.session
+        self._frame.notifier.toast(
+            f"“{title}” waits for your decision",
+            "Open the chat",
+            partial(self._frame.navigation.open_session, session),
+        )
+
+    def _show(self, id: str) -> None:
+        waiting = self._waiting[id]
+        card = self._frame.transcript.show_approval(waiting.request)
+        card.decided.connect(self._on_decided)
+        waiting.card = card
+        announce(card, card.accessibleName(), is_urgent=True)
+        if not self._frame.composer.text():  # the user is not typing
+            card.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_decided(self, id: str, decision: str) -> None:
+        self._forget(id)
+        self._desk.answer(id, cast(Decision, decision))
+
+    def _on_turn_ended(self, turn: ChatTurn) -> None:
+        for id, waiting in list(self._waiting.items()):
+            if waiting.turn is turn:
+                self._forget(id)
+
+    def _on_session_changed(self, _session: str | None) -> None:
+        """Drop the cards of the chat that was open; its proposals still wait."""
+        for waiting in self._waiting.values():
+            waiting.card = None
+
+    def _on_loaded(self, _transcript: object, _is_new: bool) -> None:
+        for id, waiting in self._waiting.items():
+            if waiting.card is None and self._session.is_open(waiting.turn):
+                self._show(id)
+
+    def _forget_call(self, turn: ChatTurn, call: str) -> None:
+        for id, waiting in list(self._waiting.items()):
+            if waiting.turn is turn and waiting.request.call_id == call:
+                self._forget(id)
+
+    def _forget(self, id: str) -> None:
+        """Remove a proposal and its card, and return the focus to the composer if it had it."""
+        card = self._waiting.pop(id).card
+        if card is None:
+            return
+        focus = QApplication.focusWidget()
+        had_focus = focus is not None and card.isAncestorOf(focus)
+        if had_focus:
+            self._frame.composer.setFocus()
+        self._frame.transcript.remove_approval(card)

@@ -1,0 +1,231 @@
+"""A diff of notes: removed and added lines, with the words that changed marked.
+
+Every line begins with its mark, `-`, `+` or a blank, so that colour alone says nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from ui.theme import Theme, dress
+from ui.widgets.controls import button
+from ui.widgets.figures import count, plural
+from vault.edits.diff import DiffLine, list_diff_lines
+
+__all__ = ["DiffView"]
+
+_LINES: Final = 12
+_MOST_LINES: Final = 2_000
+_MOST_LINE_CHARS: Final = 4_000
+_MARKS: Final = {"removed": "- ", "added": "+ ", "same": "  ", "head": "", "note": "  "}
+_GROUNDS: Final = {"removed": "remove", "added": "add"}
+_TONES: Final = {"head": "text.tertiary", "note": "text.tertiary", "same": "text.secondary"}
+
+
+class DiffView(QFrame):
+    """A unified diff in a box that shows twelve lines and scrolls, or all of them when expanded.
+
+    Args:
+        diff: the unified diff of one or more notes.
+        name: the accessible name, for screen readers.
+
+    Attributes:
+        text: the field with the lines.
+        more: the button that expands the box and says how many lines are hidden.
+    """
+
+    def __init__(self, diff: str, name: str = "The change", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        lines = list(_select_lines(list_diff_lines(diff)))
+        self._left_out = max(0, len(lines) - _MOST_LINES)
+        self.text = _DiffText(lines[:_MOST_LINES], name)
+        self.more = button("", "link", self._on_more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 8, 1, 8)
+        column.setSpacing(4)
+        column.addWidget(self.text)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(12, 0, 12, 0)
+        foot.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addLayout(foot)
+        self._say()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Update the number of hidden lines for the new width."""
+        super().resizeEvent(event)
+        self._say()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the edge of the box."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.color("line.hairline"))
+        edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
+
+    def _on_more(self) -> None:
+        self.text.set_whole(not self.text.is_whole)
+        self._say()
+
+    def _say(self) -> None:
+        hidden = self.text.hidden_lines
+        said = [f"{plural(hidden, 'more line')} below · Show all" if hidden else ""]
+        if self.text.is_whole and self.text.is_long:
+            said = ["Show less"]
+        if self._left_out:
+            said.append(f"{count(self._left_out)} further lines are not shown here")
+        self.more.setText(" · ".join(filter(None, said)))
+        self.more.setVisible(bool(self.more.text()))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A line to show: its kind, and its parts with whether each is marked."""
+
+    kind: str
+    parts: Sequence[tuple[str, bool]]
+
+
+class _DiffText(QPlainTextEdit):
+    """Read-only lines of a diff. The chat scrolls where the lines themselves need not."""
+
+    def __init__(self, lines: Sequence[_Shown], name: str) -> None:
+        super().__init__()
+        self.is_whole = False
+        self._lines = lines
+        self._shown_lines = self._all_lines = 0
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setAccessibleName(name)
+        self.document().setDocumentMargin(0)
+        self.setViewportMargins(0, 0, 0, 0)
+        dress(self, "code", "")
+        Theme.current().changed.connect(self._paint_again)
+        self._write()
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there are more lines than a folded box shows."""
+        return self._all_lines > _LINES
+
+    @property
+    def hidden_lines(self) -> int:
+        """The number of lines that have to be scrolled to."""
+        return self._all_lines - self._shown_lines
+
+    def set_whole(self, is_whole: bool) -> None:
+        """Show all lines, or the first ones."""
+        self.is_whole = is_whole
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the height to the lines at the new width."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll the lines if some are hidden; else leave the event to the chat."""
+        if self.hidden_lines:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def _paint_again(self) -> None:
+        self._write()
+        self._fit()
+
+    def _write(self) -> None:
+        self.clear()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        for at, line in enumerate(self._lines):
+            if at:
+                cursor.insertBlock()
+            _write_line(cursor, line)
+        cursor.endEditBlock()
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def _fit(self) -> None:
+        # In a QPlainTextEdit the document's height counts lines, wrapped ones included.
+        self._all_lines = max(1, ceil(self.document().size().height()))
+        self._shown_lines = self._all_lines if self.is_whole else min(self._all_lines, _LINES)
+        bars = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            bars.ScrollBarAsNeeded if self.hidden_lines else bars.ScrollBarAlwaysOff
+        )
+        height = self.blockBoundingRect(self.document().firstBlock()).height()
+        per_line = height / max(1, self.document().firstBlock().layout().lineCount())
+        self.setFixedHeight(ceil(per_line * self._shown_lines) + 2)
+
+
+def _write_line(cursor: QTextCursor, line: _Shown) -> None:
+    theme = Theme.current()
+    block, plain, marked = QTextBlockFormat(), QTextCharFormat(), QTextCharFormat()
+    tone = _GROUNDS.get(line.kind)
+    if tone is None:
+        plain.setForeground(theme.color(_TONES[line.kind]))
+    else:
+        block.setBackground(theme.color(f"diff.{tone}_bg"))
+        for form in (plain, marked):
+            form.setForeground(theme.color(f"diff.{tone}_text"))
+        ground = theme.color(f"diff.{tone}_text")
+        ground.setAlphaF(0.16)
+        marked.setBackground(ground)
+    cursor.setBlockFormat(block)
+    cursor.insertText(_MARKS[line.kind], plain)
+    for text, is_marked in line.parts:
+        cursor.insertText(text, marked if is_marked else plain)
+
+
+def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
+    """Yield the lines to show: the path of each note if there are several, and its changes."""
+    notes = sum(line.text.startswith("+++ ") for line in lines if line.kind == "head")
+    for line in lines:
+        if line.kind != "head":
+            is_whole = all(part.is_changed for part in line.parts)
+            parts = [(part.text, part.is_changed and not is_whole) for part in line.parts]
+            yield _Shown(line.kind, _cut(parts))
+        elif head := _describe_head(line.text, notes > 1):
+            yield _Shown("head", [(head, False)])
+
+
+def _describe_head(text: str, has_several: bool) -> str:
+    """Return the words for a head of a unified diff, or empty if it says nothing new."""
+    if text.startswith("@@ "):
+        start = text.split("+", 1)[1].split(" ", 1)[0].split(",", 1)[0]
+        return "" if start in ("0", "1") else f"line {start}"
+    if text.startswith("+++ ") and has_several:
+        return text[4:]
+    return text if text.startswith("rename ") and has_several else ""
+
+
+def _cut(parts: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Cut a line that is too long to be laid out quickly."""
+    cut: list[tuple[str, bool]] = []
+    room = _MOST_LINE_CHARS
+    for text, is_marked in parts:
+        cut.append((text[:room], is_marked))
+        room -= len(text)
+        if room < 0:
+            cut.append((f"… {count(-room)} more characters", False))
+            break
+    return cut
