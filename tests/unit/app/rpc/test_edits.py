@@ -1,0 +1,172 @@
+"""Tasks that change notes, over RPC with approvals, and their undo to the same bytes."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from resources import sample_vault
+from tests.support.model_server import Answer, Body, ModelServer
+from tests.unit.app.rpc.test_server import Caller
+
+Call = tuple[str, dict[str, Any]]
+
+
+@pytest.fixture
+def notes(assistant: Assistant, tmp_path: Path) -> Path:
+    """A copy of the sample notes; most of it is left out of the index, which saves time."""
+    folder = tmp_path / "notes"
+    shutil.copytree(sample_vault(), folder)
+    assistant.settings.set("vault.exclude", ["Guide/", "Languages/"])
+    assistant.open_vault(folder, remember=False)
+    return folder
+
+
+@pytest.fixture
+def caller(assistant: Assistant, notes: Path, server: ModelServer) -> Iterator[Caller]:
+    caller = Caller(assistant)
+    caller.ask("set_mode", mode="agent")
+    yield caller
+    caller.hang_up()
+
+
+def list_files(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def step(*calls: Call) -> Answer:
+    names = ((f"c{n}", name, json.dumps(given)) for n, (name, given) in enumerate(calls))
+    return Answer("", calls=tuple(names))
+
+
+def run_task(caller: Caller, text: str, decision: str = "allow") -> dict[str, Any]:
+    """Ask for a task, decide about each of its calls, and return how the turn ended."""
+    caller.send("prompt", text=text)
+    while True:
+        line = caller.wait_for(lambda line: line.get("event") in ("approval_request", "turn_end"))
+        if line["event"] == "turn_end":
+            return dict(line["data"])
+        caller.send("approve", approval_id=line["data"]["approval_id"], decision=decision)
+
+
+def read_results(body: Body) -> list[str]:
+    return [str(message["content"]) for message in body["messages"] if message["role"] == "tool"]
+
+
+def check_undo(caller: Caller, notes: Path, end: dict[str, Any], before: dict[str, bytes]) -> None:
+    assert end["status"] == "complete"
+    assert list_files(notes) != before
+    undone = caller.ask("undo")
+    assert undone["run"] == end["edits"]["run"]
+    assert {step["path"] for step in undone["undone"]} == {
+        note["old_path"] or note["path"] for note in end["edits"]["notes"]
+    }
+    assert list_files(notes) == before
+    assert "no edit in this chat" in caller.error("undo")["message"]
+
+
+def test_a_folder_is_summarised_into_a_new_note(
+    caller: Caller, server: ModelServer, notes: Path
+) -> None:
+    before = list_files(notes)
+    names = [path for path in before if path.startswith("Examples/")]
+
+    def write(body: Body) -> Answer:
+        heads = [next(r for r in read_results(body) if name in r)[:40] for name in names]
+        return step(("create_note", {"path": "Summaries/Examples", "text": "\n".join(heads)}))
+
+    server.script(
+        step(("list_folder", {"path": "Examples"})),
+        step(*(("read_note", {"path": name}) for name in names)),
+        write,
+        Answer("The summary is in Summaries/Examples.md."),
+    )
+    end = run_task(caller, "Summarise the folder Examples in a new note.")
+    [note] = end["edits"]["notes"]
+    assert (note["path"], note["is_new"]) == ("Summaries/Examples.md", True)
+    assert note["diff"].startswith("--- /dev/null\n+++ Summaries/Examples.md\n")
+    check_undo(caller, notes, end, before)
+    assert not (notes / "Summaries").exists()
+
+
+def test_related_notes_are_linked_and_one_of_them_moved(
+    caller: Caller, server: ModelServer, notes: Path
+) -> None:
+    before = list_files(notes)
+    garden, reading = "Examples/Garden log.md", "Examples/Reading notes.md"
+    server.script(
+        step(("search_notes", {"query": "garden and books"})),
+        step(
+            ("append_to_note", {"path": garden, "text": "See [[Reading notes]]."}),
+            ("append_to_note", {"path": reading, "text": "See [[Garden log]]."}),
+        ),
+        step(("move_note", {"path": garden, "to": "Garden/Log 2024.md"})),
+        Answer("Both notes link to each other."),
+    )
+    end = run_task(caller, "Link related notes, and move the garden log.")
+    assert [tool["status"] for tool in end["tools"]] == ["ok"] * 4
+    assert "[[Log 2024]]" in (notes / reading).read_text("utf-8")
+    check_undo(caller, notes, end, before)
+
+
+def test_a_tag_is_renamed_across_notes(caller: Caller, server: ModelServer, notes: Path) -> None:
+    (notes / "Tool shed.md").write_bytes("A spade. #garden/log\r\n".encode("utf-16"))
+    before = list_files(notes)
+    log = "Examples/Garden log.md"
+    old = ["tags: [example, garden]", "#garden/log", "#garden/tomatoes"]
+    edits = [{"path": log, "old": tag, "new": tag.replace("garden", "plot")} for tag in old]
+    edits.append({"path": "Tool shed.md", "old": "#garden", "new": "#plot"})
+    server.script(step(*(("edit_note", edit) for edit in edits)), Answer("The tag is #plot now."))
+    end = run_task(caller, "Rename the tag garden to plot.")
+    text = before[log].decode()
+    for tag in old:
+        text = text.replace(tag, tag.replace("garden", "plot"))
+    after = list_files(notes)
+    assert after[log] == text.encode()
+    assert after["Tool shed.md"] == "A spade. #plot/log\r\n".encode("utf-16")
+    assert [note["path"] for note in end["edits"]["notes"]] == [log, "Tool shed.md"]
+    check_undo(caller, notes, end, before)
+
+
+def test_a_rejected_edit_changes_nothing_and_is_told_to_the_model(
+    caller: Caller, server: ModelServer, notes: Path
+) -> None:
+    before = list_files(notes)
+    server.script(step(("create_note", {"path": "x.md", "text": "x"})), Answer("As you wish."))
+    end = run_task(caller, "Write.", "deny")
+    assert [tool["status"] for tool in end["tools"]] == ["denied"]
+    assert "edits" not in end
+    assert list_files(notes) == before
+    assert "rejected" in read_results(server.bodies[-1])[0]
+
+
+def test_a_note_that_changes_before_the_approval_is_proposed_again(
+    caller: Caller, server: ModelServer, notes: Path
+) -> None:
+    path = notes / "Welcome.md"
+    server.script(step(("append_to_note", {"path": "Welcome.md", "text": "Bye."})), Answer("Done."))
+    caller.send("prompt", text="Say goodbye.")
+    first = caller.event("approval_request")["data"]
+    path.write_text("Newer.\n")
+    caller.send("approve", approval_id=first["approval_id"], decision="allow")
+    second = caller.event("approval_request")["data"]
+    assert "Newer." in second["diff"]
+    caller.send("approve", approval_id=second["approval_id"], decision="allow")
+    assert caller.event("turn_end")["data"]["status"] == "complete"
+    assert path.read_text() == "Newer.\nBye.\n"
+
+
+def test_an_undo_that_would_lose_a_newer_text_is_refused_by_name(
+    caller: Caller, server: ModelServer, notes: Path
+) -> None:
+    server.script(step(("append_to_note", {"path": "Welcome.md", "text": "Bye."})), Answer("Done."))
+    end = run_task(caller, "Say goodbye.")
+    (notes / "Welcome.md").write_text("Newer.\n")
+    error = caller.error("undo", run=end["edits"]["run"])
+    assert (error["code"], "Welcome.md" in error["message"]) == ("bad_request", True)
+    assert (notes / "Welcome.md").read_text() == "Newer.\n"
