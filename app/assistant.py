@@ -11,7 +11,7 @@ from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
 from app.ledger import Ledger
-from app.library.attachments import Attachments, Selection
+from app.library.attachments import Attachments, Selection, WebPages
 from app.library.edits import NoteEdits
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
@@ -21,6 +21,7 @@ from app.paths import Paths
 from app.sessions.agent import AgentBuilder
 from app.sessions.ask import AskRequest, TurnRunner
 from app.sessions.branches import BranchEditor
+from app.sessions.mcp import McpServers
 from app.sessions.request_history import RequestHistory, describe_request
 from app.sessions.store import SessionInfo, SessionStore
 from app.sessions.user_messages import find_last_mode
@@ -28,6 +29,7 @@ from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import describe
 from chains.retrieval.map_reduce_plan import ReadingCost
+from chains.web.client import WebClient
 from context.layers import Segment
 from vault.access import read_allowed
 from vault.embedder import Embedder
@@ -64,6 +66,7 @@ class Assistant:
         settings: SettingsStore,
         sessions: SessionStore,
         embedder: Embedder | None = None,
+        web: WebClient | None = None,
     ) -> None:
         self.paths = paths
         self.settings = settings
@@ -74,9 +77,18 @@ class Assistant:
         self._vault = OpenVault(paths, settings, self.ledger, embedder)
         self.customization = UserCustomization(paths, settings, self._vault)
         self.edits = NoteEdits(paths.edits)
-        self.agents = AgentBuilder(settings, self.customization.memories, self.edits)
+        web = web or WebClient(lambda: settings.values.privacy_offline, self.ledger)
+        self._pages = WebPages(web)
+        mcp = McpServers(settings, paths.mcp, self.ledger)
+        self.agents = AgentBuilder(settings, self.customization.memories, self.edits, web, mcp)
         self._asking = TurnRunner(
-            settings, sessions, self._vault, self.customization, self.ledger, self.agents
+            settings,
+            sessions,
+            self._vault,
+            self.customization,
+            self.ledger,
+            self.agents,
+            self._pages,
         )
         self.branches = BranchEditor(sessions, self._asking)
         self.history = RequestHistory(sessions, self._asking)
@@ -105,6 +117,7 @@ class Assistant:
 
     def close(self) -> None:
         """Close the vault, the child processes and the databases."""
+        self.agents.close()
         self._vault.close()
         self.sessions.close()
 
@@ -177,7 +190,7 @@ class Assistant:
             NoteExcluded: it is excluded from models.
             NoteUnreadable: it is not text.
         """
-        return Attachments(self._vault.library).segments(attach, selections)
+        return Attachments(self._vault.library, self._pages).segments(attach, selections)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.

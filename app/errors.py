@@ -224,7 +224,7 @@ def describe(error: BaseException) -> ErrorInfo:
             report = None if error.report is None else error.report.to_dict()
         case ContextHookError():
             code, hint = "hook_failed", _hook_hint(error)
-        case BadPin() | chains.CannotRead():
+        case BadPin() | chains.CannotRead() | chains.FetchFailed():
             code = "bad_request"
         case chains.ChainError() | vault.VaultError() if type(error) in _CODES:
             code, hint = _CODES[type(error)], _HINTS.get(type(error))

@@ -84,6 +84,11 @@ class Paths:
         return self.state / "ledger.jsonl"
 
     @property
+    def mcp(self) -> Path:
+        """The folder with the approvals of MCP servers, one small file for each."""
+        return self.state / "mcp"
+
+    @property
     def instructions(self) -> Path:
         """The folder with the decisions about AGENTS.md files, one small file for each."""
         return self.state / "instructions"

@@ -10,6 +10,7 @@ from app.durable import remove_leftovers
 from app.paths import Paths
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
+from chains.web.client import WebClient
 from vault.embedder import Embedder
 from vault.indexing.relocate import find_moved_folder
 
@@ -18,6 +19,7 @@ def build(
     paths: Paths,
     overrides: Mapping[str, object] | None = None,
     embedder: Embedder | None = None,
+    web: WebClient | None = None,
 ) -> Assistant:
     """Build an assistant with no vault open; its folders need not exist.
 
@@ -28,6 +30,7 @@ def build(
         overrides: settings for this run only, by key.
         embedder: an embedder with the packaged model to share between assistants; the assistant
             does not close it. None starts an embedder when one is needed.
+        web: fetches web pages. None makes a client with the usual rules for addresses.
 
     Raises:
         BadSetting: an override names no setting or is out of its range.
@@ -38,7 +41,7 @@ def build(
         remove_leftovers(folder)
     settings = SettingsStore(paths.settings_file, overrides)
     sessions = SessionStore(paths.sessions, StateDB(paths.state_db))
-    assistant = Assistant(paths, settings, sessions, embedder)
+    assistant = Assistant(paths, settings, sessions, embedder, web)
     assistant.edits.remove_leftovers()
     return assistant
 

@@ -242,10 +242,10 @@ def _add_ask(verbs: "_Verbs[_Parser]") -> None:
     )
     found.add_argument(
         "--attach",
-        metavar="PATH",
+        metavar="PATH|URL",
         action="append",
         default=[],
-        help="send a note, a folder of notes or a text file along; may be given again",
+        help="send a note, a folder of notes, a text file or a web page along; may be given again",
     )
     found.add_argument(
         "--selection",

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from app.config.settings import SHARES, Settings
 from app.errors import BadSetting
 
-Kind = Literal["switch", "whole", "number", "text", "list", "choice"]
+Kind = Literal["switch", "whole", "number", "text", "list", "choice", "table"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class SettingSpec:
         if self.key in ("chat.apiBase", "vectorStore.url"):
             return "an address that begins with http:// or https://, or nothing"
         names = {"switch": "true or false", "list": "a list of patterns", "text": "text"}
+        names["table"] = "a table of servers, each with a command or a url"
         return names[self.kind]
 
 
@@ -82,7 +83,9 @@ def check(key: str, value: object) -> Any:
     try:
         return getattr(Settings.model_validate({key: value}), spec.field)
     except ValidationError as error:
-        raise BadSetting(f"{key} takes {spec.range_text}.", key=key) from error
+        raise BadSetting(
+            f"{key} takes {spec.range_text}{_explain(spec, error)}.", key=key
+        ) from error
 
 
 def check_shares(values: Settings) -> None:
@@ -129,4 +132,12 @@ def _kind(annotation: Any) -> Kind:
     if get_origin(annotation) is Literal:
         return "choice"
     kinds: dict[Any, Kind] = {bool: "switch", int: "whole", float: "number", str: "text"}
+    if get_origin(annotation) is dict:
+        return "table"
     return kinds.get(annotation, "list")
+
+
+def _explain(spec: SettingSpec, error: ValidationError) -> str:
+    """Return which part of a table is wrong; empty for other settings, whose range says it."""
+    reason = error.errors()[0].get("ctx", {}).get("error")
+    return f": {reason}" if spec.kind == "table" and isinstance(reason, ValueError) else ""

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from chains.mcp.server import parse_servers
+
 __all__ = ["SECTIONS", "SHARES", "Settings", "Theme"]
 
 Theme = Literal["system", "light", "dark"]
@@ -252,6 +254,14 @@ class Settings(BaseModel):
         le=7_200,
         unit="seconds",
     )
+    mcp_servers: dict[str, dict[str, Any]] = _define_setting(
+        "mcp.servers",
+        {},
+        "Agent",
+        "MCP servers",
+        "Programs or addresses with more tools for the agent, by name. Each is shown before its "
+        "first start, and each of its tools asks first.",
+    )
     hooks_enabled: bool = _define_setting(
         "hooks.enabled",
         False,
@@ -266,6 +276,12 @@ class Settings(BaseModel):
         "Offline",
         "Refuse every call that leaves this computer. Servers on this computer still answer.",
     )
+
+    @field_validator("mcp_servers")
+    @classmethod
+    def _are_servers(cls, value: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        parse_servers(value)
+        return value
 
     @field_validator("chat_api_base", "vector_store_url")
     @classmethod

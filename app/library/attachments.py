@@ -1,14 +1,24 @@
-"""Read attachments as segments, and detect in later turns whether their files changed."""
+"""Read attachments as segments, and detect in later turns whether their files changed.
+
+The user named a web page to attach it, so no approval is asked; the rules for addresses apply.
+"""
 
 import hashlib
 import os
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from app.errors import AppError, InvalidRequest, NotFound
 from app.library.library import Library
+from chains.cancel import CancelToken
+from chains.errors import FetchFailed
+from chains.tools.web import fetch_segment
+from chains.web.client import WebClient
+from chains.web.urls import parse_url
 from context.assemble.attachments import CurrentSource
 from context.layers import Layer, Segment, SegmentKind
 from vault.access import is_hidden, read_allowed
@@ -17,7 +27,9 @@ from vault.notes.kinds import MARKDOWN
 from vault.notes.note import Note
 from vault.paths import name_on_disk, printable
 
-__all__ = ["Attachments", "Selection"]
+__all__ = ["Attachments", "Selection", "WebPages", "is_web_address"]
+
+MAX_PAGES: Final = 32
 
 
 @dataclass(frozen=True)
@@ -61,11 +73,49 @@ class _Place:
         return printable(self.path if is_path else str(self.file))
 
 
+def is_web_address(name: str) -> bool:
+    """Return whether the name of an attachment is the address of a web page."""
+    return name.strip().lower().startswith(("http://", "https://"))
+
+
+class WebPages:
+    """The attached web pages. Each is fetched once, and then kept while the program runs.
+
+    The preview of a request and the request itself so contain the same text, and a page is not
+    fetched with each key that the user types.
+    """
+
+    def __init__(self, client: WebClient) -> None:
+        """Set the client that fetches the pages."""
+        self._client = client
+        self._lock = threading.Lock()
+        self._pages: dict[str, Segment] = {}
+
+    def read(self, address: str) -> Segment:
+        """Return a web page as a segment.
+
+        Raises:
+            FetchFailed: the page cannot be fetched or read.
+            LedgerFailed: the call could not be recorded, so it was not made.
+        """
+        url = str(parse_url(address))
+        with self._lock:
+            if url in self._pages:
+                return self._pages[url]
+        page = fetch_segment(self._client, url, CancelToken())
+        with self._lock:
+            self._pages[url] = page
+            while len(self._pages) > MAX_PAGES:
+                del self._pages[next(iter(self._pages))]
+        return page
+
+
 class Attachments:
     """A reader for attachments, which also finds their current state in later turns."""
 
-    def __init__(self, library: Library | None) -> None:
+    def __init__(self, library: Library | None, web: "WebPages") -> None:
         self._library = library
+        self._web = web
 
     def segments(
         self, paths: Sequence[str], selections: Sequence[Selection] = ()
@@ -73,8 +123,8 @@ class Attachments:
         """Return the attachments as segments, without duplicates and numbered from 1.
 
         Args:
-            paths: notes, folders and text files, relative to the vault or the working directory. A
-                tag with its `#` means the notes that have it.
+            paths: notes, folders and text files, relative to the vault or the working directory; or
+                addresses of web pages. A tag with its `#` means the notes that have it.
             selections: line ranges of notes or text files.
 
         Raises:
@@ -82,6 +132,7 @@ class Attachments:
             InvalidRequest: the file or folder cannot be attached.
             NoteExcluded: models may not read the file.
             NoteUnreadable: the file is not text.
+            FetchFailed: the web page cannot be fetched or read.
         """
         found: dict[tuple[str, tuple[int, int] | None], Segment] = {}
         for path in paths:
@@ -95,26 +146,34 @@ class Attachments:
     def check_names(self, paths: Sequence[str], selections: Sequence[Selection] = ()) -> None:
         """Check that each path exists and can be attached, without reading files.
 
-        Tags are not checked.
+        Tags are not checked, and web pages are not fetched.
 
         Raises:
             NotFound: there is no file or folder with that name.
             InvalidRequest: the file or folder cannot be attached.
+            FetchFailed: it is not the address of a web page.
         """
         for path in (*paths, *(selection.path for selection in selections)):
-            if not path.startswith("#"):
+            if is_web_address(path):
+                parse_url(path)
+            elif not path.startswith("#"):
                 self._place(path)
 
     def has(self, path: str) -> bool:
         """Return whether a path exists and can be attached, without reading the file."""
         try:
             self.check_names([path])
-        except AppError:
+        except (AppError, FetchFailed):
             return False
         return True
 
     def resolve(self, segment: Segment) -> CurrentSource:
-        """Return the current state of the source of a segment from an earlier turn."""
+        """Return the current state of the source of a segment from an earlier turn.
+
+        A web page is not fetched again; it stays as it was when it was attached.
+        """
+        if segment.kind == "url":
+            return CurrentSource("same")
         file = Path(segment.source)
         try:
             if file.is_absolute():
@@ -139,6 +198,9 @@ class Attachments:
     def _attach_place(self, path: str) -> Iterator[Segment]:
         if path.startswith("#"):
             yield from self._attach_tag(path)
+            return
+        if is_web_address(path):
+            yield self._web.read(path)
             return
         place = self._place(path)
         if not place.file.is_dir():
@@ -196,8 +258,8 @@ class Attachments:
     def _place(self, path: str) -> _Place:
         if "://" in path:
             raise InvalidRequest(
-                f"{path} is a web address, and only notes, folders and text files can be attached.",
-                hint="Save the page as a file and attach that.",
+                f"{path} cannot be attached. Web addresses begin with http:// or https://.",
+                hint="Save it as a file and attach that.",
             )
         root = self._root
         if "\0" in path or not path:

@@ -8,6 +8,7 @@
     file               Read a log, repair a cut-off last line, migrate an older version.
     ask                Run a turn: ask, edit, regenerate; compact a chat; preview a request.
     agent              Build the agent of a turn, and know who decides about its proposals.
+    mcp                Approve, start and list the MCP servers of the settings.
     turn_builder       Build a turn and its chain from a question, the settings and the vault.
     user_messages      User messages: their mode, their attachments, and restoring these.
     branches           Select, fork and summarise branches; label and pin entries.
@@ -25,6 +26,7 @@ __all__ = [
     "ask",
     "branches",
     "file",
+    "mcp",
     "request_history",
     "store",
     "transcript",

@@ -5,16 +5,31 @@ person approves for a session is remembered until the program ends.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
+from uuid import uuid4
 
 from app.config.settings_file import SettingsStore
 from app.customize.memory import MemoryNote
 from app.library.edits import NoteEdits
+from app.sessions.mcp import McpServers
+from chains.cancel import CancelToken
+from chains.events import Event
+from chains.mcp.server import McpServer
 from chains.request.chain import AgentLimits, AgentSetup, Chain, NotesPort
-from chains.tool import ApprovalLevel, ApprovalPort, ApprovalRules, Tool
+from chains.tool import (
+    ApprovalLevel,
+    ApprovalPort,
+    ApprovalRequest,
+    ApprovalRules,
+    Proposal,
+    Tool,
+)
 from chains.tools.memory_tools import build_remember_tool
+from chains.tools.web import build_web_tool
 from chains.turn.agent import AGENT_TOOLS
+from chains.turn.approvals import ask_person
+from chains.web.client import WebClient
 
 __all__ = ["AgentBuilder"]
 
@@ -29,11 +44,18 @@ class AgentBuilder:
         edits: the edits that agents make of notes.
     """
 
-    def __init__(self, settings: SettingsStore, memories: MemoryNote, edits: NoteEdits) -> None:
+    def __init__(
+        self,
+        settings: SettingsStore,
+        memories: MemoryNote,
+        edits: NoteEdits,
+        web: WebClient,
+        mcp: McpServers,
+    ) -> None:
         """Begin without a person: a proposal that needs one is rejected."""
         self.edits = edits
         self._settings = settings
-        self._memories = memories
+        self._memories, self._web, self._mcp = memories, web, mcp
         self._lock = threading.Lock()
         self._port: ApprovalPort | None = None
         self._level: ApprovalLevel = "ask"
@@ -49,31 +71,63 @@ class AgentBuilder:
         with self._lock:
             self._port, self._level = port, level
 
-    def add_agent(self, chain: Chain, notes: NotesPort, session: str) -> Chain:
+    def open_servers(
+        self, session: str, cancel: CancelToken
+    ) -> Generator[Event, None, tuple[str, ...]]:
+        """Start the MCP servers of the settings, and return a warning on each that is left out.
+
+        Args:
+            session: the id of the chat.
+            cancel: the token of the turn.
+        """
+        port, rules = self._find_approvals(session)
+
+        def ask(server: McpServer, proposal: Proposal) -> Generator[Event, None, bool]:
+            decision = rules.decide(proposal)
+            if decision is None and port is not None:
+                arguments = {"server": server.name, "command": server.shown}
+                request = ApprovalRequest(uuid4().hex, "", "mcp", arguments, proposal)
+                decision = yield from ask_person(port, request, cancel)
+            return decision in ("once", "session")
+
+        return (yield from self._mcp.open_servers(ask, cancel))
+
+    def close(self) -> None:
+        """Stop the MCP servers."""
+        self._mcp.close()
+
+    def add_agent(self, chain: Chain, notes: NotesPort, session: str, cancel: CancelToken) -> Chain:
         """Return a chain with an agent that reads the notes, and with the definitions of its tools.
 
         Args:
             chain: the chain without an agent.
             notes: the open notes.
             session: the id of the chat, or empty for a request that is only shown.
+            cancel: the token of the turn.
         """
-        agent = self._build_agent(notes, session)
+        agent = self._build_agent(notes, session, cancel)
         definitions = (tool.definition for tool in agent.extra_tools)
         return replace(chain, prompt="agent", tools=(*AGENT_TOOLS, *definitions), agent=agent)
 
-    def _build_agent(self, notes: NotesPort, session: str) -> AgentSetup:
+    def _find_approvals(self, session: str) -> tuple[ApprovalPort | None, ApprovalRules]:
+        """Return who decides about the proposals of a chat, and its rules."""
         with self._lock:
-            port, level = self._port, self._level
             known = self._rules.setdefault(session, ApprovalRules())
+            return self._port, known.with_level(self._level)
+
+    def _build_agent(self, notes: NotesPort, session: str, cancel: CancelToken) -> AgentSetup:
+        port, rules = self._find_approvals(session)
         return AgentSetup(
             notes,
             self._limits,
             approvals=port,
-            extra_tools=self._build_extra_tools(notes, session),
-            rules=known.with_level(level),
+            extra_tools=self._build_extra_tools(notes, session, cancel),
+            rules=rules,
         )
 
-    def _build_extra_tools(self, notes: NotesPort, session: str) -> tuple[Tool, ...]:
+    def _build_extra_tools(
+        self, notes: NotesPort, session: str, cancel: CancelToken
+    ) -> tuple[Tool, ...]:
         """Build the tools beside those that read notes, one family after another.
 
         A tool that changes or fetches anything proposes it first.
@@ -81,6 +135,8 @@ class AgentBuilder:
         return (
             *self.edits.build_tools(notes.root, self._list_excluded, session),
             build_remember_tool(self._memories.propose),
+            build_web_tool(self._web, cancel),
+            *self._mcp.build_tools(cancel),
         )
 
     def _list_excluded(self) -> Sequence[str]:

@@ -13,6 +13,7 @@ from typing import cast
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, TurnFailed
+from app.library.attachments import WebPages
 from app.library.open_vault import OpenVault
 from app.sessions.agent import AgentBuilder
 from app.sessions.session import Session
@@ -31,6 +32,7 @@ from app.sessions.user_messages import (
     was_prepared,
 )
 from chains.cancel import CancelToken
+from chains.concurrency import call
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.ledger import LedgerPort
 from chains.model import warm_up
@@ -92,12 +94,13 @@ class TurnRunner:
         customization: UserCustomization,
         ledger: LedgerPort,
         agents: AgentBuilder,
+        pages: WebPages,
     ) -> None:
         self._sessions = sessions
         self._vault = vault
         self._customization = customization
-        self._edits = agents.edits
-        self._builder = TurnBuilder(settings, vault, customization, ledger, agents)
+        self._agents, self._edits = agents, agents.edits
+        self._builder = TurnBuilder(settings, vault, customization, ledger, agents, pages)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -258,14 +261,15 @@ class TurnRunner:
         if not turn.dry_run and turn.model != EXTRACTIVE:
             warm_up()
         chat.recall_counts(partial(load_counter, turn.model))
-        again = begun.attach()
+        again = call(begun.attach, cancel)
         warnings = list(again.lost)
         yield from map(Warned, warnings)
         if begun.updates_index:
             yield from self._vault.require().freshen(cancel, warnings)
         yield from self._report_damage(warnings)
-        runs_hooks = not turn.dry_run
-        chain = self._builder.build_chain(turn.mode, runs_hooks=runs_hooks, session=chat.id)
+        if turn.mode == "agent" and not turn.dry_run:
+            warnings += yield from self._agents.open_servers(chat.id, cancel)
+        chain = self._builder.build_chain(turn.mode, not turn.dry_run, chat.id, cancel)
         turn = replace(turn, attached=again.segments)
         with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
             for event in events:  # closed before the chat, as closing stores the partial answer

@@ -7,11 +7,12 @@ from app.config import secrets
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import VaultNotChosen
-from app.library.attachments import Attachments
+from app.library.attachments import Attachments, WebPages
 from app.library.library import read_texts
 from app.library.open_vault import OpenVault
 from app.sessions.agent import AgentBuilder
 from app.sessions.user_messages import AskRequest, record_names
+from chains.cancel import CancelToken
 from chains.events import Mode
 from chains.ledger import LedgerPort
 from chains.request.chain import Chain
@@ -32,17 +33,19 @@ class TurnBuilder:
         customization: UserCustomization,
         ledger: LedgerPort,
         agents: AgentBuilder,
+        pages: WebPages,
     ) -> None:
         self._ledger = ledger
         self._settings = settings
         self._vault = vault
         self._customization = customization
         self._agents = agents
+        self._pages = pages
 
     @property
     def attachments(self) -> Attachments:
         """The reader of attachments, which uses the open vault if there is one."""
-        return Attachments(self._vault.library)
+        return Attachments(self._vault.library, self._pages)
 
     def build_turn(
         self, request: AskRequest, changes: Mapping[str, object] | None = None
@@ -85,7 +88,13 @@ class TurnBuilder:
             reads_whole=request.reads_whole,
         )
 
-    def build_chain(self, mode: Mode, runs_hooks: bool = False, session: str = "") -> Chain:
+    def build_chain(
+        self,
+        mode: Mode,
+        runs_hooks: bool = False,
+        session: str = "",
+        cancel: CancelToken | None = None,
+    ) -> Chain:
         """Build the chain of a mode.
 
         Args:
@@ -93,6 +102,7 @@ class TurnBuilder:
             session: the id of the chat, or empty for a request that is only shown.
             runs_hooks: whether hooks may run; False for a turn that is not sent, so no hook code is
                 loaded.
+            cancel: the token of the turn; None for a request that is only shown.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
@@ -107,7 +117,8 @@ class TurnBuilder:
             ledger=self._ledger,
         )
         if mode == "agent":
-            return self._agents.add_agent(chain, self._vault.require(), session)
+            token = cancel or CancelToken()
+            return self._agents.add_agent(chain, self._vault.require(), session, token)
         return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
 
 

@@ -6,6 +6,7 @@ without invisible characters, and nothing is decided by them alone.
 
 import hashlib
 import json
+import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -15,13 +16,14 @@ from urllib.parse import urlsplit
 
 from chains.errors import McpFailed
 
-__all__ = ["McpServer", "McpTool", "hash_tools", "parse_servers", "show_text"]
+__all__ = ["McpServer", "McpTool", "fill_variables", "hash_tools", "parse_servers", "show_text"]
 
 MAX_NAME_CHARS: Final = 30
 MAX_DESCRIPTION_CHARS: Final = 2_000
 MAX_TOOL_NAME_CHARS: Final = 64  # the limit of the providers
 _NAME: Final = re.compile(rf"[A-Za-z0-9][A-Za-z0-9-]{{0,{MAX_NAME_CHARS - 1}}}")
 _NOT_IN_A_TOOL_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
+_VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 _PROCESS_FIELDS: Final = frozenset({"command", "args", "env"})
 _HTTP_FIELDS: Final = frozenset({"url", "headers"})
 
@@ -32,9 +34,10 @@ class McpServer:
 
     Attributes:
         command: the program, or empty for a server at an address.
-        env: variables that the program gets beside the usual ones.
+        env: variables that the program gets beside the usual ones. `${NAME}` in a value stands for
+            a variable of the user's environment, so that a key need not be in the settings.
         url: the address, or empty for a program.
-        headers: headers of each request, for example with a key.
+        headers: headers of each request, with the same placeholders.
     """
 
     name: str
@@ -87,6 +90,9 @@ class McpServer:
             return show_text(self.url + names)
         names = "".join(f"{name}=… " for name in sorted(self.env))
         return show_text(names + shlex.join([self.command, *self.args]))
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
 
     @property
     def fingerprint(self) -> str:
@@ -160,6 +166,14 @@ def show_text(text: str, keeps: str = "") -> str:
     return "".join(
         sign if sign.isprintable() or sign in keeps else f"\\u{{{ord(sign):x}}}" for sign in text
     )
+
+
+def fill_variables(values: Mapping[str, str]) -> dict[str, str]:
+    """Return values with each `${NAME}` replaced by that variable of the user's environment."""
+    return {
+        name: _VARIABLE.sub(lambda found: os.environ.get(found[1], ""), value)
+        for name, value in values.items()
+    }
 
 
 def refuse_offline(server: McpServer) -> McpFailed:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from chains.errors import McpFailed
 from chains.llm.http import is_loopback
-from chains.mcp.server import McpServer, show_text
+from chains.mcp.server import McpServer, fill_variables, show_text
 from vault.workers.process import pick_environment
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class ServerProcess:
     async def _start(self) -> "Process":
         import anyio
 
-        environment = {**pick_environment(is_online=True), **self._server.env}
+        environment = {**pick_environment(is_online=True), **fill_variables(self._server.env)}
         command = shutil.which(self._server.command, path=environment.get("PATH"))
         if command is None:
             raise McpFailed(
@@ -198,7 +198,7 @@ async def open_http(server: McpServer) -> AsyncIterator[Any]:
 
     client = httpx2.AsyncClient(
         # A compressed response could grow without limit.
-        headers={"Accept-Encoding": "identity", **server.headers},
+        headers={"Accept-Encoding": "identity", **fill_variables(server.headers)},
         timeout=httpx2.Timeout(STEP_S, read=READ_S),
         trust_env=not is_loopback(server.host),
         event_hooks={"response": [limit]},

@@ -18,4 +18,4 @@ May import: all other sub-packages and modules of chains.
 Invariants: each message is on disk before its event. A partial answer is kept on a cancel or error.
 """
 
-__all__ = ["agent", "compact", "regenerate", "run"]
+__all__ = ["agent", "approvals", "compact", "regenerate", "run"]

@@ -17,7 +17,7 @@ from chains.request.chain import AgentSetup
 from chains.tool import ApprovalPort, ApprovalRequest, Decision, Proposal
 from chains.tools.registry import ToolOutcome, ToolRegistry, parse_arguments
 
-__all__ = ["ApprovedCalls"]
+__all__ = ["ApprovedCalls", "ask_person"]
 
 MOST_PROPOSALS: Final = 5
 REJECTED: Final = (
@@ -87,17 +87,9 @@ class ApprovedCalls:
         arguments = parse_arguments(call)
         request = ApprovalRequest(self._new_id(), call.id, call.name, arguments, proposal)
         start = self._clock()
-        yield _build_event(request)
-        decision = run_in_pool(lambda: self._decide(port, request), self._cancel)
+        decision = yield from ask_person(port, request, self._cancel)
         self.waited_s += self._clock() - start
         return decision
-
-    def _decide(self, port: ApprovalPort, request: ApprovalRequest) -> Decision:
-        try:
-            return port.decide(request, self._cancel)
-        except Exception:  # noqa: BLE001 - without a decision nothing may be done
-            _log.exception("No decision could be had about %s", request.tool)
-            return "reject"
 
     def _apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome:
         """Apply an approved proposal. A write is completed even if the turn is cancelled then."""
@@ -105,6 +97,26 @@ class ApprovedCalls:
         if proposal.kind in ("write", "memory"):
             return self._registry.apply(call, proposal)
         return run_in_pool(lambda: self._registry.apply(call, proposal), self._cancel)
+
+
+def ask_person(
+    port: ApprovalPort, request: ApprovalRequest, cancel: CancelToken
+) -> Generator[Event, None, Decision]:
+    """Show a proposal, wait for the decision of a person, and return it.
+
+    Raises:
+        Cancelled: the token was cancelled.
+    """
+
+    def decide() -> Decision:
+        try:
+            return port.decide(request, cancel)
+        except Exception:  # noqa: BLE001 - without a decision nothing may be done
+            _log.exception("No decision could be had about %s", request.tool)
+            return "reject"
+
+    yield _build_event(request)
+    return run_in_pool(decide, cancel)
 
 
 def _build_event(request: ApprovalRequest) -> ApprovalRequested:

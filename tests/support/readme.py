@@ -39,7 +39,7 @@ def _name(spec: SettingSpec) -> str:
 
 
 def _default(spec: SettingSpec) -> str:
-    if spec.default in ("", []):
+    if spec.default in ("", [], {}):
         return "none"
     shown = spec.default if isinstance(spec.default, str) else json.dumps(spec.default)
     return f"`{shown}`"

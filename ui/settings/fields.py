@@ -1,9 +1,10 @@
-"""The controls of settings: number, switch, choice, text, folder, and list of lines.
+"""The controls of settings: number, switch, choice, text, folder, list of lines, and table.
 
 A function for each kind of setting takes the row and creates its control. The control writes the
 user's input to the row.
 """
 
+import json
 import re
 from typing import Any
 
@@ -32,6 +33,7 @@ _EXAMPLES = {
     "chat.apiBase": "http://127.0.0.1:8080/v1",
     "vectorStore.url": "http://127.0.0.1:8000",
 }
+_TABLE_EXAMPLE = '{"files": {"command": "npx", "args": ["-y", "NAME"]}}'
 _SEPARATORS = re.compile(r"[\s,'’_\u00a0\u202f]")
 
 
@@ -65,15 +67,15 @@ class NumberField(QLineEdit):
 
 
 class _LinesField(QPlainTextEdit):
-    """A field with one value per line; `finished` is emitted when it loses the focus."""
+    """A field of several lines; `finished` is emitted when it loses the focus."""
 
     finished = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, example: str) -> None:
         super().__init__()
         scale_size(self, 264, 84)
         self.setTabChangesFocus(True)
-        self.setPlaceholderText("One pattern a line, such as drafts/")
+        self.setPlaceholderText(example)
         self.setProperty("field", True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         dress(self, "code", "")
@@ -149,7 +151,7 @@ def _folder(row: SettingRow) -> Control:
 
 
 def _lines(row: SettingRow) -> Control:
-    field = _LinesField()
+    field = _LinesField("One pattern a line, such as drafts/")
 
     def show(value: Any) -> None:
         lines = "\n".join(value)
@@ -159,6 +161,27 @@ def _lines(row: SettingRow) -> Control:
     def on_finished() -> None:
         lines = (line.strip() for line in field.toPlainText().splitlines())
         row.write([line for line in lines if line])
+
+    field.finished.connect(on_finished)
+    return Control(field, show)
+
+
+def _table(row: SettingRow) -> Control:
+    """Create a field for a table, which is shown and typed as JSON."""
+    field = _LinesField(_TABLE_EXAMPLE)
+
+    def show(value: Any) -> None:
+        text = json.dumps(value, indent=1, ensure_ascii=False) if value else ""
+        if field.toPlainText() != text:
+            field.setPlainText(text)
+
+    def on_finished() -> None:
+        try:
+            value = json.loads(field.toPlainText().strip() or "{}")
+        except ValueError as error:
+            row.set_problem(f"This is not JSON: {error}. It stays as it was.")
+        else:
+            row.write(value)
 
     field.finished.connect(on_finished)
     return Control(field, show)
@@ -183,6 +206,7 @@ _MAKERS: dict[str, MakeControl] = {
     "choice": _choice,
     "text": _text,
     "list": _lines,
+    "table": _table,
 }
 
 

@@ -41,6 +41,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "resultOffloadThreshold": 4_096,
         "agent.maxSteps": 24,
         "agent.maxSeconds": 300,
+        "mcp.servers": {},
         "hooks.enabled": False,
         "privacy.offline": False,
     }

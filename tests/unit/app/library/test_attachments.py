@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 from app.errors import InvalidRequest, NotFound
-from app.library.attachments import Attachments, Selection
+from app.library.attachments import Attachments, Selection, WebPages
 from app.library.library import Library
 from app.paths import Paths
 from chains.cancel import CancelToken
+from chains.errors import FetchFailed
+from chains.ledger import NoLedger
+from chains.web.client import WebClient
+from tests.support.web_server import Page, WebServer, allow_loopback
 from vault.embedder import Embedder
 from vault.errors import NoteExcluded, NoteUnreadable
 
@@ -35,8 +39,9 @@ def attachments(tmp_path: Path, vault: Path, embedder: Embedder) -> Iterator[Att
     base = tmp_path / "own"
     paths = Paths(base / "config", base / "data", base / "state", base / "cache")
     opened = Library.open(vault, paths, ["*.draft.md"], embedder=embedder)
+    web = WebClient(lambda: False, NoLedger(), is_allowed=allow_loopback)
     with closing(opened) as library:
-        yield Attachments(library)
+        yield Attachments(library, WebPages(web))
 
 
 def test_a_note_is_attached_in_full_and_escaped(attachments):
@@ -124,7 +129,7 @@ def test_what_is_not_there_is_not_found(attachments):
         attachments.segments(["Nothing.md"])
 
 
-@pytest.mark.parametrize("path", ["https://example.org/page", ""])
+@pytest.mark.parametrize("path", ["file:///etc/passwd", ""])
 def test_what_is_no_file_is_refused(attachments, path):
     with pytest.raises(InvalidRequest):
         attachments.segments([path])
@@ -205,3 +210,26 @@ def test_a_hidden_file_that_a_pattern_excludes_stays_out(attachments, vault):
     (vault / ".x.draft.md").write_text("not yet")
     with pytest.raises(NoteExcluded):
         attachments.segments([str(vault / ".x.draft.md")])
+
+
+def test_a_web_page_is_attached_with_its_title_and_fetched_once(attachments):
+    with WebServer() as server:
+        server.pages["/oak"] = Page(b"<title>Oaks</title><p>An oak & a beech.")
+        url = f"{server.url}/oak"
+        (segment,) = attachments.segments([url])
+        assert (segment.kind, segment.source, segment.title) == ("url", url, "Oaks")
+        assert segment.raw_content.strip() == "An oak & a beech."
+        assert attachments.segments([f"{url}#part", "Garden.md"])[0] == segment
+        assert len(server.requests) == 1
+    assert attachments.resolve(segment).state == "same"
+
+
+def test_a_web_page_that_may_not_be_fetched_is_not_attached(attachments):
+    attachments.check_names(["https://example.org/"])
+    for address in ("http://10.0.0.1/", "http://169.254.169.254/latest/meta-data"):
+        with pytest.raises(FetchFailed, match="private network"):
+            attachments.segments([address])
+    with pytest.raises(FetchFailed, match="user name or password"):
+        attachments.check_names(["https://a:b@example.org/"])
+    with pytest.raises(InvalidRequest, match="http:// or https://"):
+        attachments.check_names(["ftp://example.org/"])

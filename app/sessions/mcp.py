@@ -1,0 +1,188 @@
+"""The MCP servers of the settings: approve, start and list them before the turn of an agent.
+
+The command of a server is shown and approved once, and so is each change of its tools. What was
+approved is stored as a small file that is named after the hash of the command: the tools as they
+were described then. A server that is not approved, or fails, is left out of the turn with a
+warning.
+"""
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from app.config.settings_file import SettingsStore
+from app.durable import write_atomically
+from app.errors import storage_errors
+from app.paths import make_private_folder
+from chains.cancel import CancelToken
+from chains.concurrency import gather
+from chains.errors import LedgerFailed, McpFailed
+from chains.events import Event, Warned
+from chains.ledger import LedgerPort
+from chains.mcp.client import McpClient
+from chains.mcp.server import McpServer, McpTool, parse_servers
+from chains.tool import Proposal, Tool
+from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, propose_start
+
+__all__ = ["AskAboutServer", "McpServers"]
+
+# Asks whether a server may be started, or its changed tools be used.
+AskAboutServer = Callable[[McpServer, Proposal], Generator[Event, None, bool]]
+_Listed = tuple[McpTool, ...] | McpFailed | LedgerFailed
+
+_log = logging.getLogger(__name__)
+LEFT_OUT: Final = "The MCP server {name} is left out, because {reason} was not approved: {shown}"
+
+
+class McpServers:
+    """The MCP servers of the settings; every method may be called from any thread."""
+
+    def __init__(self, settings: SettingsStore, folder: Path, ledger: LedgerPort) -> None:
+        """Set the folder of the approvals, which need not exist. No server is started."""
+        self._settings = settings
+        self._folder = folder
+        self._client = McpClient(lambda: settings.values.privacy_offline, ledger)
+        self._lock = threading.Lock()
+        self._open: dict[McpServer, tuple[McpTool, ...]] = {}
+        self._rejected: set[tuple[str, str]] = set()
+
+    def build_tools(self, cancel: CancelToken) -> tuple[Tool, ...]:
+        """Build the tools of the servers that were opened.
+
+        Args:
+            cancel: the token of the turn.
+        """
+        with self._lock:
+            opened = list(self._open.items())
+        return tuple(
+            tool
+            for server, tools in opened
+            for tool in build_mcp_tools(self._client, server, tools, cancel)
+        )
+
+    def open_servers(
+        self, ask: AskAboutServer, cancel: CancelToken
+    ) -> Generator[Event, None, tuple[str, ...]]:
+        """Start the servers of the settings, and return a sentence on each that is left out.
+
+        Raises:
+            Cancelled: the token was cancelled.
+            StorageFailed: an approval could not be stored.
+        """
+        servers = parse_servers(self._settings.values.mcp_servers)
+        self._stop_others(servers)
+        warnings: list[str] = []
+        approved = []
+        for server in servers:
+            if (yield from self._is_approved(server, ask, warnings)):
+                approved.append(server)
+        opened = {}
+        for server, listed in self._list_tools(approved, cancel):
+            if not isinstance(listed, tuple):
+                warnings.append(f"{listed} Its tools are left out.")
+            elif (yield from self._accepts_tools(server, listed, ask, warnings)):
+                opened[server] = listed
+        with self._lock:
+            self._open = {server: opened[server] for server in servers if server in opened}
+        yield from map(Warned, warnings)
+        return tuple(warnings)
+
+    def close(self) -> None:
+        """Stop all servers."""
+        self._client.close()
+
+    def _stop_others(self, servers: tuple[McpServer, ...]) -> None:
+        """Stop the servers that are not in the settings any more."""
+        with self._lock:
+            gone = [server for server in self._open if server not in servers]
+            self._open = {server: self._open[server] for server in self._open if server in servers}
+        for server in gone:
+            self._client.stop(server)
+
+    def _is_approved(
+        self, server: McpServer, ask: AskAboutServer, warnings: list[str]
+    ) -> Generator[Event, None, bool]:
+        """Return whether the command of a server is approved; ask if nobody has decided."""
+        if self._read_approval(server) is not None:
+            return True
+        proposal = propose_start(server)
+        is_approved = yield from self._ask(server, proposal, "its start", ask, warnings)
+        if is_approved:
+            self._store_approval(server, None)
+        return is_approved
+
+    def _accepts_tools(
+        self,
+        server: McpServer,
+        tools: tuple[McpTool, ...],
+        ask: AskAboutServer,
+        warnings: list[str],
+    ) -> Generator[Event, None, bool]:
+        """Return whether the tools of a server are approved; ask if they have changed."""
+        new, approval = describe_tools(tools), self._read_approval(server) or {}
+        old = approval.get("tools")
+        if isinstance(old, str) and old != new:
+            proposal = propose_change(server, old, new)
+            if not (yield from self._ask(server, proposal, "a change of its tools", ask, warnings)):
+                self._client.stop(server)
+                return False
+        if old != new:
+            self._store_approval(server, new)
+        return True
+
+    def _ask(
+        self,
+        server: McpServer,
+        proposal: Proposal,
+        reason: str,
+        ask: AskAboutServer,
+        warnings: list[str],
+    ) -> Generator[Event, None, bool]:
+        """Ask about a proposal. What a person rejects is not asked again by this program."""
+        question = (server.fingerprint, proposal.summary + proposal.diff)
+        if question not in self._rejected and (yield from ask(server, proposal)):
+            return True
+        self._rejected.add(question)
+        warnings.append(LEFT_OUT.format(name=server.name, reason=reason, shown=server.shown))
+        return False
+
+    def _list_tools(
+        self, servers: list[McpServer], cancel: CancelToken
+    ) -> list[tuple[McpServer, _Listed]]:
+        """Start servers in parallel, and return the tools of each, or why there are none."""
+
+        def build_work(server: McpServer) -> Callable[[], _Listed]:
+            def list_tools() -> _Listed:
+                try:
+                    return self._client.list_tools(server, cancel)
+                except (McpFailed, LedgerFailed) as error:
+                    return error
+
+            return list_tools
+
+        found = dict(gather([build_work(server) for server in servers], cancel))
+        return [(server, found[place]) for place, server in enumerate(servers)]
+
+    def _read_approval(self, server: McpServer) -> Mapping[str, Any] | None:
+        """Return the stored approval of a server, or None if there is none."""
+        try:
+            found = json.loads(self._approval_file(server).read_text("utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            _log.warning("The approval of an MCP server cannot be read: %s", error)
+            return None
+        return found if isinstance(found, dict) else None
+
+    def _store_approval(self, server: McpServer, tools: str | None) -> None:
+        file = self._approval_file(server)
+        content = {"server": server.name, "command": server.shown, "tools": tools}
+        with storage_errors(file):
+            make_private_folder(self._folder)
+            write_atomically(file, json.dumps(content, indent=1).encode())
+
+    def _approval_file(self, server: McpServer) -> Path:
+        return self._folder / f"{server.fingerprint}.json"
