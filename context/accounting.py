@@ -74,6 +74,7 @@ def make_report(
         tools=tuple(tool.name for tool in draft.preamble.tools),
         warnings=_collect_warnings(request.inputs, hooked_path, actions, segments),
         memory=hooked_path.reading.memory,
+        deferred_tools=request.inputs.deferral.names,
         ephemerals=len(hooked_path.envelope.messages.uncached),
         transforms=tuple(_describe_transform(transform) for transform in hooked_path.transforms),
         system_parts=tuple((part.name, len(part.text)) for part in draft.preamble.system.parts),
@@ -110,7 +111,11 @@ def _find_changes(
     because = [THRESHOLD_RAISED if epoch.is_of(one) else MODEL_CHANGED for one in loose]
     newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
     return Changes(
-        hooked_path.reasons, hooked_path.touched, newly_dropped, tuple(dict.fromkeys(because))
+        hooked_path.reasons,
+        hooked_path.touched,
+        newly_dropped,
+        tuple(dict.fromkeys(because)),
+        request.inputs.deferral.promoted,
     )
 
 

@@ -205,6 +205,16 @@ class Settings(BaseModel):
         le=1_000_000,
         unit="bytes",
     )
+    tool_deferral_threshold: float = _define_setting(
+        "toolDeferralThreshold",
+        0.10,
+        "Context",
+        "Tools in a request",
+        "The share of the budget that tools may take. The model searches for those beyond it.",
+        ge=0.01,
+        le=1,
+        allow_inf_nan=False,
+    )
     retrieval_top_k: int = _define_setting(
         "retrieval.topK",
         8,

@@ -149,4 +149,5 @@ class AgentBuilder:
             max_steps=values.agent_max_steps,
             max_seconds=values.agent_max_seconds,
             offload_bytes=values.result_offload_threshold,
+            tools_share=values.tool_deferral_threshold,
         )

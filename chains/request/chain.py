@@ -20,6 +20,7 @@ from chains.prompts import (
     SUMMARY_PROMPT,
     Customization,
 )
+from chains.request.deferral import NOTHING_DEFERRED, DeferredTools
 from chains.request.session import SessionPort
 from chains.tool import ApprovalPort, ApprovalRules, Tool
 from context.assemble.attachments import Resolve
@@ -93,11 +94,13 @@ class AgentLimits:
         max_steps: the maximum number of requests that offer tools.
         max_seconds: the time in seconds after which no further request offers tools.
         offload_bytes: the size in bytes above which a tool result is stored outside the log.
+        tools_share: the share of the budget that the definitions of tools may take.
     """
 
     max_steps: int
     max_seconds: float
     offload_bytes: int
+    tools_share: float = 0.10
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,7 @@ class Chain:
         agent: the vault and the limits of an agent, or None for a chain without an agent.
         stored_fields: extra fields for the next segments entry.
         ledger: records each call to a model or a server before it is made.
+        deferred: the tools of the agent that requests leave out.
     """
 
     prompt: str
@@ -149,6 +153,7 @@ class Chain:
     agent: AgentSetup | None = None
     stored_fields: Mapping[str, object] = field(default_factory=dict)
     ledger: LedgerPort = field(default_factory=NoLedger)
+    deferred: DeferredTools = NOTHING_DEFERRED
 
     @property
     def problems(self) -> tuple[str, ...]:

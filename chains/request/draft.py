@@ -218,6 +218,7 @@ def build_inputs(
         factor=context.factor,
         warnings=() if warnings is None else (*warnings, *_list_degraded(context)),
         history_policy=request.history_policy,
+        deferral=chain.deferred.to_inputs(),
     )
 
 

@@ -18,6 +18,7 @@ from chains.model import LiteLLMModel
 from chains.models import EXTRACTIVE, ModelInfo, describe
 from chains.prompts import Customization
 from chains.request.chain import Chain
+from chains.request.deferral import offer_tools
 from chains.request.epochs import LoggedBreaker
 from chains.request.session import SessionPort
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry, find_factor
@@ -149,7 +150,7 @@ class TurnContext:
             find_model(chain, request, request.model),
             load_counter(request.model),
             cancel or CancelToken(),
-        )
+        ).with_offered_tools()
 
     @property
     def customization(self) -> Customization:
@@ -176,6 +177,27 @@ class TurnContext:
     ) -> "TurnContext":
         """Return a copy with the given sent and unsent attachments."""
         return replace(self, request=replace(self.request, attached=attached, unsent=unsent))
+
+    def with_offered_tools(self) -> "TurnContext":
+        """Return a copy that offers the tools for which there is room, if it has an agent."""
+        chain, agent = self.chain, self.chain.agent
+        if agent is None:
+            return self
+        foreign = frozenset(t.definition.name for t in agent.extra_tools if t.origin == "mcp")
+        limits = self.compute_request_budget(self.factor).budget, agent.limits.tools_share
+        place = f"{self.request.model} {self.request.threshold}"
+        offer = offer_tools(chain.tools, foreign, self.session, place, limits, self.counter)
+        stored = {**chain.stored_fields, **(offer.stored_fields or {})}
+        chain = replace(chain, tools=offer.tools, deferred=offer.deferred, stored_fields=stored)
+        return replace(self, chain=chain)
+
+    def with_promoted_tools(self, names: Sequence[str]) -> "TurnContext":
+        """Return a copy that offers tools that were left out behind the others."""
+        chain = self.chain
+        found = {tool.name: tool for tool in chain.deferred.definitions}
+        late = tuple(found[name] for name in names if name in found)
+        deferred = chain.deferred.promote(tool.name for tool in late)
+        return replace(self, chain=replace(chain, tools=(*chain.tools, *late), deferred=deferred))
 
     def without_tools(self) -> "TurnContext":
         """Return a copy whose chain offers no tools."""

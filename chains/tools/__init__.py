@@ -11,7 +11,8 @@ tool call → registry: find the tool, check the arguments → run → result an
 - `memory_tools`: update_memory, update_progress, and remember, which asks first.
 - `web`: fetch_url, and web pages as segments. `mcp`: the tools of MCP servers; both ask first.
 - `edits`: create_note, edit_note, append_to_note and move_note, which ask first.
-- `context_tools`: read_result reads stored results in pages, compact_context frees space.
+- `context_tools`: read_result reads stored results in pages, compact_context frees space,
+  tool_search finds tools that requests leave out.
 
 May import: `chains.mcp`, `chains.web`, `chains.request`, `chains.retrieval`, context, vault. Must
 not: app, ui, litellm.

@@ -1,11 +1,16 @@
-"""Tools for the session: read_result reads stored results in pages, compact_context frees space.
+"""Tools for the session: read_result, compact_context and tool_search.
+
+read_result reads stored results in pages, compact_context frees space, and tool_search finds the
+tools that requests leave out.
 
 Large results are stored outside the log, and the request contains a stub.
 
 Source: "Context Management Enhancements", 2.
 """
 
-from collections.abc import Mapping
+import re
+import threading
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,15 +25,18 @@ from chains.tools.registry import (
 )
 from context.fit.compact import CompactionReport
 from context.fit.policy import COMPACT_CONTEXT as NAME
-from context.messages import ToolDefinition
+from context.messages import ToolDefinition, compact_json
 from context.offload import offload_stub
 
 __all__ = [
     "COMPACT_CONTEXT",
     "READ_RESULT",
+    "TOOL_SEARCH",
+    "FoundTools",
     "StoredOutcome",
     "build_compact_tool",
     "build_result_tool",
+    "build_search_tool",
     "describe_compaction",
     "offload_result",
 ]
@@ -103,6 +111,62 @@ def build_result_tool(session: SessionPort) -> Tool:
         return f"[Characters {start} to {end} of {len(content)}; {rest}]\n{content[start:end]}"
 
     return Tool(READ_RESULT, read, is_offloaded=False)
+
+
+MOST_FOUND: Final = 5
+TOOL_SEARCH: Final = ToolDefinition(
+    "tool_search",
+    "Find tools that were left out to save context. They can be called after this call.",
+    build_arguments_schema(
+        {"query": build_text_schema("Words of the tool's name, description or arguments.")}
+    ),
+)
+
+
+class FoundTools:
+    """The tools that the model has found in a turn, and that are not promoted yet."""
+
+    def __init__(self, deferred: Sequence[ToolDefinition]) -> None:
+        self._lock = threading.Lock()
+        self._deferred = tuple(deferred)
+        self._names: dict[str, None] = {}
+
+    def search(self, query: str) -> tuple[ToolDefinition, ...]:
+        """Return the tools that match a query best, and remember them."""
+        words = set(re.findall(r"[^\W_]+", query.casefold()))
+        scores = {tool.name: _score(tool, words) for tool in self._deferred}
+        ranked = sorted(self._deferred, key=lambda tool: -scores[tool.name])
+        found = tuple(tool for tool in ranked if scores[tool.name])[:MOST_FOUND]
+        with self._lock:
+            self._names |= dict.fromkeys(tool.name for tool in found)
+        return found
+
+    def take(self) -> tuple[str, ...]:
+        """Return the names of the found tools once."""
+        with self._lock:
+            names, self._names = tuple(self._names), {}
+        return names
+
+
+def build_search_tool(found: FoundTools) -> Tool:
+    """Build the tool that searches the tools that requests leave out."""
+
+    def search(arguments: Mapping[str, Any]) -> str:
+        tools = found.search(arguments["query"])
+        if not tools:
+            return "No other tool was found. Try other words."
+        return "\n".join(compact_json(tool.to_dict()) for tool in tools)
+
+    return Tool(TOOL_SEARCH, search, is_offloaded=False)
+
+
+def _score(tool: ToolDefinition, words: Collection[str]) -> int:
+    """Return how many words occur in a tool; a word in its name counts twice."""
+    properties = tool.parameters.get("properties")
+    arguments = properties if isinstance(properties, Mapping) else {}
+    name = tool.name.casefold()
+    text = " ".join((name, tool.description, *map(str, arguments))).casefold()
+    return sum((word in text) + (word in name) for word in words)
 
 
 NOTHING_TO_DO: Final = "There was nothing to compact, so no space was freed."

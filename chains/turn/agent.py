@@ -21,13 +21,17 @@ from chains.events import (
 )
 from chains.llm.port import RequestedCall
 from chains.request.chain import AgentSetup
+from chains.request.deferral import build_promotion
 from chains.request.draft import PreparedTurn, prepare_step
 from chains.request.request import TurnContext
 from chains.tools.context_tools import (
     COMPACT_CONTEXT,
     READ_RESULT,
+    TOOL_SEARCH,
+    FoundTools,
     build_compact_tool,
     build_result_tool,
+    build_search_tool,
     describe_compaction,
     offload_result,
 )
@@ -49,6 +53,7 @@ AGENT_TOOLS: Final[tuple[ToolDefinition, ...]] = (
     *LISTING_TOOLS,
     READ_RESULT,
     COMPACT_CONTEXT,
+    TOOL_SEARCH,
     *MEMORY_TOOLS,
 )
 
@@ -71,6 +76,7 @@ class AgentLoop:
         self._sources = Sources(first.request.segments)
         known = context.customization.instructions
         tools = build_note_tools(agent.notes, self._sources, known)
+        self._found = FoundTools(context.chain.deferred.definitions)
         self._memory = SessionMemory(context.session)
         self._registry = ToolRegistry(
             (
@@ -78,6 +84,7 @@ class AgentLoop:
                 *build_listing_tools(agent.notes),
                 build_result_tool(context.session),
                 build_compact_tool(),
+                build_search_tool(self._found),
                 *build_memory_tools(self._memory),
                 *agent.extra_tools,
             )
@@ -105,6 +112,7 @@ class AgentLoop:
             number += 1
             try:
                 yield from self._run_calls(answer.calls, turn.turn)
+                self._promote_tools()
                 is_offered = number <= self._limits.max_steps and self._has_time
                 turn = yield from self._prepare_next(turn, is_offered)
             except Cancelled:
@@ -125,6 +133,12 @@ class AgentLoop:
         if not is_offered:
             return AnswerStream(self._context, turn, full_status="limit", read=read)
         return AnswerStream(self._context, turn, read_calls=self._read_calls, read=read)
+
+    def _promote_tools(self) -> None:
+        """Offer the tools that the model has found, from now on in the session."""
+        if names := self._found.take():
+            self._session.append([build_promotion(self._session, names)])
+            self._context = self._context.with_promoted_tools(names)
 
     def _prepare_next(
         self, turn: PreparedTurn, is_offered: bool

@@ -85,12 +85,11 @@ def build_plan(
     carry_forward = (
         _make_carry_forward(request, hooked_path) if carry_forward is None else carry_forward
     )
-    epoch = request.epoch
-    cut = count_dropped_turns(reading.drops, reading.earlier, epoch)
+    cut = count_dropped_turns(reading.drops, reading.earlier, request.epoch)
     lead, question, work = current.parts
     history = _append_lead(reading.earlier[cut:], lead, counter)
     trim_input = TrimInput(history, question, work, reading.pins.messages, counter)
-    trims = [trim for trim in reading.trims if epoch.binds(trim)]
+    trims = [trim for trim in reading.trims if request.epoch.binds(trim)]
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     if trims:
         history, work = trim_input.shown_parts(offsets)
@@ -98,7 +97,8 @@ def build_plan(
     pinned = _collect_pins(reading, request.ports, (history, work), turn_segments)
     segments = (*pinned, *carry_forward.without(pinned), *turn_segments)
     tools = frozenset(tool.name for tool in hooked_path.envelope.tools)
-    tail = Tail(segments, question, counter, current.memory.render(), tools)
+    notes = request.inputs.deferral.add_note(current.memory.render())
+    tail = Tail(segments, question, counter, notes, tools)
     fitted = fit_passages(tail, request.budget_tokens)
     before = make_preamble(hooked_path.envelope.system, hooked_path.envelope.tools, counter)
     uncached = _make_uncached(reading, hooked_path.envelope)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from context.assemble.attachments import Resolve
 from context.assemble.request import Preamble, RequestDraft
@@ -76,6 +77,31 @@ def _restore_turn(sent: MeasuredTurn, said: MeasuredTurn, counter: TokenCounter)
     return MeasuredTurn.measure(said.turn, messages, counter)
 
 
+DEFERRED_NOTE: Final = "[{count} tools deferred to save context. Use tool_search to find them.]"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDeferral:
+    """The tools that a request leaves out to save context.
+
+    Attributes:
+        names: the tools that are left out.
+        promoted: the tools that were left out before, until the model found them.
+        at_start: how many tools were left out when the turn began.
+    """
+
+    names: tuple[str, ...] = ()
+    promoted: frozenset[str] = frozenset()
+    at_start: int = 0
+
+    def add_note(self, notes: str) -> str:
+        """Add the note for the model, which stays the same within a turn, to its other notes."""
+        if not self.at_start:
+            return notes
+        note = DEFERRED_NOTE.format(count=f"{self.at_start:,}")
+        return f"{notes}\n{note}" if notes else note
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryPolicy:
     """The settings that keep the history within its budget before the guard has to act.
@@ -112,6 +138,7 @@ class PrepareInputs:
         takes_marks: whether the provider takes cache marks; `None` decides by the model's name.
         unsent: attachments of which nothing fits the budget, for the report.
         summary_instructions: the user's instructions for summaries.
+        deferral: the tools that are left out.
         history_policy: when to trim and compact; None leaves everything to the guard.
     """
 
@@ -134,6 +161,7 @@ class PrepareInputs:
     summary_instructions: str = ""
     instructions: tuple[Segment, ...] = ()
     unsent: tuple[Segment, ...] = ()
+    deferral: ToolDeferral = ToolDeferral()
 
 
 @dataclass(frozen=True)

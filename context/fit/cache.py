@@ -7,7 +7,7 @@ report names a reason.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from context.assemble.inputs import PreviousQuestion
@@ -18,6 +18,7 @@ from context.report.report import Prefix
 from context.tokens import count_message
 
 TOOLS_CHANGED: Final = "the tools changed"
+TOOL_PROMOTED: Final = "tool promoted"
 INSTRUCTIONS_CHANGED: Final = "the instructions changed"
 TURNS_BACK: Final = "earlier turns came back"
 ANSWER_SHORTENED: Final = "an answer was shortened"
@@ -41,12 +42,14 @@ class Changes:
         touched: the layers among T, L1 and L4 that these explain.
         dropped: the number of turns that this request drops.
         epoch: why turns may have come back: another model, a raised threshold.
+        promoted: the tools that were left out until the model found them.
     """
 
     reasons: tuple[str, ...] = ()
     touched: frozenset[Layer] = frozenset()
     dropped: int = 0
     epoch: tuple[str, ...] = ()
+    promoted: frozenset[str] = frozenset()
 
 
 NO_CHANGES: Final = Changes()
@@ -86,6 +89,7 @@ def compare_requests(
     messages = draft.messages
     same = _count_common(before.messages, messages)
     same_tools = before.tools == [tool.to_dict() for tool in draft.preamble.tools]
+    changes = _explain_tools(before.tool_names, draft, changes)
     same_system = before.system == draft.preamble.system.compiled
     is_broken = same < before.stable(messages)
     found = _explain_messages(before, draft, same, changes) if is_broken else []
@@ -121,6 +125,17 @@ def _collect_reasons(
     return tuple(dict.fromkeys(reasons))
 
 
+def _explain_tools(before: Sequence[str], draft: RequestDraft, changes: Changes) -> Changes:
+    """Add the reason if tools were only added, and all of them by a promotion."""
+    now = [tool.name for tool in draft.preamble.tools]
+    added = now[len(before) :]
+    if not before or now[: len(before)] != list(before) or not changes.promoted.issuperset(added):
+        return changes
+    touched = changes.touched | {Layer.T} if added else changes.touched
+    reasons = (*changes.reasons, TOOL_PROMOTED) if added else changes.reasons
+    return replace(changes, reasons=reasons, touched=touched)
+
+
 def hash_prefix(draft: RequestDraft) -> str:
     """Return a hash of tools, instructions and history that changes when they change."""
     return hashlib.sha256(draft.preamble.digest + draft.history.digest).hexdigest()
@@ -143,6 +158,7 @@ def _compare_continued(
     now = (*draft.history[earlier:].messages, *draft.present)
     same = _count_equal(previous.present, now)
     same_tools = previous.preamble.tools == draft.preamble.tools
+    changes = _explain_tools([tool.name for tool in previous.preamble.tools], draft, changes)
     same_system = previous.preamble.system == draft.preamble.system
     found = []
     if asked.is_same_turn:
@@ -194,6 +210,7 @@ class _PreviousRequest:
     def __init__(self, body: Mapping[str, object], asked: PreviousQuestion) -> None:
         messages = body.get("messages")
         self.tools = body.get("tools")
+        self.tool_names = _read_tool_names(self.tools)
         self.system = body.get("system")
         self.messages: list[object] = list(messages) if isinstance(messages, list | tuple) else []
         self.question = self._find(asked.text)
@@ -225,6 +242,11 @@ class _PreviousRequest:
 
     def _is_user(self, at: int) -> bool:
         return _get_role(self.messages[at]) == "user"
+
+
+def _read_tool_names(tools: object) -> list[str]:
+    listed = tools if isinstance(tools, list | tuple) else ()
+    return [str(tool.get("name")) for tool in listed if isinstance(tool, Mapping)]
 
 
 def _is_answer(message: object) -> bool:

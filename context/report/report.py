@@ -217,6 +217,7 @@ class ContextReport:
     warnings: tuple[str, ...] = ()
     cached_tokens: int = 0
     memory: Memory = field(default_factory=Memory)
+    deferred_tools: tuple[str, ...] = ()
     ephemerals: int = 0
     transforms: tuple[Mapping[str, object], ...] = ()
     system_parts: tuple[tuple[str, int], ...] = ()
@@ -300,7 +301,7 @@ class ContextReport:
             "pins": [pin.to_dict() for pin in self.pins],
             "pins_limit": compute_pins_limit(self.budget),
             "policy": self._policy(),
-            **_later_parts(),
+            "deferred_tools": list(self.deferred_tools),
         }
 
     def to_markdown(self) -> str:
@@ -332,7 +333,3 @@ class ContextReport:
             "block_at": self.policy.block_at,
             "auto_compact": self.auto_compact,
         }
-
-
-def _later_parts() -> dict[str, object]:
-    return {"deferred_tools": []}

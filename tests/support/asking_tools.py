@@ -1,12 +1,15 @@
-"""A tool that asks first, with a text that it appends to."""
+"""A tool that asks first, with a text that it appends to, and notes of which there are none."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal, Tool
 from chains.tools.registry import build_arguments_schema, build_text_schema
 from context.messages import ToolDefinition
+from tests.support.memory_session import ListSearch
+from vault.index import NoteState
 
 SCHEMA = build_arguments_schema({"text": build_text_schema("What to write.")})
 
@@ -31,3 +34,15 @@ class Diary:
             return "Written."
 
         return Proposal(apply=apply, diff=f"+{arguments['text']}", **self.fields)
+
+
+class NoNotes(ListSearch):
+    """An open folder without notes."""
+
+    root = Path("Notes")
+
+    def notes(self) -> tuple[NoteState, ...]:
+        return ()
+
+    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        return frozenset(paths)

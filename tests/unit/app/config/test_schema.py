@@ -39,6 +39,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "retrieval.rerank": False,
         "retrieval.rerankModel": "",
         "resultOffloadThreshold": 4_096,
+        "toolDeferralThreshold": 0.10,
         "agent.maxSteps": 24,
         "agent.maxSeconds": 300,
         "mcp.servers": {},

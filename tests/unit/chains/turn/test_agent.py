@@ -107,6 +107,7 @@ def test_the_model_is_told_of_its_tools_and_gets_what_they_find(run, server):
         "current_time",
         "read_result",
         "compact_context",
+        "tool_search",
         "update_memory",
         "update_progress",
     ]
@@ -321,7 +322,7 @@ def test_calls_of_several_turns_have_names_of_their_own(run, server, session):
 
 def test_a_dry_run_sends_and_stores_nothing(run, server, session):
     result = result_of(run(dry_run=True))
-    assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 12)
+    assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 13)
     assert (server.bodies, session.entries) == ([], [])
 
 

@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,7 @@ from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.tools.approvals import ApprovalDesk, ApprovalRules
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
-from tests.support.asking_tools import Diary
-from tests.support.memory_session import ListSearch
+from tests.support.asking_tools import Diary, NoNotes
 from tests.support.model_server import Answer
 
 
@@ -30,16 +28,6 @@ class Person:
         self.asked.append(request)
         self.on_ask()
         return self.decisions.pop(0)
-
-
-class NoNotes(ListSearch):
-    root = Path("Notes")
-
-    def notes(self):
-        return ()
-
-    def still_allowed(self, paths):
-        return frozenset(paths)
 
 
 def calling(*calls) -> Answer:

@@ -1,0 +1,171 @@
+"""Decide which tools a request offers, and which the model finds with `tool_search` instead.
+
+Many tools would fill the budget of each request. The decision is recorded with the first turn, and
+taken anew only when the model, the threshold or the tools change, so that the prefix of a session
+stays the same. Tools that the model has found are promoted: they follow behind the others.
+
+Source: "Context Management Enhancements", 3.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from chains.request.session import SessionPort
+from context.assemble.inputs import ToolDeferral
+from context.log.entries import Entry, MessageEntry, OtherEntry, SegmentsEntry
+from context.messages import ToolDefinition, compact_json, list_tool_calls
+from context.tokens import TokenCounter, count_tool
+
+__all__ = ["NOTHING_DEFERRED", "DeferredTools", "ToolOffer", "build_promotion", "offer_tools"]
+
+RECORD: Final = "offeredTools"  # the key of the decision in the segments entry of a turn
+PROMOTED: Final = "tools_promoted"
+SMALL_BUDGET: Final = 6_000
+CORE: Final = frozenset({"search_notes", "read_note", "read_result", "tool_search"})
+
+
+@dataclass(frozen=True)
+class DeferredTools:
+    """The tools that requests leave out.
+
+    Attributes:
+        definitions: the tools that are left out now.
+        promoted: the names of the tools that were left out and found.
+        at_start: how many were left out when the turn began.
+    """
+
+    definitions: tuple[ToolDefinition, ...] = ()
+    promoted: frozenset[str] = frozenset()
+    at_start: int = 0
+
+    def to_inputs(self) -> ToolDeferral:
+        """Return the values that a request needs."""
+        names = tuple(tool.name for tool in self.definitions)
+        return ToolDeferral(names, self.promoted, self.at_start)
+
+    def promote(self, names: Iterable[str]) -> "DeferredTools":
+        """Return what is left out after tools were promoted in the turn."""
+        found = frozenset(names)
+        rest = tuple(tool for tool in self.definitions if tool.name not in found)
+        return DeferredTools(rest, self.promoted | found, self.at_start)
+
+
+NOTHING_DEFERRED: Final = DeferredTools()
+
+
+@dataclass(frozen=True)
+class ToolOffer:
+    """The tools of a request, those that it leaves out, and the decision to record."""
+
+    tools: tuple[ToolDefinition, ...]
+    deferred: DeferredTools = NOTHING_DEFERRED
+    stored_fields: Mapping[str, object] | None = None
+
+
+def offer_tools(
+    tools: Sequence[ToolDefinition],
+    foreign: frozenset[str],
+    session: SessionPort,
+    place: str,
+    limits: tuple[int, float],
+    counter: TokenCounter,
+) -> ToolOffer:
+    """Decide which tools a turn offers.
+
+    Args:
+        tools: all tools, in the order of the requests.
+        foreign: the names of the tools of MCP servers.
+        session: the session, whose log has the earlier decision.
+        place: the model and the threshold that the decision is for.
+        limits: the budget of a request in tokens, and the share of it for tools.
+        counter: counts tokens.
+    """
+    budget, share = limits
+    if not foreign and budget >= SMALL_BUDGET:
+        return ToolOffer(tuple(tools))
+    path = session.path()
+    key = _hash_tools(tools, place)
+    names = _find_record(path, key)
+    stored_fields = None
+    if names is None:
+        always = CORE if budget < SMALL_BUDGET else {t.name for t in tools} - foreign
+        rest = _rank([t for t in tools if t.name not in always], foreign, path)
+        head = [tool for tool in tools if tool.name in always]
+        names = _fill(head, rest, int(budget * share), counter)
+        stored_fields = {RECORD: {"key": key, "names": names}}
+    return _split(tools, names, _list_promoted(session), stored_fields)
+
+
+def build_promotion(session: SessionPort, names: Sequence[str]) -> OtherEntry:
+    """Build the log entry of promoted tools."""
+    data = {"customType": PROMOTED, "names": list(names)}
+    leaf = session.path()[-1].id
+    return OtherEntry(session.new_id(), leaf, session.now(), "custom", data)
+
+
+def _split(
+    tools: Sequence[ToolDefinition],
+    names: Sequence[str],
+    promoted: Sequence[str],
+    stored_fields: Mapping[str, object] | None,
+) -> ToolOffer:
+    known = {tool.name: tool for tool in tools}
+    offered = [known[name] for name in names if name in known]
+    late = [known[name] for name in promoted if name in known and name not in names]
+    shown = {tool.name for tool in (*offered, *late)}
+    rest = tuple(tool for tool in tools if tool.name not in shown)
+    deferred = DeferredTools(rest, frozenset(tool.name for tool in late), len(rest))
+    return ToolOffer((*offered, *late), deferred, stored_fields)
+
+
+def _rank(
+    tools: Sequence[ToolDefinition], foreign: frozenset[str], path: Sequence[Entry]
+) -> list[ToolDefinition]:
+    """Sort tools: those of MCP servers last, the most recently used first."""
+    messages = [entry.message for entry in path if isinstance(entry, MessageEntry)]
+    used = {call.name: at for at, m in enumerate(messages) for call in list_tool_calls(m)}
+    return sorted(tools, key=lambda tool: (tool.name in foreign, -used.get(tool.name, -1)))
+
+
+def _fill(
+    head: Sequence[ToolDefinition],
+    rest: Sequence[ToolDefinition],
+    most_tokens: int,
+    counter: TokenCounter,
+) -> list[str]:
+    """Return the names of the first tools, and of those that fit behind them."""
+    names = [tool.name for tool in head]
+    taken = sum(count_tool(tool, counter) for tool in head)
+    for tool in rest:
+        tokens = count_tool(tool, counter)
+        if taken + tokens <= most_tokens:
+            names.append(tool.name)
+            taken += tokens
+    return names
+
+
+def _find_record(path: Sequence[Entry], key: str) -> list[str] | None:
+    for entry in reversed(path):
+        found = entry.extra.get(RECORD) if isinstance(entry, SegmentsEntry) else None
+        if isinstance(found, Mapping):
+            names = found.get("names")
+            if found.get("key") != key or not isinstance(names, tuple):
+                return None
+            return [str(name) for name in names]
+    return None
+
+
+def _list_promoted(session: SessionPort) -> list[str]:
+    """Return the promoted tools of the session, in the order of their promotions."""
+    names: list[str] = []
+    for entry in session.custom(PROMOTED):
+        found = entry.data.get("names")
+        names += map(str, found) if isinstance(found, tuple) else ()
+    return list(dict.fromkeys(names))
+
+
+def _hash_tools(tools: Sequence[ToolDefinition], place: str) -> str:
+    whole = compact_json([place, [tool.to_dict() for tool in tools]])
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
