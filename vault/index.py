@@ -5,7 +5,6 @@
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -30,9 +29,9 @@ from vault.search.explain import why_not
 from vault.search.hits import Hit, SearchResult
 from vault.search.listing import list_notes
 from vault.search.passages import Passages
-from vault.search.query import parse_query
 from vault.search.related import RelatedNote, find_related_notes
-from vault.search.rerank import RERANKED, Reranker
+from vault.search.rerank import Reranker
+from vault.search.scope import Covers
 from vault.search.search import Searcher
 from vault.search.selftest import SelfTest, run_self_test
 from vault.search.staleness import StalenessFilter
@@ -137,8 +136,7 @@ class VaultIndex:
         indexer = Indexer(self.root, catalog, embedder, store, self.exclude, self.throttle)
         is_seen = self._watcher is not None and self._watcher.is_ready
         report = indexer.run(progress, is_over, only, fills_store=fills_store)
-        if only is None and report.is_complete:
-            self._is_seen_whole = self._is_seen_whole or is_seen
+        self._is_seen_whole |= is_seen and only is None and report.is_complete
         if failure is not None:
             raise failure
         return report
@@ -214,7 +212,13 @@ class VaultIndex:
 
     @retry_when_damaged
     def search(
-        self, query: str, k: int = 8, *, in_play: Collection[str] = (), reranks: bool = True
+        self,
+        query: str,
+        k: int = 8,
+        *,
+        in_play: Collection[str] = (),
+        reranks: bool = True,
+        covers: Covers = None,
     ) -> SearchResult:
         """Find the `k` best passages by keywords and by meaning.
 
@@ -223,6 +227,7 @@ class VaultIndex:
             k: the largest number of hits.
             in_play: the paths of the notes that the session is about; these get a boost.
             reranks: whether to rerank with the cross-encoder, if the user has chosen one.
+            covers: limits the search to a part of the vault; None for all of it.
         """
         opened = self._handle.open()
         if opened is None:
@@ -238,30 +243,29 @@ class VaultIndex:
             attachments=current.attachment_folder,
             catch_up=lambda: behind.append(self._catch_up()),
         )
-        folder = self._options().reranker if reranks else None
-        wanted = k if folder is None else max(k, RERANKED)
-        found = opened.search_in_one_version(lambda: searcher.search(query, wanted, in_play))
-        if folder is not None:
-            found = self._reranker.apply(found, parse_query(query).words, folder)
-        found = replace(found, hits=found.hits[:k])
+        find = partial(searcher.search, query, in_play=in_play, covers=covers)
+        ask = partial(opened.search_in_one_version, find)
+        found = self._reranker.rank_best(ask, query, k, self._options().reranker if reranks else "")
         return opened.warn_if_store_failed(opened.warn_if_unfinished(found, "".join(behind)))
 
     @retry_when_damaged
-    def excerpts(self, query: str, k: int = 8) -> SearchResult:
+    def excerpts(self, query: str, k: int = 8, covers: Covers = None) -> SearchResult:
         """Find the `k` best excerpts: passages, shortened to the sentences that match the query."""
         opened = self._handle.open()
         passages = None if opened is None else Passages(opened.catalog)
-        return search_excerpts(self.search, passages, query, k)
+        return search_excerpts(partial(self.search, covers=covers), passages, query, k)
 
     @retry_when_damaged
-    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+    def list_notes(
+        self, query: str, limit: int, offset: int = 0, covers: Covers = None
+    ) -> SearchResult:
         """List every note that matches the filters and words of a query, one hit per note."""
         opened = self._handle.open()
         if opened is None:
             return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
         behind = self._catch_up()
         keep_current = StalenessFilter(self.root, self.exclude).keep_current
-        found = list_notes(opened.catalog, keep_current, query, limit, offset)
+        found = list_notes(opened.catalog, keep_current, query, limit, offset, covers)
         return opened.warn_if_unfinished(found, behind)
 
     @retry_when_damaged
@@ -340,8 +344,8 @@ class VaultIndex:
     def build_link_resolver(self) -> LinkResolver:
         """Build a resolver for links between the indexed notes."""
         records = self._records()
-        attachments = read_settings(self.root).attachment_folder
-        return LinkResolver(()) if records is None else records.resolve_links(attachments)
+        folder = read_settings(self.root).attachment_folder
+        return LinkResolver(()) if records is None else records.resolve_links(folder)
 
     @retry_when_damaged
     def tags(self) -> tuple[tuple[str, str], ...]:
@@ -368,17 +372,14 @@ class VaultIndex:
     @retry_when_damaged
     def health(self) -> list[tuple[str, bool, str]]:
         """Test each part of the index: return its name, whether it works, and details."""
-        model = self._options().model
-        return HealthCheck(self.root, self._handle, self._embedders, model).run()
+        return HealthCheck(self.root, self._handle, self._embedders, self._options().model).run()
 
     def _records(self) -> Records | None:
         opened = self._handle.open()
         return None if opened is None else Records(opened.catalog)
 
     def _list_children(self) -> tuple[int | None, ...]:
-        opened = self._handle.opened
-        store = None if opened is None else opened.store
-        return *self._embedders.pids, self._reranker.pid, None if store is None else store.pid
+        return *self._embedders.pids, self._reranker.pid, self._handle.store_pid
 
     def _catch_up(self) -> str:
         """Wait briefly for the latest changes to be indexed; return a warning if they are not."""
@@ -386,7 +387,7 @@ class VaultIndex:
         if watcher is None or not watcher.is_alive or self.throttle.is_paused:
             return ""
         looks_at_all = not self._is_seen_whole and self.indexed_at is not None
-        self._is_seen_whole = self._is_seen_whole or looks_at_all
+        self._is_seen_whole |= looks_at_all
         with self.throttle.run_at_full_speed():
             is_done = watcher.catch_up(_CATCH_UP_S, looks_at_all=looks_at_all)
         return "" if is_done else _BEHIND

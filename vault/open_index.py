@@ -60,12 +60,12 @@ class OpenIndex:
                 return store.query(vector, k)
         return self._exact.query(vector, k, among)
 
-    def search_in_one_version(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Run a search, and repeat it if another embedder's vectors came into use meanwhile."""
+    def search_in_one_version(self, search: Callable[[int], SearchResult], k: int) -> SearchResult:
+        """Search for `k` hits, again if another embedder's vectors came into use meanwhile."""
         while True:
             before = read_used_model(self.catalog)
             try:
-                result: SearchResult | None = search()
+                result: SearchResult | None = search(k)
             except ValueError:  # vectors of different lengths were compared
                 if read_used_model(self.catalog) == before:
                     raise
@@ -142,6 +142,12 @@ class IndexHandle:
     def opened(self) -> OpenIndex | None:
         """The open index; None while it is not open."""
         return self._opened
+
+    @property
+    def store_pid(self) -> int | None:
+        """The process id of the vector store's child process; None if there is none."""
+        store = None if self._opened is None else self._opened.store
+        return None if store is None else store.pid
 
     @property
     def generation(self) -> int:

@@ -26,6 +26,7 @@ from vault.paths import check_folder
 from vault.search.adhoc import AdhocText
 from vault.search.hits import Hit
 from vault.search.related import RelatedNote
+from vault.search.scope import Covers
 from vault.search.search import SearchResult
 from vault.search.selftest import SelfTest
 
@@ -250,19 +251,31 @@ class Library:
         self._index.rebuild()
 
     def search(
-        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+        self,
+        query: str,
+        k: int,
+        *,
+        in_play: Collection[str] = (),
+        reranks: bool = True,
+        covers: Covers = None,
     ) -> SearchResult:
         """Return the best `k` passages by words and by meaning, as they are sent to a model."""
         return self._search_whole(
-            lambda: self._index.search(query, k, in_play=in_play, reranks=reranks)
+            lambda: self._index.search(query, k, in_play=in_play, reranks=reranks, covers=covers)
         )
 
-    def excerpts(self, query: str, k: int) -> SearchResult:
+    def excerpts(self, query: str, k: int, covers: Covers = None) -> SearchResult:
         """Return the best `k` excerpts: passages shortened to the sentences that match."""
-        return self._index.excerpts(query, k)
+        return self._index.excerpts(query, k, covers)
 
     def list_notes(
-        self, query: str, limit: int, offset: int = 0, *, rebuilds: bool = True
+        self,
+        query: str,
+        limit: int,
+        offset: int = 0,
+        *,
+        rebuilds: bool = True,
+        covers: Covers = None,
     ) -> SearchResult:
         """Return one page of the notes that match the filters and words of a query.
 
@@ -271,10 +284,11 @@ class Library:
             limit: the maximum number of notes on the page.
             offset: the index of the first note on the page, counted from 0.
             rebuilds: whether to rebuild a damaged index first, unless the watcher does.
+            covers: limits the list to a part of the vault; None for all of it.
         """
         if not rebuilds:
-            return self._index.list_notes(query, limit, offset)
-        return self._search_whole(lambda: self._index.list_notes(query, limit, offset))
+            return self._index.list_notes(query, limit, offset, covers)
+        return self._search_whole(lambda: self._index.list_notes(query, limit, offset, covers))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Return the best `k` passages in attachments, which may be outside the vault."""

@@ -18,7 +18,7 @@ from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold, index_
 from vault.search.hits import Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
 from vault.search.query import parse_query
-from vault.search.scope import Scope, build_scope
+from vault.search.scope import Covers, Scope, build_scope
 
 __all__ = ["list_notes"]
 
@@ -39,7 +39,12 @@ Current = Callable[[Iterable[tuple[int, Passage]]], Iterator[tuple[int, Passage]
 
 
 def list_notes(
-    catalog: Catalog, current: Current, text: str, limit: int, offset: int = 0
+    catalog: Catalog,
+    current: Current,
+    text: str,
+    limit: int,
+    offset: int = 0,
+    covers: Covers = None,
 ) -> SearchResult:
     """List the notes that match a query, those that match its words best first.
 
@@ -49,6 +54,7 @@ def list_notes(
         text: the query: filters and words.
         limit: the largest number of notes.
         offset: the number of notes on the previous pages.
+        covers: limits the list to a part of the vault; None for all of it.
 
     Returns:
         One hit for each note with the line that matches best, the total number of notes, and the
@@ -60,7 +66,7 @@ def list_notes(
     began = time.perf_counter()
     query = parse_query(text)
     passages = Passages(catalog)
-    scope = build_scope(query, catalog, passages)
+    scope = build_scope(query, catalog, passages, covers)
     terms = _choose_terms(query.words)
     warnings = list(scope.warnings)
     found = _find_best_passages(catalog, terms, scope, warnings)

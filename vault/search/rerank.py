@@ -6,12 +6,13 @@ it is first needed, ends when it is idle, and is restarted if it dies.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from vault.errors import ChildDied, ChildRefused, RerankerFailed
 from vault.search.hits import Hit, SearchResult
+from vault.search.query import parse_query
 from vault.workers.process import Child
 
 __all__ = ["RERANKED", "Reranker"]
@@ -39,6 +40,22 @@ class Reranker:
         """The process id of the child; None while it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
+
+    def rank_best(
+        self, search: Callable[[int], SearchResult], query: str, k: int, folder: str | None
+    ) -> SearchResult:
+        """Return the `k` best hits of a search, reranked if a model is chosen.
+
+        Args:
+            search: returns at most the given number of hits.
+            query: the query with its filters.
+            k: the largest number of hits.
+            folder: the folder of the model; None or empty for no reranking.
+        """
+        if not folder:
+            return search(k)
+        found = self.apply(search(max(k, RERANKED)), parse_query(query).words, folder)
+        return replace(found, hits=found.hits[:k])
 
     def apply(self, result: SearchResult, words: str, folder: str) -> SearchResult:
         """Return the result with its best hits reordered by the cross-encoder's scores.

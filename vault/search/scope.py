@@ -1,6 +1,6 @@
 """Apply a query's filters, to select the passages that are searched."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from vault.catalog import Catalog, Row
@@ -8,7 +8,11 @@ from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.search.passages import Passages
 from vault.search.query import Query
 
-__all__ = ["Scope", "build_scope"]
+__all__ = ["Covers", "Scope", "build_scope"]
+
+# Returns whether a search that is limited to a part of the vault covers the note at a path. None
+# covers the whole vault.
+Covers = Callable[[str], bool] | None
 
 _MAX_PHRASE_PASSAGES = 5_000
 
@@ -26,11 +30,15 @@ class Scope:
     warnings: tuple[str, ...] = ()
 
 
-def build_scope(query: Query, catalog: Catalog, passages: Passages) -> Scope:
-    """Find the passages that match the filters, ignoring a phrase that no passage contains."""
+def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Covers = None) -> Scope:
+    """Find the passages that match the filters, ignoring a phrase that no passage contains.
+
+    Args:
+        covers: limits the search to a part of the vault; None for all of it.
+    """
     chosen: Mapping[int, bytes] | None = None
-    if query.has_filter:
-        chosen = passages.find_in_files(_find_files(query, catalog))
+    if query.has_filter or covers is not None:
+        chosen = passages.find_in_files(_find_files(query, catalog, covers))
     warnings = []
     for phrase in query.phrases:
         holding = _find_phrase(phrase, passages, chosen)
@@ -41,9 +49,11 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages) -> Scope:
     return Scope(chosen, tuple(warnings))
 
 
-def _find_files(query: Query, catalog: Catalog) -> Collection[int]:
+def _find_files(query: Query, catalog: Catalog, covers: Covers) -> Collection[int]:
     rows = catalog.rows("SELECT id, path, mtime_ns FROM files WHERE state = 'indexed'")
-    found = {int(row[0]) for row in rows if _matches(query, row)}
+    found = {
+        int(row[0]) for row in rows if (covers is None or covers(row[1])) and _matches(query, row)
+    }
     for tag in query.tags:
         found &= _find_tagged(tag, catalog)
     return found

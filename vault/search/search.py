@@ -16,7 +16,7 @@ from vault.search.boosts import Boosts, QueryContext, apply_boosts
 from vault.search.hits import SIGNALS, Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
 from vault.search.query import parse_query
-from vault.search.scope import Scope, build_scope
+from vault.search.scope import Covers, Scope, build_scope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,13 +68,16 @@ class Searcher:
         self._today = today or _read_today
         self._catch_up = catch_up
 
-    def search(self, text: str, k: int, in_play: Collection[str] = ()) -> SearchResult:
+    def search(
+        self, text: str, k: int, in_play: Collection[str] = (), covers: Covers = None
+    ) -> SearchResult:
         """Find the `k` best passages; only by keywords if the embedder fails.
 
         Args:
             text: the query: words and filters.
             k: the largest number of hits.
             in_play: the paths of the notes that the session is about.
+            covers: limits the search to a part of the vault; None for all of it.
 
         Raises:
             IndexUnusable: the catalog cannot be read.
@@ -86,7 +89,7 @@ class Searcher:
         if text.strip() and k > 0 and self._passages.most:
             vector = self._begin_encoding(query.words, warnings)
             self._catch_up()
-            scope = build_scope(query, self._catalog, self._passages)
+            scope = build_scope(query, self._catalog, self._passages, covers)
             warnings += scope.warnings
             hits = self._find(query.words, vector, scope, k, in_play)
         seconds = time.perf_counter() - began
