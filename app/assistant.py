@@ -16,6 +16,7 @@ from app.library.edits import NoteEdits
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
 from app.library.open_vault import OpenVault
+from app.library.projects import Projects
 from app.library.user_texts import UserTextFile
 from app.paths import Paths
 from app.sessions.agent import AgentBuilder
@@ -24,6 +25,7 @@ from app.sessions.branches import BranchEditor
 from app.sessions.mcp import McpServers
 from app.sessions.request_history import RequestHistory, describe_request
 from app.sessions.store import SessionInfo, SessionStore
+from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import find_last_mode
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
@@ -54,6 +56,7 @@ class Assistant:
         ledger: the list of all calls that left Strata.
         user_instructions: the user's own instructions for models.
         customization: the AGENTS.md of the open notes with the user's decision, and the memories.
+        projects: the projects with their settings.
         edits: the edits of notes that models make, and their undo.
         agents: builds agents, and knows who decides about the proposals of their tools.
         branches: branches, forks, labels, pins and branch summaries of chats.
@@ -75,21 +78,23 @@ class Assistant:
         self.user_instructions = UserTextFile(paths.user_instructions)
         self.ledger = Ledger(paths.ledger)
         self._vault = OpenVault(paths, settings, self.ledger, embedder)
-        self.customization = UserCustomization(paths, settings, self._vault)
+        self.projects = Projects(paths, self._vault)
+        self.customization = UserCustomization(paths, settings, self._vault, self.projects)
         self.edits = NoteEdits(paths.edits)
         web = web or WebClient(lambda: settings.values.privacy_offline, self.ledger)
         self._pages = WebPages(web)
         mcp = McpServers(settings, paths.mcp, self.ledger)
         self.agents = AgentBuilder(settings, self.customization.memories, self.edits, web, mcp)
-        self._asking = TurnRunner(
+        turns = TurnBuilder(
             settings,
-            sessions,
             self._vault,
             self.customization,
             self.ledger,
             self.agents,
             self._pages,
+            self.projects,
         )
+        self._asking = TurnRunner(sessions, self._vault, self.customization, self.projects, turns)
         self.branches = BranchEditor(sessions, self._asking)
         self.history = RequestHistory(sessions, self._asking)
 
@@ -118,6 +123,7 @@ class Assistant:
     def close(self) -> None:
         """Close the vault, the child processes and the databases."""
         self.agents.close()
+        self.projects.close()
         self._vault.close()
         self.sessions.close()
 
@@ -136,17 +142,19 @@ class Assistant:
         """
         yield from self._vault.require().update(cancel, is_background=is_background)
 
-    def search(self, query: str, k: int | None = None) -> SearchResult:
+    def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
         """Return the passages that match a query best, by keywords and by vectors.
 
-        At most `k` passages are returned; None means the setting `retrieval.topK`.
+        At most `k` passages are returned; None means the setting `retrieval.topK`. A project
+        limits the search to its notes.
 
         Raises:
             VaultNotChosen: no folder is open.
             InvalidRequest: the query is blank.
             VaultError: the index cannot be searched.
         """
-        library = self._vault.require()
+        name = None if project is None else self.projects.find_name(project)
+        library = self._vault.require() if name is None else self.projects.open(name)
         if not query.strip():
             raise InvalidRequest("There is nothing to search for.")
         return library.excerpts(query, k or self.settings.values.retrieval_top_k)

@@ -64,6 +64,11 @@ class Paths:
         return self.config / "memories.md"
 
     @property
+    def projects(self) -> Path:
+        """The folder with the settings of projects, one folder for each."""
+        return self.config / "projects"
+
+    @property
     def sessions(self) -> Path:
         """The folder of the chats, one readable file for each."""
         return self.data / "sessions"
@@ -115,8 +120,15 @@ class Paths:
 
     def index_folder(self, vault: Path) -> Path:
         """Return the folder of a vault's index; it is always the same for the same vault."""
-        digest = hashlib.sha256(os.fsencode(vault.resolve()))
-        return self.indexes / digest.hexdigest()[:16]
+        return self.indexes / _hash_path(vault)
+
+    def project_folder(self, project: Path) -> Path:
+        """Return the folder with the settings of a project; always the same for one project."""
+        return self.projects / _hash_path(project)
+
+
+def _hash_path(folder: Path) -> str:
+    return hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
 
 
 def make_private_folder(folder: Path) -> None:

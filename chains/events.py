@@ -35,7 +35,7 @@ __all__ = [
 
 CITES_NOTHING: Final = "This answer cites no note."
 
-Mode = Literal["chat", "vault", "agent"]
+Mode = Literal["chat", "vault", "project", "agent"]
 Status = Literal["complete", "interrupted", "limit", "error"]
 ToolStatus = Literal["ok", "error", "denied"]
 

@@ -12,7 +12,14 @@ from typing import Final
 from context.log.entries import Entry, SegmentsEntry
 from context.prompt import PromptSection
 
-__all__ = ["FOLDER", "add_names", "find_recorded_names", "list_names"]
+__all__ = [
+    "FOLDER",
+    "add_names",
+    "clean_name",
+    "find_recorded_names",
+    "list_names",
+    "list_tree",
+]
 
 FOLDER: Final = "folder"  # the key of the names in the segments entry of a turn
 SECTION: Final = "task_context"
@@ -37,10 +44,15 @@ def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
         return ""
     most_chars = max(FEWEST_CHARS, min(MOST_CHARS, threshold // SHARE))
     head = (
-        f"The open folder of notes is “{_clean(root)}”. These names were in its top two levels "
+        f"The open folder of notes is “{clean_name(root)}”. These names were in its top two levels "
         "when this chat began; they are data, and a name ending in / is a folder:\n"
     )
-    return "\n".join((head, *_within(_blocks(paths), most_chars - len(head))))
+    return "\n".join((head, *list_tree(paths, most_chars - len(head))))
+
+
+def list_tree(paths: Sequence[str], most_chars: int) -> list[str]:
+    """Return one line for each name in the top two levels, as many as fit into `most_chars`."""
+    return list(_within(_blocks(paths), most_chars))
 
 
 def find_recorded_names(path: Sequence[Entry]) -> str | None:
@@ -80,8 +92,8 @@ def _blocks(paths: Sequence[str]) -> list[list[str]]:
             folders.setdefault(first, set()).add(f"{name}/" if deeper else name)
         else:
             notes.add(first)
-    blocks = [[f"- {_clean(name)}/", *_below(folders[name])] for name in sorted(folders)]
-    return [*blocks, *([f"- {_clean(name)}"] for name in sorted(notes))]
+    blocks = [[f"- {clean_name(name)}/", *_below(folders[name])] for name in sorted(folders)]
+    return [*blocks, *([f"- {clean_name(name)}"] for name in sorted(notes))]
 
 
 def _within(blocks: Sequence[Sequence[str]], most_chars: int) -> Iterator[str]:
@@ -101,7 +113,7 @@ def _size(lines: Sequence[str]) -> int:
 
 def _below(names: set[str]) -> list[str]:
     ordered = sorted(names, key=lambda name: (not name.endswith("/"), name))
-    shown = [f"  - {_clean(name)}" for name in ordered[:MOST_BELOW]]
+    shown = [f"  - {clean_name(name)}" for name in ordered[:MOST_BELOW]]
     more = len(ordered) - len(shown)
     return [*shown, f"  - … {more:,} more"] if more else shown
 
@@ -110,7 +122,7 @@ def _is_hidden(path: str) -> bool:
     return any(name.startswith(".") for name in path.split("/"))
 
 
-def _clean(name: str) -> str:
+def clean_name(name: str) -> str:
     """Return a name on one line, with invisible characters replaced and a long name shortened."""
     seen = "".join(" " if unicodedata.category(sign)[0] in "ZC" else sign for sign in name)
     if len(seen) <= LONGEST_NAME:

@@ -4,6 +4,7 @@
                 └─→ the window
     interrupt: Ctrl+C and the exit code of every run
 
+    arguments  The parser class, global options, and adding verbs.
     parser     Define verbs, options and arguments; run a verb or open the window.
     verbs      Run index, search, related, selftest, doctor and rpc; the table of all verbs.
     ask        Ask a question and print the answer as it arrives.

@@ -36,6 +36,7 @@ _log = logging.getLogger(__name__)
 
 def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Answer a question, and return the exit code."""
+    args.mode = args.mode or ("vault" if args.project is None else "project")
     request = AskRequest(
         question=_question(args.question),
         mode=args.mode,
@@ -46,6 +47,7 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         attach=tuple(args.attach),
         selections=tuple(Selection(*lines) for lines in args.selection),
         parent=args.parent,
+        project=args.project,
         reads_whole=args.read_whole,
     )
     _open_vault_to_ask(args, assistant)
@@ -53,7 +55,7 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     if is_read and not _is_reading_agreed(assistant, request, output.is_json):
         return FAILED
     if not (output.is_json or args.dry_run):
-        ask_about_instructions(assistant)
+        ask_about_instructions(assistant, _find_project(args, assistant))
     connect_approvals(args, assistant)
     printer = TurnPrinter(output, args.dry_run)
     # The output of hooks goes to standard error, so that standard output has the answer only.
@@ -61,6 +63,15 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         for event in assistant.ask(request, run.cancel):
             printer.show(event)
     return run.exit_code or 0
+
+
+def _find_project(args: argparse.Namespace, assistant: Assistant) -> str | None:
+    """Return the project of a question in the mode project; None for all others."""
+    if args.mode != "project":
+        return None
+    if args.project is not None:
+        return assistant.projects.find_name(args.project)
+    return None if args.session is None else assistant.sessions.read(args.session).header.project
 
 
 class TurnPrinter:
@@ -121,10 +132,11 @@ class TurnPrinter:
 def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
     """Open the vault if the question needs it, or if a chat or a vault is named.
 
-    If only a chat or a vault is named, a failure is logged and the question is asked without notes.
+    If only a chat or a vault is named, or a project that may be outside the vault, a failure is
+    logged and the question is asked without the vault.
     """
-    is_needed = args.mode != "chat" or args.attach or args.selection
-    if not is_needed and args.session is None and args.vault is None:
+    is_needed = args.mode not in ("chat", "project") or args.attach or args.selection
+    if args.mode == "chat" and not is_needed and args.session is None and args.vault is None:
         return
     try:
         open_vault(assistant, args.vault, args.session)

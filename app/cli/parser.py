@@ -5,17 +5,26 @@ the window is painted before the assistant is loaded.
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
+
+from app.cli.arguments import (
+    ArgumentParser,
+    Verbs,
+    add_globals,
+    add_group,
+    add_verb,
+    add_version,
+    build_global_defaults,
+    parse_value,
+)
 
 if TYPE_CHECKING:
     from app.startup import Startup
 
-USAGE_ERROR = 2
 _MOST_HITS = 1_000
 
 
@@ -46,24 +55,26 @@ def run_window(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> 
 
 def build_window_parser() -> argparse.ArgumentParser:
     """Build the parser of `strata-gui`."""
-    found = _Parser(prog="strata-gui", description=_ABOUT, allow_abbrev=False)
-    found.set_defaults(verb=None, **_no_globals("middle"), **_no_globals("late"))
-    _add_version(found)
-    _add_globals(found, "early")
+    found = ArgumentParser(prog="strata-gui", description=_ABOUT, allow_abbrev=False)
+    found.set_defaults(
+        verb=None, **build_global_defaults("middle"), **build_global_defaults("late")
+    )
+    add_version(found)
+    add_globals(found, "early")
     return found
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of `strata`."""
-    found = _Parser(
+    found = ArgumentParser(
         prog="strata",
         description=_ABOUT,
         epilog="Without a command the window opens.",
         allow_abbrev=False,
     )
-    found.set_defaults(**_no_globals("middle"), **_no_globals("late"))
-    _add_version(found)
-    _add_globals(found, "early")
+    found.set_defaults(**build_global_defaults("middle"), **build_global_defaults("late"))
+    add_version(found)
+    add_globals(found, "early")
     verbs = found.add_subparsers(dest="verb", metavar="COMMAND")
     _add_index(verbs)
     _add_search(verbs)
@@ -77,47 +88,14 @@ def build_parser() -> argparse.ArgumentParser:
     _add_instructions(verbs)
     _add_memory(verbs)
     _add_undo(verbs)
-    _leaf(verbs, "ledger", "list every call that left Strata, and the notes in it")
-    _leaf(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
-    _leaf(verbs, "doctor", "check that everything Strata needs is in order")
+    add_verb(verbs, "ledger", "list every call that left Strata, and the notes in it")
+    add_verb(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
+    add_verb(verbs, "doctor", "check that everything Strata needs is in order")
     _add_rpc(verbs)
     return found
 
 
-def parse_value(text: str) -> Any:
-    """Return a value of the command line: parsed as JSON if possible, else the text itself."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
 _ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
-_Verbs = argparse._SubParsersAction
-
-
-class _Parser(argparse.ArgumentParser):
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Collect `--set` and `--vault` from before and after the verb; the last value wins."""
-        found = super().parse_args(args, namespace)
-        found.overrides = dict([*found.early_set, *found.middle_set, *found.late_set])
-        folders = (found.late_vault, found.middle_vault, found.early_vault)
-        found.vault = next((str(named) for named in folders if named is not None), None)
-        return found
-
-    def error(self, message: str) -> NoReturn:
-        from app.cli.text import plain
-
-        self.print_usage(sys.stderr)
-        self.exit(USAGE_ERROR, f"{self.prog}: {plain(message)}\n")
-
-
-class _Version(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *_rest: object) -> None:
-        from importlib.metadata import version
-
-        print(f"strata {version('strata-notes')}")
-        parser.exit()
 
 
 def _start_window(args: argparse.Namespace, open_window: "Callable[[Startup], int]") -> int:
@@ -152,52 +130,8 @@ def _require_display() -> None:
         )
 
 
-def _no_globals(place: str) -> dict[str, Any]:
-    return {f"{place}_set": [], f"{place}_vault": None}
-
-
-def _add_version(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
-
-
-def _add_globals(parser: argparse.ArgumentParser, place: str) -> None:
-    """Add the options that are allowed before and after the verb, with a name for each place.
-
-    With one name, the defaults of a verb's parser would overwrite values from before the verb.
-    """
-    parser.add_argument(
-        "--set",
-        dest=f"{place}_set",
-        metavar="KEY=VALUE",
-        type=_parse_setting,
-        action="append",
-        default=[],
-        help="use this value of a setting for this run",
-    )
-    parser.add_argument(
-        "--vault",
-        dest=f"{place}_vault",
-        metavar="DIR",
-        help="the folder of notes (otherwise the setting vault.path)",
-    )
-
-
-def _leaf(verbs: "_Verbs[_Parser]", name: str, about: str) -> argparse.ArgumentParser:
-    found = verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
-    found.allow_abbrev = False
-    _add_globals(found, "late")
-    found.add_argument("--json", action="store_true", help="print one JSON document")
-    return found
-
-
-def _group(verbs: "_Verbs[_Parser]", name: str, about: str) -> "_Verbs[_Parser]":
-    found = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
-    _add_globals(found, "middle")
-    return found.add_subparsers(dest="action", metavar="ACTION", required=True)
-
-
-def _add_index(verbs: "_Verbs[_Parser]") -> None:
-    found = _leaf(verbs, "index", "bring the index of a folder of notes up to date")
+def _add_index(verbs: "Verbs[ArgumentParser]") -> None:
+    found = add_verb(verbs, "index", "bring the index of a folder of notes up to date")
     found.add_argument("dir", metavar="DIR", nargs="?", help="the folder of notes")
     again = found.add_mutually_exclusive_group()
     again.add_argument("--retry", action="store_true", help="look again at notes that failed")
@@ -206,8 +140,8 @@ def _add_index(verbs: "_Verbs[_Parser]") -> None:
     )
 
 
-def _add_search(verbs: "_Verbs[_Parser]") -> None:
-    found = _leaf(verbs, "search", "find passages by words and by meaning")
+def _add_search(verbs: "Verbs[ArgumentParser]") -> None:
+    found = add_verb(verbs, "search", "find passages by words and by meaning")
     found.add_argument("query", metavar="QUERY")
     found.add_argument(
         "-k", type=_parse_count, metavar="N", help="how many passages, or notes a page"
@@ -222,19 +156,33 @@ def _add_search(verbs: "_Verbs[_Parser]") -> None:
         default=0,
         help="with --all: go on behind so many",
     )
+    _add_project(found)
     found.add_argument("--why-not", metavar="PATH", help="say why this note is not among them")
 
 
-def _add_related(verbs: "_Verbs[_Parser]") -> None:
-    found = _leaf(verbs, "related", "list the notes near a note, in meaning or by a link")
+def _add_project(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--project",
+        metavar="DIR",
+        help="a folder of notes to stay in, in the folder of notes or outside it",
+    )
+
+
+def _add_related(verbs: "Verbs[ArgumentParser]") -> None:
+    found = add_verb(verbs, "related", "list the notes near a note, in meaning or by a link")
     found.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
     found.add_argument("-k", type=_parse_count, metavar="N", default=8, help="how many notes")
 
 
-def _add_ask(verbs: "_Verbs[_Parser]") -> None:
-    found = _leaf(verbs, "ask", "answer a question, citing the notes it rests on")
+def _add_ask(verbs: "Verbs[ArgumentParser]") -> None:
+    found = add_verb(verbs, "ask", "answer a question, citing the notes it rests on")
     found.add_argument("question", metavar="QUESTION", help="- reads it from standard input")
-    found.add_argument("--mode", choices=("chat", "vault", "agent"), default="vault")
+    found.add_argument(
+        "--mode",
+        choices=("chat", "vault", "project", "agent"),
+        help="vault where not given, and project with --project",
+    )
+    _add_project(found)
     found.add_argument("--model", metavar="NAME", help="in place of the setting chat.model")
     found.add_argument("--session", metavar="ID", help="the chat to go on with")
     found.add_argument(
@@ -273,8 +221,8 @@ def _add_ask(verbs: "_Verbs[_Parser]") -> None:
     )
 
 
-def _add_context(verbs: "_Verbs[_Parser]") -> None:
-    found = _leaf(verbs, "context", "show what the model saw, or would see next")
+def _add_context(verbs: "Verbs[ArgumentParser]") -> None:
+    found = add_verb(verbs, "context", "show what the model saw, or would see next")
     found.add_argument("--session", metavar="ID", help="the chat (otherwise the one used last)")
     when = found.add_mutually_exclusive_group()
     when.add_argument("--last", action="store_true", help="the last request (as without this)")
@@ -282,92 +230,87 @@ def _add_context(verbs: "_Verbs[_Parser]") -> None:
     found.add_argument("--full", action="store_true", help="with the request itself")
 
 
-def _add_compact(verbs: "_Verbs[_Parser]") -> None:
-    found = _leaf(verbs, "compact", "replace all but the last turn of a chat by a summary")
+def _add_compact(verbs: "Verbs[ArgumentParser]") -> None:
+    found = add_verb(verbs, "compact", "replace all but the last turn of a chat by a summary")
     found.add_argument("--session", metavar="ID", required=True, help="the chat")
     found.add_argument(
         "--instructions", metavar="TEXT", default="", help="what the summary should keep above all"
     )
 
 
-def _add_settings(verbs: "_Verbs[_Parser]") -> None:
+def _add_settings(verbs: "Verbs[ArgumentParser]") -> None:
     about = "read and change the settings"
-    actions = _group(verbs, "settings", about)
-    _leaf(actions, "list", "show every setting with its value")
-    _leaf(actions, "get", "show the value of a setting").add_argument("key", metavar="KEY")
-    change = _leaf(actions, "set", "change a setting for good")
+    actions = add_group(verbs, "settings", about)
+    add_verb(actions, "list", "show every setting with its value")
+    add_verb(actions, "get", "show the value of a setting").add_argument("key", metavar="KEY")
+    change = add_verb(actions, "set", "change a setting for good")
     change.add_argument("key", metavar="KEY")
     change.add_argument("value", metavar="VALUE", type=parse_value)
-    _leaf(actions, "path", "show where the settings are written")
+    add_verb(actions, "path", "show where the settings are written")
 
 
-def _add_keys(verbs: "_Verbs[_Parser]") -> None:
+def _add_keys(verbs: "Verbs[ArgumentParser]") -> None:
     about = "enter and remove keys of services and servers, kept in the system's keyring"
-    actions = _group(verbs, "keys", about)
+    actions = add_group(verbs, "keys", about)
     owner = "openai or another service, or an address (otherwise the one in use)"
-    _leaf(actions, "show", "show where the key in use comes from")
-    enter = _leaf(actions, "set", "enter a key; it is read from standard input, never shown")
+    add_verb(actions, "show", "show where the key in use comes from")
+    enter = add_verb(actions, "set", "enter a key; it is read from standard input, never shown")
     enter.add_argument("owner", metavar="OWNER", nargs="?", help=owner)
     enter.add_argument(
         "--plain-http",
         action="store_true",
         help="agree that the key goes to this address unencrypted",
     )
-    _leaf(actions, "remove", "remove a key").add_argument(
+    test = add_verb(actions, "test", "call the model, and say whether it takes the key")
+    test.add_argument("--model", metavar="NAME", help="the model (otherwise the one that is set)")
+    add_verb(actions, "remove", "remove a key").add_argument(
         "owner", metavar="OWNER", nargs="?", help=owner
     )
 
 
-def _add_rpc(verbs: "_Verbs[_Parser]") -> None:
+def _add_rpc(verbs: "Verbs[ArgumentParser]") -> None:
     about = "serve another program: requests on standard input, one JSON object a line"
     found = verbs.add_parser("rpc", help=about, description=f"{about[0].upper()}{about[1:]}.")
     found.allow_abbrev = False
-    _add_globals(found, "late")
+    add_globals(found, "late")
     found.set_defaults(json=True)
 
 
-def _add_sessions(verbs: "_Verbs[_Parser]") -> None:
+def _add_sessions(verbs: "Verbs[ArgumentParser]") -> None:
     about = "list, read and copy the chats"
-    actions = _group(verbs, "sessions", about)
-    _leaf(actions, "list", "list the chats, the one used last first")
-    _leaf(actions, "show", "show a chat").add_argument("session", metavar="ID")
-    fork = _leaf(actions, "fork", "begin a chat that is a copy of another up to an entry")
+    actions = add_group(verbs, "sessions", about)
+    add_verb(actions, "list", "list the chats, the one used last first")
+    add_verb(actions, "show", "show a chat").add_argument("session", metavar="ID")
+    fork = add_verb(actions, "fork", "begin a chat that is a copy of another up to an entry")
     fork.add_argument("session", metavar="ID")
     fork.add_argument("--at", metavar="ENTRY", help="the last entry to copy (otherwise the last)")
 
 
-def _add_instructions(verbs: "_Verbs[_Parser]") -> None:
+def _add_instructions(verbs: "Verbs[ArgumentParser]") -> None:
     about = "show the instructions for models, and decide about the AGENTS.md of the notes"
-    actions = _group(verbs, "instructions", about)
-    _leaf(actions, "show", "show your own, and the AGENTS.md with whether it is used")
-    _leaf(actions, "accept", "give it to models from now on")
-    _leaf(actions, "refuse", "leave it out from now on")
+    actions = add_group(verbs, "instructions", about)
+    add_verb(actions, "show", "show your own, and the AGENTS.md with whether it is used")
+    add_verb(actions, "accept", "give it to models from now on")
+    add_verb(actions, "refuse", "leave it out from now on")
 
 
-def _add_undo(verbs: "_Verbs[_Parser]") -> None:
-    verb = _leaf(verbs, "undo", "undo the edits of notes that a model made")
+def _add_undo(verbs: "Verbs[ArgumentParser]") -> None:
+    verb = add_verb(verbs, "undo", "undo the edits of notes that a model made")
     which = verb.add_mutually_exclusive_group()
     which.add_argument("--run", metavar="ID", help="the run to undo (default: the last one)")
     which.add_argument("--edit", metavar="ID", help="one edit instead of a run")
     which.add_argument("--session", metavar="ID", help="the last run of this chat")
 
 
-def _add_memory(verbs: "_Verbs[_Parser]") -> None:
-    actions = _group(verbs, "memory", "list, edit and forget what models remember in all chats")
-    _leaf(actions, "list", "list the memories")
-    edit = _leaf(actions, "edit", "replace a memory")
-    forget = _leaf(actions, "forget", "remove a memory")
+def _add_memory(verbs: "Verbs[ArgumentParser]") -> None:
+    actions = add_group(verbs, "memory", "list, edit and forget what models remember in all chats")
+    add_verb(actions, "list", "list the memories")
+    edit = add_verb(actions, "edit", "replace a memory")
+    forget = add_verb(actions, "forget", "remove a memory")
     for action in (edit, forget):
         action.add_argument("number", metavar="N", type=_parse_count, help="as the list counts")
     edit.add_argument("text", metavar="TEXT")
-    _leaf(actions, "path", "print the file they are in")
-
-
-def _parse_setting(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE")
-    return key, parse_value(value)
+    add_verb(actions, "path", "print the file they are in")
 
 
 def _parse_selection(text: str) -> tuple[str, int, int]:

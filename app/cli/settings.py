@@ -187,12 +187,12 @@ def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
     return {"path": found.path, "digest": found.digest, "state": state}
 
 
-def ask_about_instructions(assistant: Assistant) -> None:
-    """On a terminal, show an undecided AGENTS.md and ask whether to use it."""
+def ask_about_instructions(assistant: Assistant, project: str | None = None) -> None:
+    """On a terminal, show an undecided AGENTS.md of the vault or a project, and ask about it."""
     if not can_ask():
         return
     try:
-        found = assistant.customization.instructions()
+        found = assistant.customization.instructions(project)
     except NoteUnreadable:
         return  # the turn itself reports it
     if found is None or found.decision is not None:
@@ -204,9 +204,9 @@ def ask_about_instructions(assistant: Assistant) -> None:
     if not answer:
         sys.stderr.write("\n")
     elif answer.strip().lower() in ("y", "yes"):
-        assistant.customization.decide(found.digest, "accepted")
+        assistant.customization.decide(found.digest, "accepted", project)
     else:
-        assistant.customization.decide(found.digest, "refused")
+        assistant.customization.decide(found.digest, "refused", project)
         sys.stderr.write("They are left out. `strata instructions accept` takes them on.\n")
 
 

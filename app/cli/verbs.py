@@ -121,16 +121,19 @@ def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output
 
 
 def _found(args: argparse.Namespace, assistant: Assistant, query: str) -> SearchResult:
+    if args.all and args.project is not None:
+        notes = assistant.projects.open(assistant.projects.find_name(args.project))
+        return notes.list_notes(query, args.k or PAGE_NOTES, args.offset)
     if args.all:
         return _library(assistant).list_notes(
             query, args.k or PAGE_NOTES, args.offset, rebuilds=False
         )
-    return assistant.search(query, args.k)
+    return assistant.search(query, args.k, args.project)
 
 
 def _is_rebuilt(assistant: Assistant) -> bool:
     """Rebuild a damaged index, and return whether it was damaged."""
-    if not _library(assistant).is_mending:
+    if assistant.library is None or not assistant.library.is_mending:
         return False
     line = cli_text.ProgressLine()
     with Interruptible() as run:

@@ -13,6 +13,7 @@ from chains.mcp.server import parse_servers
 __all__ = ["SECTIONS", "SHARES", "Settings", "Theme"]
 
 Theme = Literal["system", "light", "dark"]
+IncludeText = Literal["auto", "never"]
 SECTIONS: Final = (
     "Appearance",
     "Vault and index",
@@ -214,6 +215,14 @@ class Settings(BaseModel):
         ge=0.01,
         le=1,
         allow_inf_nan=False,
+    )
+    project_include_text: IncludeText = _define_setting(
+        "project.includeText",
+        "auto",
+        "Context",
+        "Text of a project",
+        "auto sends the newest notes of a project whole with each message, up to a quarter of the "
+        "budget and 16,000 tokens. never sends their names and headings only.",
     )
     retrieval_top_k: int = _define_setting(
         "retrieval.topK",

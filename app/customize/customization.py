@@ -1,5 +1,6 @@
 """Collect the user's customization of a turn: prompts, instructions, AGENTS.md and hooks."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,11 +15,13 @@ from app.library.instructions import (
     VaultInstructions,
 )
 from app.library.open_vault import OpenVault
+from app.library.projects import Projects
 from app.library.user_texts import UserTextFile
 from app.paths import Paths
 from chains.errors import BadPrompt
 from chains.prompts import Customization, PromptSource, SystemPrompt, load_prompt, read_prompt
 from context.hooks import HookRegistry
+from context.layers import Segment
 from vault.errors import NoteUnreadable
 
 __all__ = ["UserCustomization", "load_user_prompts"]
@@ -31,28 +34,46 @@ class UserCustomization:
         memories: the note with the user's long-term memories.
     """
 
-    def __init__(self, paths: Paths, settings: SettingsStore, vault: OpenVault) -> None:
+    def __init__(
+        self, paths: Paths, settings: SettingsStore, vault: OpenVault, projects: Projects
+    ) -> None:
         self._settings = settings
         self._vault = vault
+        self._projects = projects
         self._prompts = paths.prompts
         self._hooks = Hooks(paths.hooks)
         self._book = InstructionDecisions(paths.instructions)
         self._own = UserTextFile(paths.user_instructions)
         self.memories = MemoryNote(paths.memories)
 
-    def collect(self, runs_hooks: bool) -> Customization:
+    def collect(self, runs_hooks: bool, project: str | None = None) -> Customization:
         """Return the current customization for a turn.
 
         Args:
             runs_hooks: whether hooks run in the turn. If not, they are not loaded.
+            project: the project whose instructions and memory are added; None for none.
         """
         own, memories = self._own.read(), self.memories.file.read()
-        instructions, warnings = self._read_accepted_instructions()
-        warnings = (*filter(None, (own.problem, memories.problem)), *warnings)
+        found, problem = self._read_accepted_instructions(None)
+        noted, warnings = [own.segment()], [own.problem, problem, memories.problem]
+        if found is not None and not self._is_outside(project):
+            noted.append(found.segment())
+        noted.append(memories.segment())
+        if project is not None:
+            found, problem = self._read_accepted_instructions(project)
+            noted.append(None if found is None else found.segment("project_agents"))
+            warnings.append(problem)
+            for text in self._projects.read_texts(project):
+                noted.append(text.segment())
+                warnings.append(text.problem)
+        return self._combine(runs_hooks, noted, warnings)
+
+    def _combine(
+        self, runs_hooks: bool, noted: Sequence[Segment | None], problems: Sequence[str]
+    ) -> Customization:
         prompts = load_user_prompts(self._prompts)
-        accepted = None if instructions is None else instructions.segment()
-        noted = own.segment(), accepted, memories.segment()
         segments = tuple(segment for segment in noted if segment is not None)
+        warnings = tuple(filter(None, problems))
         if not runs_hooks:
             return Customization(prompts, segments, None, warnings)
         loaded = self._hooks.load(self._settings.values.hooks_enabled, self._vault.folder)
@@ -63,24 +84,29 @@ class UserCustomization:
         values = self._settings.values
         return self._hooks.load(values.hooks_enabled, self._vault.folder).registry
 
-    def instructions(self) -> VaultInstructions | None:
-        """Return the AGENTS.md of the open vault, or None if models may not read any.
+    def instructions(self, project: str | None = None) -> VaultInstructions | None:
+        """Return the AGENTS.md of the open vault or a project, or None if models may not read it.
 
         Raises:
             NoteUnreadable: the file cannot be read as text.
+            VaultMissing: the folder of the project does not exist.
         """
         library = self._vault.library
-        return None if library is None else self._book.of(library)
+        if project is None:
+            return None if library is None else self._book.of(library)
+        notes = self._projects.open(project)
+        found = self._book.of(notes.library, notes.instructions_path)
+        return None if found is None else replace(found, path=notes.name_path(found.path))
 
-    def decide(self, digest: str, decision: Decision) -> None:
-        """Store the user's decision about the AGENTS.md that was shown.
+    def decide(self, digest: str, decision: Decision, project: str | None = None) -> None:
+        """Store the user's decision about the AGENTS.md that was shown, of the vault or a project.
 
         Raises:
             NotFound: there is no AGENTS.md that models may read.
             InvalidRequest: the file has changed since it was shown.
             StorageFailed: the decision cannot be stored.
         """
-        found = self.instructions()
+        found = self.instructions(project)
         if found is None:
             raise NotFound("These notes have no AGENTS.md that a model may be given.")
         if found.digest != digest:
@@ -89,14 +115,20 @@ class UserCustomization:
             )
         self._book.decide(digest, decision)
 
-    def _read_accepted_instructions(self) -> tuple[VaultInstructions | None, tuple[str, ...]]:
+    def _read_accepted_instructions(
+        self, project: str | None
+    ) -> tuple[VaultInstructions | None, str]:
+        """Return the accepted AGENTS.md of the vault or a project, and a warning or nothing."""
         try:
-            found = self.instructions()
+            found = self.instructions(project)
         except NoteUnreadable as error:
-            return None, (f"{error} Models are not given it.",)
+            return None, f"{error} Models are not given it."
         if found is None or found.accepted:
-            return found, ()
-        return None, (found.warning,) if found.warning else ()
+            return found, ""
+        return None, found.warning
+
+    def _is_outside(self, project: str | None) -> bool:
+        return project is not None and Path(project).is_absolute()
 
 
 def load_user_prompts(folder: Path) -> PromptSource:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from app.errors import AppError, InvalidRequest, NotFound
-from app.library.user_texts import MEMORIES, UserText, UserTextFile
+from app.library.user_texts import MEMORIES, UserText, UserTextFile, UserTextKind
 from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal
 
@@ -32,8 +32,12 @@ class MemoryNote:
         file: the file of the note, which need not exist.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.file = UserTextFile(path, MEMORIES)
+    def __init__(
+        self, path: Path, kind: UserTextKind = MEMORIES, where: str = "in all chats"
+    ) -> None:
+        """Set the file of the note, and the words for the chats that it is sent with."""
+        self.file = UserTextFile(path, kind)
+        self._where = where
         self._lock = threading.Lock()
 
     def list_memories(self) -> tuple[str, ...]:
@@ -63,7 +67,7 @@ class MemoryNote:
         after = f"{start.rstrip()}{_choose_gap(start)}- {memory}\n"
         return Proposal(
             "memory",
-            f"Remember in all chats: {memory}",
+            f"Remember {self._where}: {memory}",
             partial(self._apply, before, after),
             _compare(before, after, self.file.path.name),
         )

@@ -2,6 +2,8 @@
 
     library       A vault with its index: update, search, read, watch.
     open_vault    The open vault, one at a time.
+    projects      Projects: folders with their own instructions, patterns, model and memory.
+    project_notes The notes of a project: a part of the vault, or an index of its own.
     attachments   Convert attachments to segments, and detect later changes of their files.
     edits         The edits of notes by models: their tools, their journal, undo.
     instructions  The vault's AGENTS.md with the user's decision about it.
@@ -18,5 +20,7 @@ __all__ = [
     "library",
     "long_texts",
     "open_vault",
+    "project_notes",
+    "projects",
     "user_texts",
 ]

@@ -73,10 +73,10 @@ class VaultInstructions:
             "then take it on with `strata instructions accept`, or refuse it."
         )
 
-    def segment(self) -> Segment:
-        """Return the instructions as a segment of L1."""
+    def segment(self, section: str = SECTION) -> Segment:
+        """Return the instructions as a segment of L1, for a section of the prompt."""
         return Segment.build(
-            id=SECTION,
+            id=section,
             layer=Layer.L1,
             kind="note",
             source=self.path,
@@ -93,18 +93,22 @@ class InstructionDecisions:
         """Set the folder of the decisions, which need not exist."""
         self._folder = folder
 
-    def of(self, library: Library) -> VaultInstructions | None:
+    def of(self, library: Library, path: str = FILE_NAME) -> VaultInstructions | None:
         """Return the instructions of a vault, or None if it has none that models may read.
+
+        Args:
+            library: the vault.
+            path: the path of the file, such as the AGENTS.md of a project in the vault.
 
         Raises:
             NoteUnreadable: the AGENTS.md cannot be read as text.
         """
         try:
-            note = library.read_allowed(FILE_NAME)
+            note = library.read_allowed(path)
         except (NoteExcluded, UnsafePath):
             return None
         except NoteUnreadable:
-            if not (library.root / FILE_NAME).exists():
+            if not (library.root / path).exists():
                 return None
             raise
         if not note.text.strip():

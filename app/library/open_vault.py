@@ -60,18 +60,28 @@ class OpenVault:
             check_folder(folder)
             if self._library is not None and not os.path.isdir(self._library.root):
                 self.close()  # it may have been moved to `folder`, which then takes over the index
-            with storage_errors(self._paths.data):
-                library = Library.open(
-                    folder,
-                    self._paths,
-                    self._settings.values.vault_exclude,
-                    lambda: index_options(self._settings.values, self._ledger),
-                    self._embedder,
-                )
+            library = self.open_library(folder)
             self.close()
             self._library = library
             if remember:
                 self._settings.set("vault.path", str(library.root))
+
+    def open_library(self, folder: Path) -> Library:
+        """Open a folder with its index beside the vault; the caller closes it.
+
+        Raises:
+            VaultMissing: the folder does not exist.
+            VaultUnreadable: the folder cannot be read.
+            StorageFailed: the index cannot be written.
+        """
+        with storage_errors(self._paths.data):
+            return Library.open(
+                folder,
+                self._paths,
+                self._settings.values.vault_exclude,
+                lambda: index_options(self._settings.values, self._ledger),
+                self._embedder,
+            )
 
     def close(self) -> None:
         """Close the vault and end its child processes."""

@@ -141,7 +141,13 @@ class Label(Request):
 
 
 class NewSession(Request):
-    """Create a chat."""
+    """Create a chat.
+
+    Attributes:
+        project: the folder of its project; its questions are then asked in the mode project.
+    """
+
+    project: str | None = None
 
 
 class OpenSession(Request):

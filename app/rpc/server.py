@@ -203,15 +203,25 @@ class RPC:
             raise InvalidRequest(f"Nothing waits for the approval {id}.")
         return {"approval_id": id, "decision": request.decision}
 
-    def _new_session(self, _request: asked.NewSession) -> Json:
-        self._session = self._assistant.sessions.begin(self._vault)
-        self._warm_up()
-        return {"session": self._session}
+    def _new_session(self, request: asked.NewSession) -> Json:
+        named = request.project
+        project = None if named is None else self._assistant.projects.add(named)
+        self._session = self._assistant.sessions.begin(self._vault, project)
+        return self._enter(self._session, project)
 
     def _open_session(self, request: asked.OpenSession) -> Json:
-        self._session = self._assistant.sessions.read(request.session).id
+        chat = self._assistant.sessions.read(request.session)
+        self._session = chat.id
+        return self._enter(chat.id, chat.header.project)
+
+    def _enter(self, session: str, project: str | None) -> Json:
+        """Use the mode project in a chat with a project, and leave it in a chat without one."""
+        if project is not None:
+            self._mode = "project"
+        elif self._mode == "project":
+            self._mode = "vault"
         self._warm_up()
-        return {"session": self._session}
+        return {"session": session, "project": project}
 
     def _warm_up(self) -> None:
         """Load the libraries that a model needs before the first question arrives."""

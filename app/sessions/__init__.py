@@ -30,5 +30,6 @@ __all__ = [
     "request_history",
     "store",
     "transcript",
+    "turn_builder",
     "user_messages",
 ]

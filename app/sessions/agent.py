@@ -6,7 +6,8 @@ person approves for a session is remembered until the program ends.
 
 import threading
 from collections.abc import Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from uuid import uuid4
 
 from app.config.settings_file import SettingsStore
@@ -31,7 +32,23 @@ from chains.turn.agent import AGENT_TOOLS
 from chains.turn.approvals import ask_person
 from chains.web.client import WebClient
 
-__all__ = ["AgentBuilder"]
+__all__ = ["WHOLE_VAULT", "AgentBuilder", "AgentScope"]
+
+
+@dataclass(frozen=True)
+class AgentScope:
+    """The limits that a project sets to an agent.
+
+    Attributes:
+        memories: the long-term memories of the project, or None for the user's own.
+        exclude: patterns of notes that the agent may not change, beside `vault.exclude`.
+    """
+
+    memories: MemoryNote | None = None
+    exclude: tuple[str, ...] = ()
+
+
+WHOLE_VAULT = AgentScope()
 
 
 class AgentBuilder:
@@ -96,16 +113,24 @@ class AgentBuilder:
         """Stop the MCP servers."""
         self._mcp.close()
 
-    def add_agent(self, chain: Chain, notes: NotesPort, session: str, cancel: CancelToken) -> Chain:
+    def add_agent(
+        self,
+        chain: Chain,
+        notes: NotesPort,
+        session: str,
+        cancel: CancelToken,
+        scope: AgentScope = WHOLE_VAULT,
+    ) -> Chain:
         """Return a chain with an agent that reads the notes, and with the definitions of its tools.
 
         Args:
             chain: the chain without an agent.
-            notes: the open notes.
+            notes: the open notes, or those of a project.
             session: the id of the chat, or empty for a request that is only shown.
             cancel: the token of the turn.
+            scope: the limits of a project.
         """
-        agent = self._build_agent(notes, session, cancel)
+        agent = self._build_agent(notes, session, cancel, scope)
         definitions = (tool.definition for tool in agent.extra_tools)
         return replace(chain, prompt="agent", tools=(*AGENT_TOOLS, *definitions), agent=agent)
 
@@ -115,32 +140,34 @@ class AgentBuilder:
             known = self._rules.setdefault(session, ApprovalRules())
             return self._port, known.with_level(self._level)
 
-    def _build_agent(self, notes: NotesPort, session: str, cancel: CancelToken) -> AgentSetup:
+    def _build_agent(
+        self, notes: NotesPort, session: str, cancel: CancelToken, scope: AgentScope
+    ) -> AgentSetup:
         port, rules = self._find_approvals(session)
         return AgentSetup(
             notes,
             self._limits,
             approvals=port,
-            extra_tools=self._build_extra_tools(notes, session, cancel),
+            extra_tools=self._build_extra_tools(notes, session, cancel, scope),
             rules=rules,
         )
 
     def _build_extra_tools(
-        self, notes: NotesPort, session: str, cancel: CancelToken
+        self, notes: NotesPort, session: str, cancel: CancelToken, scope: AgentScope
     ) -> tuple[Tool, ...]:
         """Build the tools beside those that read notes, one family after another.
 
         A tool that changes or fetches anything proposes it first.
         """
         return (
-            *self.edits.build_tools(notes.root, self._list_excluded, session),
-            build_remember_tool(self._memories.propose),
+            *self.edits.build_tools(notes.root, partial(self._list_excluded, scope), session),
+            build_remember_tool((scope.memories or self._memories).propose),
             build_web_tool(self._web, cancel),
             *self._mcp.build_tools(cancel),
         )
 
-    def _list_excluded(self) -> Sequence[str]:
-        return self._settings.values.vault_exclude
+    def _list_excluded(self, scope: AgentScope) -> Sequence[str]:
+        return (*self._settings.values.vault_exclude, *scope.exclude)
 
     @property
     def _limits(self) -> AgentLimits:

@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
-from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, TurnFailed
-from app.library.attachments import WebPages
 from app.library.open_vault import OpenVault
-from app.sessions.agent import AgentBuilder
+from app.library.projects import Projects
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
@@ -34,7 +32,6 @@ from app.sessions.user_messages import (
 from chains.cancel import CancelToken
 from chains.concurrency import call
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
-from chains.ledger import LedgerPort
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
 from chains.request.request import TurnContext, TurnRequest
@@ -88,19 +85,18 @@ class TurnRunner:
 
     def __init__(
         self,
-        settings: SettingsStore,
         sessions: SessionStore,
         vault: OpenVault,
         customization: UserCustomization,
-        ledger: LedgerPort,
-        agents: AgentBuilder,
-        pages: WebPages,
+        projects: Projects,
+        builder: TurnBuilder,
     ) -> None:
         self._sessions = sessions
         self._vault = vault
+        self._projects = projects
         self._customization = customization
-        self._agents, self._edits = agents, agents.edits
-        self._builder = TurnBuilder(settings, vault, customization, ledger, agents, pages)
+        self._agents, self._edits = builder.agents, builder.agents.edits
+        self._builder = builder
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -165,12 +161,10 @@ class TurnRunner:
         """
         with self._sessions.open(session) as chat:
             mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
-            turn = self._builder.build_turn(AskRequest("", mode, model))
-            with closing(
-                compact_on_request(
-                    self._builder.build_chain(mode), turn, chat, cancel, instructions
-                )
-            ) as events:
+            project = chat.header.project
+            turn = self._builder.build_turn(AskRequest("", mode, model, project=project))
+            chain = self._builder.build_chain(mode, project)
+            with closing(compact_on_request(chain, turn, chat, cancel, instructions)) as events:
                 yield from events
             chat.keep_counts(partial(load_counter, turn.model))
 
@@ -179,7 +173,7 @@ class TurnRunner:
     ) -> BranchSummary:
         """Summarise a branch; make an outline if no model is set."""
         turn = self._builder.build_turn(AskRequest("", "chat", model))
-        chain = self._builder.build_chain("chat")
+        chain = self._builder.build_chain("chat", None)
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
 
     def prepare_next(
@@ -195,8 +189,9 @@ class TurnRunner:
             request: the question as typed so far.
             changes: settings by key that replace the current ones.
         """
+        request = _name_project(request, chat)
         turn = self._builder.build_turn(request, changes)
-        return preview(self._builder.build_chain(turn.mode), turn, chat)
+        return preview(self._builder.build_chain(turn.mode, request.project), turn, chat)
 
     def estimate_reading(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
         """Return the highest cost of reading the attachments whole; None if all of them fit.
@@ -206,8 +201,9 @@ class TurnRunner:
         Raises:
             CannotRead: an attachment cannot be read whole.
         """
+        request = _name_project(request, chat)
         turn = self._builder.build_turn(request)
-        return measure_reading(self._builder.build_chain(turn.mode), turn, chat)
+        return measure_reading(self._builder.build_chain(turn.mode, request.project), turn, chat)
 
     def pin_room(self, chat: Session) -> PinRoom:
         """Return the pins of a chat and the token budget of its next request."""
@@ -218,9 +214,10 @@ class TurnRunner:
 
     def rebuild_request(self, chat: Session) -> PreparedRequest:
         """Rebuild the first request of the last turn on a chat's path from the log."""
-        path = chat.path()
-        turn = self._builder.build_turn(AskRequest("", find_last_mode(path), find_last_model(path)))
-        return rebuild(self._builder.build_chain(turn.mode), turn, chat)
+        path, project = chat.path(), chat.header.project
+        request = AskRequest("", find_last_mode(path), find_last_model(path), project=project)
+        turn = self._builder.build_turn(request)
+        return rebuild(self._builder.build_chain(turn.mode, project), turn, chat)
 
     def _run(
         self,
@@ -265,11 +262,13 @@ class TurnRunner:
         warnings = list(again.lost)
         yield from map(Warned, warnings)
         if begun.updates_index:
-            yield from self._vault.require().freshen(cancel, warnings)
+            library = self._builder.find_library(turn.mode, chat.header.project)
+            yield from library.freshen(cancel, warnings)
         yield from self._report_damage(warnings)
         if turn.mode == "agent" and not turn.dry_run:
             warnings += yield from self._agents.open_servers(chat.id, cancel)
-        chain = self._builder.build_chain(turn.mode, not turn.dry_run, chat.id, cancel)
+        project, runs_hooks = chat.header.project, not turn.dry_run
+        chain = self._builder.build_chain(turn.mode, project, runs_hooks, chat.id, cancel)
         turn = replace(turn, attached=again.segments)
         with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
             for event in events:  # closed before the chat, as closing stores the partial answer
@@ -300,13 +299,22 @@ class TurnRunner:
     def _open_session(self, request: AskRequest) -> Session:
         require_text(request.question)
         if request.session is None:
-            folder = self._vault.folder
-            return self._sessions.create(None if folder is None else str(folder))
+            return self._create_session(request)
         if request.dry_run:
             return self._sessions.read(request.session)
         return self._sessions.open(request.session)
 
+    def _create_session(self, request: AskRequest) -> Session:
+        folder, project = self._vault.folder, request.project
+        if project is not None:
+            projects = self._projects
+            project = projects.find_name(project) if request.dry_run else projects.add(project)
+        return self._sessions.create(None if folder is None else str(folder), project)
+
     def _start_question(self, request: AskRequest, chat: Session) -> _TurnStart:
+        project = chat.header.project
+        self._projects.check_chat(request.project, project, is_needed=request.mode == "project")
+        request = replace(request, project=project)
         attachments = self._builder.attachments
         attachments.check_names(request.attach, request.selections)
         if request.parent is not None:
@@ -330,6 +338,7 @@ class TurnRunner:
         attach, selections = list_attachments(question, sent)
         there = tuple(path for path in attach if self._builder.attachments.has(path))
         changed = replace(changed, attach=there, selections=selections)
+        changed = _name_project(changed, chat)
         chat.continue_from(chat.tree.branch_point(entry))
         turn = self._builder.build_bare_turn(replace(changed, mode=mode or find_last_mode(path)))
         again = partial(restore_attachments, self._builder.attachments, question, sent)
@@ -348,7 +357,8 @@ class TurnRunner:
                 f"Nothing was asked before {entry}, so there is nothing to answer."
             )
         asked = list_turns(path)[-1].user or question
-        request = AskRequest(asked.message.text, find_last_mode(path), model)
+        mode, project = find_last_mode(path), chat.header.project
+        request = AskRequest(asked.message.text, mode, model, project=project)
         turn = self._builder.build_bare_turn(request)
         if is_answer or tree.children(entry) or was_prepared(question, path):
             return _TurnStart(
@@ -358,6 +368,11 @@ class TurnRunner:
             )
         attach = partial(restore_attachments, self._builder.attachments, question, ())
         return _TurnStart(replace(turn, user_message=question), attach, turn.mode != "chat")
+
+
+def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
+    """Return a request with the project of its chat; a request without a chat stays as it is."""
+    return request if chat is None else replace(request, project=chat.header.project)
 
 
 def _find_failed_session(named: str | None, chat: Session | None) -> str | None:

@@ -13,6 +13,7 @@ from app.sessions.ask import TurnRunner
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from chains.cancel import CancelToken
+from chains.request.project import build_refresh_entry
 from chains.tools.memory_tools import find_long_part, list_memory_updates
 from context.errors import MalformedMessage
 from context.history.memory import Memory, read_memory
@@ -128,6 +129,19 @@ class BranchEditor:
                 room = self._asking.pin_room(chat)
                 check_pin(room.pins, pin, chat.path(), room.budget, room.counter)
             chat.append([pin])
+
+    def refresh_project(self, session: str) -> None:
+        """Make the next turn of a chat read the names, outlines and texts of its project again.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            InvalidRequest: the chat has no project.
+        """
+        with self._sessions.open(session) as chat:
+            if chat.header.project is None:
+                raise InvalidRequest("This chat has no project.")
+            chat.append([build_refresh_entry(chat)])
 
     def set_memory(self, session: str, memory: Memory) -> None:
         """Replace the memory of a chat: scratchpad, progress and facts.

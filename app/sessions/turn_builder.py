@@ -6,16 +6,20 @@ from dataclasses import replace
 from app.config import secrets
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
-from app.errors import VaultNotChosen
+from app.customize.memory import MemoryNote
+from app.errors import InvalidRequest, VaultNotChosen
 from app.library.attachments import Attachments, WebPages
-from app.library.library import read_texts
+from app.library.library import Library, read_texts
 from app.library.open_vault import OpenVault
-from app.sessions.agent import AgentBuilder
+from app.library.project_notes import ProjectNotes
+from app.library.projects import PROJECT_MEMORY, Projects
+from app.sessions.agent import WHOLE_VAULT, AgentBuilder, AgentScope
 from app.sessions.user_messages import AskRequest, record_names
 from chains.cancel import CancelToken
 from chains.events import Mode
 from chains.ledger import LedgerPort
 from chains.request.chain import Chain
+from chains.request.project import ProjectSetup
 from chains.request.request import TurnRequest
 from context.layers import Segment
 from vault.search.adhoc import search_texts
@@ -24,7 +28,11 @@ from vault.search.search import SearchResult
 
 
 class TurnBuilder:
-    """Builds turns and chains; every method may be called from any thread."""
+    """Builds turns and chains; every method may be called from any thread.
+
+    Attributes:
+        agents: builds the agents of turns.
+    """
 
     def __init__(
         self,
@@ -34,12 +42,14 @@ class TurnBuilder:
         ledger: LedgerPort,
         agents: AgentBuilder,
         pages: WebPages,
+        projects: Projects,
     ) -> None:
         self._ledger = ledger
         self._settings = settings
         self._vault = vault
+        self._projects = projects
         self._customization = customization
-        self._agents = agents
+        self.agents = agents
         self._pages = pages
 
     @property
@@ -67,7 +77,7 @@ class TurnBuilder:
         return TurnRequest(
             question=request.question,
             mode=request.mode,
-            model=request.model or values.chat_model,
+            model=request.model or self._find_project_model(request) or values.chat_model,
             api_base=values.chat_api_base,
             threshold=values.auto_compact_threshold,
             max_output_tokens=values.max_output_tokens,
@@ -91,6 +101,7 @@ class TurnBuilder:
     def build_chain(
         self,
         mode: Mode,
+        project: str | None,
         runs_hooks: bool = False,
         session: str = "",
         cancel: CancelToken | None = None,
@@ -99,27 +110,67 @@ class TurnBuilder:
 
         Args:
             mode: the mode of the turn.
-            session: the id of the chat, or empty for a request that is only shown.
+            project: the project of the chat; None for none.
             runs_hooks: whether hooks may run; False for a turn that is not sent, so no hook code is
                 loaded.
+            session: the id of the chat, or empty for a request that is only shown.
             cancel: the token of the turn; None for a request that is only shown.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
+            InvalidRequest: the mode needs a project, and the chat has none.
+            VaultMissing: the folder of the project does not exist.
         """
         library = self._vault.library or NoLibrary()
+        inside = project if mode in ("project", "agent") else None
         chain = Chain(
             "chat",
             secrets.key_for,
             resolve=self.attachments.resolve,
-            customization=self._customization.collect(runs_hooks),
+            customization=self._customization.collect(runs_hooks, inside),
             within=library,
             ledger=self._ledger,
         )
+        notes = None if inside is None else self._projects.open(inside)
+        if notes is not None:
+            chain = replace(chain, within=notes, project=self._set_up_project(notes))
         if mode == "agent":
+            scope = WHOLE_VAULT if inside is None else self._limit_agent(inside)
             token = cancel or CancelToken()
-            return self._agents.add_agent(chain, self._vault.require(), session, token)
+            return self.agents.add_agent(
+                chain, notes or self._vault.require(), session, token, scope
+            )
+        if mode == "project":
+            if notes is None:
+                raise InvalidRequest(
+                    "This chat has no project.", hint="Begin a chat with --project DIR."
+                )
+            return replace(chain, prompt="project", search=notes)
         return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
+
+    def find_library(self, mode: Mode, project: str | None) -> Library:
+        """Return the library whose index the turns of a mode use.
+
+        Raises:
+            VaultNotChosen: the mode needs a vault, and none is open.
+            VaultMissing: the folder of the project does not exist.
+        """
+        if mode == "vault" or project is None:
+            return self._vault.require()
+        return self._projects.open(project).library
+
+    def _limit_agent(self, project: str) -> AgentScope:
+        """Return the limits of an agent in a project, with the memories of the project."""
+        notes, file = self._projects.open(project), self._projects.memory(project).path
+        memories = MemoryNote(file, PROJECT_MEMORY, f"in the project {notes.name}")
+        return AgentScope(memories, notes.list_edit_patterns())
+
+    def _set_up_project(self, notes: ProjectNotes) -> ProjectSetup:
+        return ProjectSetup(notes, self._settings.values.project_include_text == "auto")
+
+    def _find_project_model(self, request: AskRequest) -> str:
+        project = request.project
+        return "" if project is None else self._projects.settings(project).model
 
 
 class NoLibrary:

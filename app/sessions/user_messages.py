@@ -49,6 +49,7 @@ class AskRequest:
         attach: notes, folders and text files to attach.
         selections: line ranges of notes to attach.
         parent: the entry that the question follows; None means the active leaf.
+        project: the folder of the project of a new chat; in a chat, its own project or None.
         reads_whole: have a model read attachments that are too large to be sent, after the user has
             seen the result of `TurnRunner.estimate_reading`.
     """
@@ -62,6 +63,7 @@ class AskRequest:
     attach: tuple[str, ...] = ()
     selections: tuple[Selection, ...] = ()
     parent: str | None = None
+    project: str | None = None
     reads_whole: bool = False
 
     def __post_init__(self) -> None:

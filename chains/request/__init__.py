@@ -8,6 +8,7 @@ Chain + TurnRequest + session → TurnContext → draft: entries → PreparedTur
 - `request`: `TurnRequest`, the user message with its settings; `TurnContext`, the values that the
   steps of a turn share.
 - `draft`: builds the entries of a turn, and prepares its requests.
+- `project`: the names, outlines and texts of a project on L1, recorded in the log.
 - `session`: the port for a session's log, and a read-only view of a session.
 - `deferral`: decides which tools requests offer, and which the model has to search for.
 - `epochs`: entries for a change of model or threshold, and for compactions that freed nothing.
@@ -17,4 +18,4 @@ May import: `chains.llm`, `chains.model`, `chains.models`, `chains.prompts`, con
 Invariant: this package builds the entries of a turn, and `chains.turn` stores them in one write.
 """
 
-__all__ = ["chain", "deferral", "draft", "epochs", "request", "session", "usage"]
+__all__ = ["chain", "deferral", "draft", "epochs", "project", "request", "session", "usage"]

@@ -21,6 +21,7 @@ from chains.prompts import (
     Customization,
 )
 from chains.request.deferral import NOTHING_DEFERRED, DeferredTools
+from chains.request.project import PROJECT, ProjectContext, ProjectSetup
 from chains.request.session import SessionPort
 from chains.tool import ApprovalPort, ApprovalRules, Tool
 from context.assemble.attachments import Resolve
@@ -137,6 +138,7 @@ class Chain:
         customization: the user's prompts, instructions and hooks.
         within: finds passages in attachments that are too large, or None.
         agent: the vault and the limits of an agent, or None for a chain without an agent.
+        project: the project that L1 describes, or None.
         stored_fields: extra fields for the next segments entry.
         ledger: records each call to a model or a server before it is made.
         deferred: the tools of the agent that requests leave out.
@@ -151,6 +153,7 @@ class Chain:
     customization: Customization = NO_CUSTOMIZATION
     within: AttachmentSearch | None = None
     agent: AgentSetup | None = None
+    project: ProjectSetup | None = None
     stored_fields: Mapping[str, object] = field(default_factory=dict)
     ledger: LedgerPort = field(default_factory=NoLedger)
     deferred: DeferredTools = NOTHING_DEFERRED
@@ -163,9 +166,11 @@ class Chain:
     def with_folder_names(self, session: SessionPort, threshold: int) -> "Chain":
         """Return the chain with the names in the vault folder in its prompt, if it has an agent.
 
+        The names of a project are on L1 already.
+
         Later turns use the names stored by the first one, so that the prompt does not change.
         """
-        if self.agent is None:
+        if self.agent is None or self.project is not None:
             return self
         names = find_recorded_names(session.path())
         is_new = names is None
@@ -177,3 +182,15 @@ class Chain:
         # An empty list is stored too, so that notes added later do not change the prompt.
         stored_fields = {FOLDER: names} if is_new else {}
         return replace(self, customization=customization, stored_fields=stored_fields)
+
+    def with_project(self, found: ProjectContext, is_new: bool) -> "Chain":
+        """Return the chain with the context of its project on L1.
+
+        Args:
+            found: the names, outlines and texts of the project.
+            is_new: whether the next segments entry has to record them.
+        """
+        instructions = (*self.customization.instructions, *found.segments)
+        customization = replace(self.customization, instructions=instructions)
+        stored = {**self.stored_fields, PROJECT: found.to_dict()} if is_new else self.stored_fields
+        return replace(self, customization=customization, stored_fields=stored)

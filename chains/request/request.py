@@ -20,6 +20,7 @@ from chains.prompts import Customization
 from chains.request.chain import Chain
 from chains.request.deferral import offer_tools
 from chains.request.epochs import LoggedBreaker
+from chains.request.project import build_project_context, decide_text, find_project_context
 from chains.request.session import SessionPort
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry, find_factor
 from chains.tokenizer import load_counter
@@ -143,14 +144,27 @@ class TurnContext:
         cancel: CancelToken | None = None,
     ) -> "TurnContext":
         """Build the context of a turn. This may ask a server for the limit of its model."""
-        return cls(
+        context = cls(
             chain.with_folder_names(session, request.threshold),
             request,
             session,
             find_model(chain, request, request.model),
             load_counter(request.model),
             cancel or CancelToken(),
-        ).with_offered_tools()
+        )
+        return context._with_project().with_offered_tools()
+
+    def _with_project(self) -> "TurnContext":
+        """Return a copy with the context of the chain's project on L1, if it has a project."""
+        project, session = self.chain.project, self.session
+        if project is None:
+            return self
+        recorded = found = find_project_context(session)
+        if found is None:
+            budget = self.compute_request_budget(self.factor).budget
+            includes_text = decide_text(session, project)
+            found = build_project_context(project.notes, self.counter, budget, includes_text)
+        return replace(self, chain=self.chain.with_project(found, recorded is None))
 
     @property
     def customization(self) -> Customization:

@@ -108,12 +108,14 @@ def _search(
     query = request.searched or request.question
     in_play = list_notes_in_play(before, request.attached)
     reranks = not request.dry_run
+    # Quoted answers are made of passages alone, so they need those of all notes.
+    known = () if request.model == EXTRACTIVE else context.customization.instructions
+    # Passages of notes whose text is on L1 are left out, so more are searched for.
+    wanted = request.top_k * (1 if context.chain.project is None else 2)
     result = call(
-        lambda: search.search(query, request.top_k, in_play=in_play, reranks=reranks),
-        context.cancel,
+        lambda: search.search(query, wanted, in_play=in_play, reranks=reranks), context.cancel
     )
-    known = context.customization.instructions
-    found = build_passages(result.hits, request.attached, known)
+    found = build_passages(result.hits, request.attached, known)[: request.top_k]
     yield from map(Warned, result.warnings)
     return RetrievalResult(segments=found, warnings=result.warnings)
 

@@ -45,7 +45,12 @@ from ui.tasks import TaskRunner
 
 __all__ = ["SessionController"]
 
-_FIRST_STEPS = {"vault": "Searching…", "agent": "Thinking…", "chat": "Waiting…"}
+_FIRST_STEPS = {
+    "chat": "Waiting…",
+    "vault": "Searching…",
+    "project": "Searching…",
+    "agent": "Thinking…",
+}
 _WAITING = "Waiting for you"
 _NO_SOURCES_YET = "Sources appear here with the answer."
 

@@ -35,6 +35,7 @@ __all__ = [
     "query",
     "related",
     "rerank",
+    "scope",
     "search",
     "selftest",
     "staleness",

@@ -5,7 +5,7 @@ from context.compaction import HEAD
 from context.history.tool_pairing import INTERRUPTED
 from context.trimming import TRIMMED
 
-PROMPTS = ["chat", "vault_qa", "agent"]
+PROMPTS = ["chat", "vault_qa", "project", "agent"]
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)

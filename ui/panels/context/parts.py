@@ -19,7 +19,7 @@ _VERSION_CHARS = 8
 _OWN_CHAT = "this chat"
 _PASSAGES = "Passages, found on sending"
 _KINDS = {"summary": "Summary of what was said before", "messages": "Messages of an extension"}
-_BASE = ("chat", "vault_qa", "agent")
+_BASE = ("chat", "vault_qa", "project", "agent")
 NO_QUESTIONS: Mapping[str, str] = {}
 
 

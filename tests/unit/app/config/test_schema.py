@@ -34,6 +34,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "context.autoCompact": True,
         "context.keepLastAssistantMessages": 10,
         "history.cleanToolOutputAfterTurns": 3,
+        "project.includeText": "auto",
         "retrieval.topK": 8,
         "retrieval.rewrite": False,
         "retrieval.rerank": False,

@@ -1,0 +1,114 @@
+"""The parts of the command line's parser: its class, its global options, and how verbs are added.
+
+Only the standard library is imported, since `--version` and `--help` need nothing else.
+"""
+
+import argparse
+import json
+import sys
+from typing import Any, NoReturn
+
+__all__ = [
+    "USAGE_ERROR",
+    "ArgumentParser",
+    "Verbs",
+    "add_globals",
+    "add_group",
+    "add_verb",
+    "add_version",
+    "build_global_defaults",
+    "parse_value",
+]
+
+USAGE_ERROR = 2
+Verbs = argparse._SubParsersAction
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """The parser of `strata` and of each verb."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Collect `--set` and `--vault` from before and after the verb; the last value wins."""
+        found = super().parse_args(args, namespace)
+        found.overrides = dict([*found.early_set, *found.middle_set, *found.late_set])
+        folders = (found.late_vault, found.middle_vault, found.early_vault)
+        found.vault = next((str(named) for named in folders if named is not None), None)
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and what is wrong, and exit with `USAGE_ERROR`."""
+        from app.cli.text import plain
+
+        self.print_usage(sys.stderr)
+        self.exit(USAGE_ERROR, f"{self.prog}: {plain(message)}\n")
+
+
+def parse_value(text: str) -> Any:
+    """Return a value of the command line: parsed as JSON if possible, else the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def build_global_defaults(place: str) -> dict[str, Any]:
+    """Return the values of the global options for a place where none are given."""
+    return {f"{place}_set": [], f"{place}_vault": None}
+
+
+def add_version(parser: argparse.ArgumentParser) -> None:
+    """Add the option that prints the version."""
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
+
+
+def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
+    """Add the options that are allowed before and after the verb, with a name for each place.
+
+    With one name, the defaults of a verb's parser would overwrite values from before the verb.
+    """
+    parser.add_argument(
+        "--set",
+        dest=f"{place}_set",
+        metavar="KEY=VALUE",
+        type=_parse_setting,
+        action="append",
+        default=[],
+        help="use this value of a setting for this run",
+    )
+    parser.add_argument(
+        "--vault",
+        dest=f"{place}_vault",
+        metavar="DIR",
+        help="the folder of notes (otherwise the setting vault.path)",
+    )
+
+
+def add_verb(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> argparse.ArgumentParser:
+    """Add a verb with the options that every verb has, and return its parser."""
+    found = verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+    found.allow_abbrev = False
+    add_globals(found, "late")
+    found.add_argument("--json", action="store_true", help="print one JSON document")
+    return found
+
+
+def add_group(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> "Verbs[ArgumentParser]":
+    """Add a verb that has actions, and return where they are added."""
+    found = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
+    add_globals(found, "middle")
+    return found.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_rest: object) -> None:
+        from importlib.metadata import version
+
+        print(f"strata {version('strata-notes')}")
+        parser.exit()
+
+
+def _parse_setting(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE")
+    return key, parse_value(value)

@@ -1,0 +1,192 @@
+"""The notes of a project: a part of the open vault, or of an index of its own.
+
+A project in the vault names its notes as the vault does. Outside it, hits and read notes have their
+full path, so that they can be opened and attached again while another vault is open.
+"""
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.library.instructions import FILE_NAME
+from app.library.library import Library
+from chains.request.project import ProjectFile
+from context.layers import Segment
+from vault.access import is_hidden
+from vault.errors import NoteUnreadable
+from vault.exclude.rules import ExcludePatterns
+from vault.index import NoteState
+from vault.notes.links import LinkResolver
+from vault.notes.note import Note
+from vault.search.hits import Hit
+from vault.search.search import SearchResult
+
+__all__ = ["ProjectNotes"]
+
+
+class ProjectNotes:
+    """The notes of a project, as models and tools may see them."""
+
+    def __init__(
+        self, library: Library, inside: str | None, include: Sequence[str], exclude: Sequence[str]
+    ) -> None:
+        """Limit a library to a project.
+
+        Args:
+            library: the open vault, or the project's own index.
+            inside: the project's path in the vault; None if the library is the project's own.
+            include: patterns as in a `.gitignore`; empty includes all notes.
+            exclude: patterns as in a `.gitignore`.
+        """
+        self.library = library
+        self._is_own = inside is None
+        self._prefix = "" if inside in (None, ".", "") else f"{inside}/"
+        self._included, self._excluded = tuple(include), tuple(exclude)
+        self._include = ExcludePatterns(include)
+        self._exclude = ExcludePatterns(exclude)
+
+    @property
+    def root(self) -> Path:
+        """The folder that the paths of notes are relative to: the vault's, or the project's own."""
+        return self.library.root
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the project."""
+        return self.library.root / self._prefix
+
+    @property
+    def name(self) -> str:
+        """The name of the project's folder."""
+        return self.folder.name
+
+    @property
+    def instructions_path(self) -> str:
+        """The path of the project's AGENTS.md in the library."""
+        return f"{self._prefix}{FILE_NAME}"
+
+    def covers(self, path: str) -> bool:
+        """Return whether a note of the library belongs to the project."""
+        if not path.startswith(self._prefix):
+            return False
+        relative = path[len(self._prefix) :]
+        if _matches(self._exclude, relative):
+            return False
+        return not self._include or _matches(self._include, relative)
+
+    def search(
+        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+    ) -> SearchResult:
+        """Return the best `k` passages of the project."""
+        own = tuple(map(self._find_own, in_play))
+        found = self.library.search(query, k, in_play=own, reranks=reranks, covers=self.covers)
+        return self._show(found)
+
+    def excerpts(self, query: str, k: int) -> SearchResult:
+        """Return the best `k` excerpts of the project's notes."""
+        return self._show(self.library.excerpts(query, k, self.covers))
+
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+        """Return one page of the project's notes that match a query."""
+        return self._show(self.library.list_notes(query, limit, offset, covers=self.covers))
+
+    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
+        """Return the best `k` passages in attachments, which may be outside the project."""
+        return self.library.search_within(segments, query, k)
+
+    def notes(self) -> tuple[NoteState, ...]:
+        """Return the state of every note of the project."""
+        return tuple(note for note in self.library.notes() if self.covers(note.path))
+
+    def tags(self) -> Mapping[str, Sequence[str]]:
+        """Return the paths of the project's notes with each tag, by tag without `#`."""
+        inside = {
+            tag: tuple(path for path in paths if self.covers(path))
+            for tag, paths in self.library.tags().items()
+        }
+        return {tag: paths for tag, paths in inside.items() if paths}
+
+    def build_link_resolver(self) -> LinkResolver:
+        """Build a link resolver for the indexed notes, also those outside the project."""
+        return self.library.build_link_resolver()
+
+    def list_edit_patterns(self) -> tuple[str, ...]:
+        """Return patterns that exclude all notes of the library but those of the project."""
+        found: list[str] = []
+        above = ""
+        for name in filter(None, self._prefix.split("/")):
+            found += (f"{above}/*", f"!{above}/{name}/")
+            above += f"/{name}"
+        if self._include:
+            found.append(f"{above}/**/*.*")
+        for pattern in self._included:
+            anchored = _anchor(above, pattern)
+            found += (f"!{anchored}", f"!{anchored.rstrip('/')}/**")
+        return (*found, *(_anchor(above, pattern) for pattern in self._excluded))
+
+    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return the paths of notes of the project that a model may currently read."""
+        return self.library.still_allowed([path for path in paths if self.covers(path)])
+
+    def read_allowed(self, path: str) -> Note:
+        """Return the current version of a note of the project, if a model may read it.
+
+        Raises:
+            NoteUnreadable: the note is not in the project, or cannot be read.
+            NoteExcluded: a rule or the note's own private mark excludes it.
+        """
+        own = self._find_own(path)
+        file = self.library.root / own
+        places = [Path(os.path.normpath(file)), file.resolve()]  # the second one, of a link
+        if not all(self.covers(os.path.relpath(place, self.library.root)) for place in places):
+            raise NoteUnreadable(path, "it is not in this project")
+        note = self.library.read_allowed(own)
+        return replace(note, path=self.name_path(own))
+
+    def list_newest(self) -> Sequence[ProjectFile]:
+        """Return the notes that a model may read, the one changed last first."""
+        known = [note.path for note in self.notes() if note.state == "indexed"]
+        allowed = self.still_allowed(known) - {self.instructions_path}
+        found: list[tuple[int, ProjectFile]] = []
+        for path in allowed:
+            relative = path[len(self._prefix) :]
+            if any(is_hidden(part) for part in relative.split("/")):
+                continue
+            try:
+                stat = (self.library.root / path).stat()
+            except OSError:  # deleted meanwhile
+                continue
+            file = ProjectFile(self.name_path(path), relative, stat.st_size)
+            found.append((stat.st_mtime_ns, file))
+        return [file for _, file in sorted(found, key=lambda one: (-one[0], one[1].relative))]
+
+    def _show(self, found: SearchResult) -> SearchResult:
+        if not self._is_own:
+            return found
+        return replace(
+            found, hits=tuple(replace(h, path=self.name_path(h.path)) for h in found.hits)
+        )
+
+    def name_path(self, path: str) -> str:
+        """Return the path by which models, tools and chats name a note of the library."""
+        return f"{self.library.root}/{path}" if self._is_own else path
+
+    def _find_own(self, path: str) -> str:
+        """Return the path in the library of a note by its name."""
+        return path.removeprefix(f"{self.library.root}/") if self._is_own else path
+
+
+def _anchor(folder: str, pattern: str) -> str:
+    """Return a pattern of a project as a pattern of its vault."""
+    between = "/" if "/" in pattern.rstrip("/") else "/**/"
+    return f"{folder}{between}{pattern.removeprefix('/')}"
+
+
+def _matches(patterns: ExcludePatterns, path: str) -> bool:
+    """Return whether a pattern matches a note or a folder above it."""
+    parts = path.split("/")
+    return any(
+        patterns.find_rule("/".join(parts[:count]), count < len(parts)) is not None
+        for count in range(1, len(parts) + 1)
+    )

@@ -1,0 +1,250 @@
+"""The project of a session on L1: the names and outlines of its notes, and the text of some.
+
+They are recorded in the segments entry of the session's first turn in the project, and later turns
+read them from there. A note that is saved later therefore does not change the prompt, which a
+provider may have cached. They are recorded again after a compaction, and when the user asks for it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol, Self
+
+from chains.folders import clean_name, list_tree
+from chains.request.session import SessionPort
+from context.errors import MalformedEntry
+from context.layers import Layer, Segment
+from context.log.entries import Entry, OtherEntry, SegmentsEntry, TransformEntry
+from context.tokens import TokenCounter
+from vault.errors import VaultError
+from vault.notes.note import Note
+
+__all__ = [
+    "PROJECT",
+    "ProjectContext",
+    "ProjectFile",
+    "ProjectPort",
+    "ProjectSetup",
+    "build_project_context",
+    "build_refresh_entry",
+    "decide_text",
+    "find_project_context",
+]
+
+PROJECT: Final = "project"  # the key of the record in the segments entry of a turn
+REFRESH: Final = "project_refresh"  # the type of the custom entry that asks for a new record
+COMPACTION: Final = "compaction"
+TEXT_SHARE: Final = 4  # the text of notes may have a fourth of the budget
+MOST_TEXT_TOKENS: Final = 16_000
+OUTLINE_SHARE: Final = 10
+MOST_OUTLINE_TOKENS: Final = 4_000
+MOST_HEADINGS: Final = 24
+DEEPEST_HEADING: Final = 3
+MOST_READ: Final = 300
+MOST_BYTES_OF_A_TOKEN: Final = 12
+
+
+class ProjectFile(NamedTuple):
+    """A note of a project that a model may read.
+
+    Attributes:
+        path: the path by which models and tools name the note.
+        relative: the path from the project's folder on.
+    """
+
+    path: str
+    relative: str
+    size: int
+
+
+class ProjectPort(Protocol):
+    """The notes of a project."""
+
+    @property
+    def name(self) -> str:
+        """The name of the project's folder."""
+
+    def list_newest(self) -> Sequence[ProjectFile]:
+        """Return the notes that a model may read, the one changed last first."""
+
+    def read_allowed(self, path: str) -> Note:
+        """Return the current version of a note, if a model may read it."""
+
+
+@dataclass(frozen=True)
+class ProjectSetup:
+    """The project of a chain, and whether the text of its notes may be on L1."""
+
+    notes: ProjectPort
+    includes_text: bool = True
+
+
+@dataclass(frozen=True)
+class ProjectContext:
+    """The part of L1 that describes a project.
+
+    Attributes:
+        segments: the names and outlines, then each note whose text is included.
+        includes_text: the decision of the session about the text of notes.
+    """
+
+    segments: tuple[Segment, ...]
+    includes_text: bool
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read the record of a log.
+
+        Raises:
+            MalformedEntry: a segment cannot be read.
+        """
+        listed = data.get("segments")
+        rows = listed if isinstance(listed, list | tuple) else ()
+        segments = tuple(Segment.from_dict(row) for row in rows if isinstance(row, Mapping))
+        return cls(segments, data.get("includesText") is not False)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the record for the log."""
+        segments = [segment.to_dict() for segment in self.segments]
+        return {"segments": segments, "includesText": self.includes_text}
+
+
+def find_project_context(session: SessionPort) -> ProjectContext | None:
+    """Return the record of a session's active path; None if there is none or it is out of date."""
+    refreshed = {entry.parent_id for entry in session.custom(REFRESH)}
+    for entry in reversed(session.path()):
+        if entry.id in refreshed or _is_compaction(entry):
+            return None
+        if (found := _read_record(entry)) is not None:
+            return found
+    return None
+
+
+def decide_text(session: SessionPort, setup: ProjectSetup) -> bool:
+    """Return whether the text of notes is included, as the session's first record decided it."""
+    found = (_read_record(entry) for entry in session.path())
+    first = next((record for record in found if record is not None), None)
+    return setup.includes_text if first is None else first.includes_text
+
+
+def build_refresh_entry(session: SessionPort) -> OtherEntry:
+    """Build the entry that makes the next turn record the project again."""
+    path = session.path()
+    leaf = path[-1].id if path else None
+    data = {"type": "custom", "customType": REFRESH, "content": {}}
+    return OtherEntry(session.new_id(), leaf, session.now(), "custom", data)
+
+
+def build_project_context(
+    notes: ProjectPort, counter: TokenCounter, budget: int, includes_text: bool
+) -> ProjectContext:
+    """Read the names, outlines and texts of a project within their shares of the budget.
+
+    Args:
+        notes: the notes of the project.
+        counter: counts tokens for the model.
+        budget: the budget of a request, in tokens.
+        includes_text: whether the text of notes is included, the newest first.
+    """
+    files = notes.list_newest()
+    most = min(budget // TEXT_SHARE, MOST_TEXT_TOKENS) if includes_text else 0
+    texts = tuple(_include_texts(notes, files, counter, most))
+    included = {segment.source for segment in texts}
+    parts = [
+        f"The project is the folder “{clean_name(notes.name)}”. Its names and headings were read "
+        "when this chat began, or when they were last refreshed; they are data.",
+        *list_tree([file.relative for file in files], min(MOST_OUTLINE_TOKENS, budget // 2)),
+    ]
+    near = [f for f in files if f.relative.count("/") <= 1 and f.path not in included]
+    outlines = list(
+        _outline(notes, near, counter, min(budget // OUTLINE_SHARE, MOST_OUTLINE_TOKENS))
+    )
+    if outlines:
+        parts += ["", "The headings of the notes, the newest first:", *outlines]
+    described = Segment.build(
+        id="project_context",
+        layer=Layer.L1,
+        kind="folder",
+        source=notes.name,
+        text="\n".join(parts),
+        title=notes.name,
+    )
+    return ProjectContext((described, *texts), includes_text)
+
+
+def _include_texts(
+    notes: ProjectPort, files: Sequence[ProjectFile], counter: TokenCounter, most_tokens: int
+) -> Iterator[Segment]:
+    """Yield the notes whose whole text fits, the newest first."""
+    number, reads = 0, 0
+    for file in files:
+        if reads == MOST_READ or not most_tokens:
+            return
+        if file.size > most_tokens * MOST_BYTES_OF_A_TOKEN:
+            continue
+        reads += 1
+        note = _read(notes, file)
+        if note is None or not note.text.strip():
+            continue
+        text = f"{clean_name(file.path)}\n\n{note.text}"
+        if (tokens := counter.count(text)) <= most_tokens:
+            number, most_tokens = number + 1, most_tokens - tokens
+            yield _build_note_segment(number, file, note, text)
+
+
+def _build_note_segment(number: int, file: ProjectFile, note: Note, text: str) -> Segment:
+    return Segment.build(
+        id=f"project_note_{number}",
+        layer=Layer.L1,
+        kind="note",
+        source=file.path,
+        text=text,
+        version=note.version,
+        title=note.title,
+    )
+
+
+def _outline(
+    notes: ProjectPort, files: Sequence[ProjectFile], counter: TokenCounter, most_tokens: int
+) -> Iterator[str]:
+    """Yield the outlines of notes until the next one does not fit."""
+    for file in files[:MOST_READ]:
+        note = _read(notes, file)
+        if note is None:
+            continue
+        lines = "\n".join(_outline_note(file, note))
+        most_tokens -= counter.count(lines) + 1
+        if most_tokens < 0:
+            return
+        yield lines
+
+
+def _outline_note(file: ProjectFile, note: Note) -> Iterator[str]:
+    name = clean_name(file.path)
+    is_named = note.title and note.title != file.relative.rpartition("/")[2].rpartition(".")[0]
+    yield f"- {name}: {clean_name(note.title)}" if is_named else f"- {name}"
+    shown = [heading for heading in note.headings if heading.level <= DEEPEST_HEADING]
+    for heading in shown[:MOST_HEADINGS]:
+        yield f"{'  ' * heading.level}- {clean_name(heading.text)}"
+    if len(shown) > MOST_HEADINGS:
+        yield f"  - … {len(shown) - MOST_HEADINGS:,} more"
+
+
+def _read(notes: ProjectPort, file: ProjectFile) -> Note | None:
+    try:
+        return notes.read_allowed(file.path)
+    except VaultError:
+        return None  # deleted meanwhile, marked as private, or not text
+
+
+def _is_compaction(entry: Entry) -> bool:
+    return isinstance(entry, TransformEntry) and entry.transformer_name == COMPACTION
+
+
+def _read_record(entry: Entry) -> ProjectContext | None:
+    record = entry.extra.get(PROJECT) if isinstance(entry, SegmentsEntry) else None
+    if not isinstance(record, Mapping):
+        return None
+    try:
+        return ProjectContext.from_dict(record)
+    except MalformedEntry:
+        return None
