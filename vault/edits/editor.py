@@ -58,7 +58,7 @@ class NoteEditor:
             journal: where every edit is recorded before it is made.
             exclude: returns the user's patterns of notes to exclude.
         """
-        self._root = root.resolve()
+        self._root, self._named_root = root.resolve(), str(root)
         self._journal = journal
         self._exclude = exclude
 
@@ -78,6 +78,7 @@ class NoteEditor:
         target = self._check_new_path(path)
         if (rule := self._load_rules().find_rule_on_path(target)) is not None:
             raise NoteExcluded(printable(target), rule)
+        self._check_is_free(target)
         return plan_create(target, text)
 
     def plan_replacement(self, path: str, old: str, new: str) -> EditPlan:
@@ -107,11 +108,13 @@ class NoteEditor:
             VaultError: the note cannot be read, or a model may not read it.
         """
         source, content = self._read(path)
+        to = self._find_relative(to)
         if to.endswith("/") or (self._root / to).is_dir():
             to = posixpath.join(to, posixpath.basename(source))
         elif not posixpath.splitext(to)[1]:
             to += posixpath.splitext(source)[1]
-        target = self._check_new_path(to, old_path=source)
+        target = self._check_new_path(to)
+        self._check_is_free(target, old_path=source)
         rule = self._load_rules().find_rule_on_path(target)
         move = FileMove(source, target, content)
         links = plan_link_changes(self._root, source, target)
@@ -187,6 +190,7 @@ class NoteEditor:
 
     def _read(self, path: str) -> tuple[str, bytes]:
         """Return the path of a note without links, and its content, if a model may edit it."""
+        path = self._find_relative(path)
         note = read_as_tool(self._root, path, self._exclude())
         real = safe_path(self._root, path).relative_to(self._root).as_posix()
         if not real.lower().endswith(_KINDS):
@@ -198,24 +202,33 @@ class NoteEditor:
             raise EditOutdated(printable(real))
         return real, content
 
-    def _check_new_path(self, path: str, old_path: str = "") -> str:
-        """Return the path of a new note without links, if there can be one.
+    def _find_relative(self, path: str) -> str:
+        """Return a path below the folder of notes; a full path inside it is accepted too."""
+        for root in (self._named_root, str(self._root)):
+            path = path.removeprefix(f"{root}/")
+        return path
 
-        Args:
-            path: the path as the model gave it.
-            old_path: the path of the note that is moved there.
-        """
+    def _check_new_path(self, path: str) -> str:
+        """Return the path of a new note without links, if there can be one."""
+        path = self._find_relative(path)
         path = path if posixpath.splitext(path)[1] else f"{path}.md"
         real = safe_path(self._root, path).relative_to(self._root).as_posix()
         for name in (path, real):
             if any(part.startswith(".") and part not in (".", "..") for part in name.split("/")):
                 raise NoteExcluded(printable(path), HIDDEN if is_hidden(name) else DOT_FOLDER)
         _check_name(real, find_missing_folders(self._root, real))
-        if (existing := self._find_same_name(real)) not in (None, old_path):
+        return real
+
+    def _check_is_free(self, path: str, old_path: str = "") -> None:
+        """Check that there is no file of this name, but for the note that is moved there.
+
+        Raises:
+            EditRefused: there is one.
+        """
+        if (existing := self._find_same_name(path)) not in (None, old_path):
             raise EditRefused(
                 f"There is already a note {printable(existing)}. Choose another name or edit it."
             )
-        return real
 
     def _find_same_name(self, path: str) -> str | None:
         """Return the file whose name differs at most by case or Unicode form, if there is one."""

@@ -177,7 +177,7 @@ class EditJournal:
 
     def _append(self, lines: Iterable[Mapping[str, Any]]) -> None:
         is_new = not self._file.exists()
-        start = b"" if is_new or self._file.read_bytes()[-1:] in (b"", b"\n") else b"\n"
+        start = b"" if is_new or _ends_a_line(self._file) else b"\n"
         text = "".join(f"{json.dumps(line)}\n" for line in lines)
         _write_synced(self._file, start + text.encode("ascii"), os.O_APPEND)
         if is_new:
@@ -198,6 +198,14 @@ class EditJournal:
 def hash_content(content: bytes) -> str:
     """Return the SHA-256 of a content in hex."""
     return hashlib.sha256(content).hexdigest()
+
+
+def _ends_a_line(file: Path) -> bool:
+    """Return whether a file is empty or ends with a line end, so that a line may follow."""
+    with file.open("rb") as opened:
+        size = opened.seek(0, os.SEEK_END)
+        opened.seek(max(0, size - 1))
+        return opened.read() in (b"", b"\n")
 
 
 def _write_synced(file: Path, content: bytes, flag: int) -> None:

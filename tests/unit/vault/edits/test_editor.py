@@ -72,6 +72,13 @@ def test_the_mode_of_a_note_is_kept_and_a_new_one_has_the_usual_mode(
     assert (root / "new/b.md").stat().st_mode == usual.stat().st_mode
 
 
+def test_a_full_path_inside_the_vault_is_accepted(root: Path, editor: NoteEditor) -> None:
+    (root / "a.md").write_text("one\n")
+    editor.apply(editor.plan_append(f"{root}/a.md", "two"), RUN)
+    editor.apply(editor.plan_move("a.md", f"{root}/b.md"), RUN)
+    assert list_files(root) == {"b.md": b"one\ntwo\n"}
+
+
 def test_a_link_in_the_vault_stays_a_link(root: Path, editor: NoteEditor) -> None:
     (root / "a.md").write_text("one\n")
     (root / "link.md").symlink_to("a.md")
