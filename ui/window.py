@@ -175,6 +175,7 @@ class MainWindow(WindowFrame):
     def _make_controllers(self) -> Controllers:
         """Create the controllers; each one connects itself to the controllers it receives."""
         from ui.controllers.agent.approvals import ApprovalController
+        from ui.controllers.agent.edits import EditsController
         from ui.controllers.attachments import AttachmentPicker
         from ui.controllers.composer import ComposerController
         from ui.controllers.context import ContextController
@@ -197,6 +198,7 @@ class MainWindow(WindowFrame):
         context = ContextController(*base, session, composer)
         messages = MessageController(*base, session, sessions, composer, context)
         CompactionController(*base, session, composer, context)
+        EditsController(*base, session)
         errors = ErrorActionController(*base, session)
         AttachmentPicker(self.assistant, self, composer.attach)
         ReasonController(*base, session)

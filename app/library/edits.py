@@ -48,7 +48,20 @@ class NoteEdits:
         """Return the net changes of a chat's last run as JSON, or None if it changed nothing."""
         with self._lock:
             run = self._runs.get(session)
-        if run is None or not (changes := self._list_changes(run)):
+        return None if run is None else self._describe(run.id)
+
+    def describe_last_run(self, session: str) -> dict[str, Any] | None:
+        """Return the net changes of a chat's last run that is not undone, also an earlier one.
+
+        None means that there is none, or that it changed nothing.
+        """
+        try:
+            return self._describe(self._history.find_last_run(session))
+        except UndoRefused:
+            return None
+
+    def _describe(self, run: str) -> dict[str, Any] | None:
+        if not (changes := self._list_changes(run)):
             return None
         notes = [
             {
@@ -59,7 +72,7 @@ class NoteEdits:
             }
             for change in changes
         ]
-        return {"run": run.id, "notes": notes}
+        return {"run": run, "notes": notes}
 
     def undo(
         self, *, run: str | None = None, edit: str | None = None, session: str | None = None
@@ -83,11 +96,11 @@ class NoteEdits:
         """Remove the temporary files of edits that a killed process did not finish."""
         self._history.remove_leftovers()
 
-    def _list_changes(self, run: EditRun) -> tuple[NetChange, ...]:
+    def _list_changes(self, run: str) -> tuple[NetChange, ...]:
         try:
-            return self._history.list_net_changes(run.id)
+            return self._history.list_net_changes(run)
         except UndoRefused as error:
-            _log.warning("The changes of the run %s cannot be listed: %s", run.id, error)
+            _log.warning("The changes of the run %s cannot be listed: %s", run, error)
             return ()
 
     @property

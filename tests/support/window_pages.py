@@ -32,6 +32,7 @@ from ui.chat.composer.parts import ComposerLine
 from ui.chat.message.answer import Answer
 from ui.chat.message.approvals import ApprovalCard
 from ui.chat.message.blocks import NoteBlock
+from ui.chat.message.edits import EditsCard
 from ui.chat.message.failures import Failure
 from ui.chat.message.user import UserMessage
 from ui.chat.middle import Middle
@@ -181,6 +182,10 @@ class ChatPage:
         """Return the cards that wait for a decision."""
         return self._shown(ApprovalCard)
 
+    def edits(self) -> list[EditsCard]:
+        """Return the cards about notes that an agent changed."""
+        return self._shown(EditsCard)
+
     def show_approval(
         self,
         tool: str,
@@ -198,7 +203,7 @@ class ChatPage:
         QApplication.processEvents()
         return card
 
-    def read_diff(self, card: ApprovalCard) -> list[str]:
+    def read_diff(self, card: ApprovalCard | EditsCard) -> list[str]:
         """Return the lines of the change that a card shows."""
         return find(card, DiffView).text.toPlainText().split("\n")
 

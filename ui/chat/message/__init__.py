@@ -16,6 +16,7 @@
                   and blocks of Markdown from programs and commands.
     code          Plain text of tools (arguments, results) in a monospaced box that can be
                   expanded.
+    edits         The notes that an agent changed in a turn, and a button that undoes that.
     failures      An error in place of an answer: the message, a hint, and buttons to recover.
     parts         Parts of an answer: the line of the current step, and the list of unverified
                   quotes.
@@ -35,4 +36,14 @@ Holds always: user messages, errors, and the arguments and results of tools are 
 Each message widget has an accessible name and role.
 """
 
-__all__ = ["answer", "approvals", "blocks", "failures", "sources", "step_words", "tools", "user"]
+__all__ = [
+    "answer",
+    "approvals",
+    "blocks",
+    "edits",
+    "failures",
+    "sources",
+    "step_words",
+    "tools",
+    "user",
+]

@@ -25,7 +25,8 @@ class Slot:
     Attributes:
         make: builds the widget; called again each time the widget is needed after its removal.
         gap: the space above the message in pixels.
-        kind: `user`, `answer`, `divider`, `aside`, `approval` or `failure`.
+        kind: `user`, `answer`, `divider`, `aside`, `approval`,
+            `edits` or `failure`.
         row: the row that shows the message; None while it has no widget.
         is_kept: whether the widget must not be removed because the turn is still running.
         key: identifies the message in the chat; empty if it is not in the log.

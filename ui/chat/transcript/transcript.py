@@ -1,6 +1,7 @@
 """The transcript: the messages of a session in one column."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
@@ -14,6 +15,7 @@ from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
 from ui.chat.message.approvals import ApprovalCard
 from ui.chat.message.blocks import NoteBlock
+from ui.chat.message.edits import EditsCard
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.empty_state import EmptyState
 from ui.chat.transcript.feed import Feed, Slot
@@ -24,6 +26,8 @@ from ui.chat.transcript.widgets import MessageMaker, build_key, is_failure
 from ui.theme import Theme
 
 __all__ = ["Transcript"]
+
+_LOOSE = frozenset({"failure", "aside", "approval", "edits"})
 
 
 class Transcript(QWidget):
@@ -128,6 +132,19 @@ class Transcript(QWidget):
         for slot in self.feed.slots():
             if slot.row is not None and slot.row.widget is card:
                 self.feed.remove(slot)
+
+    def show_edits(self, edits: Mapping[str, Any]) -> EditsCard:
+        """Append a card with the notes that a run changed, and return it."""
+        card = EditsCard(edits)
+        slot = self.maker.loose("edits", lambda: card)
+        slot.is_kept = True
+        self.feed.append(slot)
+        return card
+
+    def list_edits(self) -> list[EditsCard]:
+        """Return the cards of runs that changed notes, oldest first."""
+        rows = self.feed.rows
+        return [row.widget for row in rows if isinstance(row.widget, EditsCard)]
 
     def edit(self, entry: str, text: str) -> None:
         """Open the editor of a user message with the given text."""
@@ -235,7 +252,7 @@ class Transcript(QWidget):
         for slot in self.feed.slots():
             if id(slot) in present:
                 before = slot
-            elif not slot.key and slot.kind in {"failure", "aside", "approval"}:
+            elif not slot.key and slot.kind in _LOOSE:
                 found.insert(found.index(before) + 1 if before else 0, slot)
                 before = slot
         return found

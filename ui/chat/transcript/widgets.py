@@ -28,7 +28,7 @@ from ui.chat.transcript.feed import MessageRow, Slot
 
 __all__ = ["MessageMaker", "build_key", "is_failure", "list_attachments"]
 
-_ABOVE = {"user": 28, "divider": 24, "aside": 16, "failure": 8, "approval": 8}
+_ABOVE = {"user": 28, "divider": 24, "aside": 16, "failure": 8, "approval": 8, "edits": 8}
 _HERE = "this computer"
 
 

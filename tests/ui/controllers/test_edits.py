@@ -1,0 +1,150 @@
+"""Three tasks of an agent in the window: each change is approved by a click, and all is undone."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.conftest import write_notes
+from tests.support.model_server import Answer, ModelServer
+from tests.support.window_pages import WindowPage, open_window
+
+LONG_MS = 60_000
+TOMATOES, KOMPOST = "garden/Tomatoes.md", "garden/Kompost.md"
+SUMMARY = "# Garden\n\nMatina ripens in July. The compost needs air.\n"
+MATINA = "Matina is the earliest of our tomatoes and ripens in July.\n"
+LUFT = "Alle sechs Wochen wird er umgesetzt.\n"
+
+
+def calling(*calls: tuple[str, dict[str, Any]]) -> Answer:
+    written = ((f"c{at}", name, json.dumps(given)) for at, (name, given) in enumerate(calls))
+    return Answer("", calls=tuple(written))
+
+
+def edit(path: str, old: str, new: str) -> tuple[str, dict[str, Any]]:
+    return "edit_note", {"path": path, "old": old, "new": new}
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    return write_notes(tmp_path / "notes")
+
+
+@pytest.fixture
+def server(assistant: Assistant, notes: Path) -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        assistant.settings.set("chat.apiBase", server.url)
+        assistant.settings.set("chat.model", "gpt-4o")
+        assistant.open_vault(notes, remember=False)
+        yield server
+
+
+@pytest.fixture
+def window(assistant: Assistant, server: ModelServer, qtbot: QtBot) -> WindowPage:
+    return open_window(assistant, None, qtbot, mode="agent")
+
+
+def read_all(notes: Path) -> dict[str, str]:
+    files = (file for file in notes.rglob("*") if file.is_file())
+    return {file.relative_to(notes).as_posix(): file.read_text("utf-8") for file in files}
+
+
+def approve_all(window: WindowPage, qtbot: QtBot) -> list[str]:
+    """Approve each card by a click until the turn ends; return what the cards asked."""
+    asked: list[str] = []
+
+    def is_over() -> bool:
+        for card in window.chat.approvals():
+            if card.is_armed:
+                asked.append(card.title.text())
+                QTest.mouseClick(card.approve, Qt.MouseButton.LeftButton)
+        return not window.chat.is_running
+
+    qtbot.waitUntil(is_over, timeout=LONG_MS)
+    return asked
+
+
+def undo(window: WindowPage, qtbot: QtBot, word: str) -> None:
+    window.press(word)
+    qtbot.waitUntil(lambda: bool(window.chat.edits()[-1].state), timeout=LONG_MS)
+
+
+def test_a_folder_is_summarised_into_a_new_note(window, server, notes, qtbot) -> None:
+    before = read_all(notes)
+    server.script(
+        calling(("list_folder", {"path": "garden"})),
+        calling(("read_note", {"path": TOMATOES}), ("read_note", {"path": KOMPOST})),
+        calling(("create_note", {"path": "Garden summary.md", "text": SUMMARY})),
+        Answer("The summary is in Garden summary."),
+    )
+    window.composer.send("Summarise the folder garden into a new note.")
+    assert approve_all(window, qtbot) == ["Create a note?"]
+    assert read_all(notes) == before | {"Garden summary.md": SUMMARY}
+    (answer,) = window.chat.answers()
+    assert answer.steps.head.text() == "Listed 1 folder, read 2 notes, created 1 note"
+    (card,) = window.chat.edits()
+    assert card.text == "Garden summary.md created"
+    window.press("Show the changes")
+    assert "+ # Garden" in window.chat.read_diff(card)
+    undo(window, qtbot, "Undo")
+    assert card.state == "Undone. The note is as before."
+    assert read_all(notes) == before
+
+
+def test_related_notes_are_linked(window, server, notes, qtbot) -> None:
+    before = read_all(notes)
+    server.script(
+        calling(
+            edit(TOMATOES, MATINA, f"{MATINA}\nSee [[Kompost]].\n"),
+            edit(KOMPOST, LUFT, f"{LUFT}\nSiehe [[Tomatoes]].\n"),
+        ),
+        Answer("Linked."),
+    )
+    window.composer.send("Link the notes about the garden.")
+    assert approve_all(window, qtbot) == ["Change a note?"] * 2
+    assert "See [[Kompost]]." in read_all(notes)[TOMATOES]
+    (card,) = window.chat.edits()
+    assert card.text == "2 notes changed"
+    undo(window, qtbot, "Undo all")
+    assert card.state == "Undone. All 2 notes are as before."
+    assert read_all(notes) == before
+
+
+def test_a_tag_is_renamed_across_notes(window, assistant, server, notes, qtbot) -> None:
+    for name in (TOMATOES, KOMPOST):
+        with (notes / name).open("a", encoding="utf-8") as file:
+            file.write("\n#beet\n")
+    before = read_all(notes)
+    server.script(
+        calling(("grep_notes", {"pattern": "#beet"})),
+        calling(*(edit(name, "#beet", "#garden/bed") for name in (TOMATOES, KOMPOST))),
+        Answer("Renamed."),
+    )
+    window.composer.send("Rename the tag #beet to #garden/bed.")
+    assert approve_all(window, qtbot) == ["Change a note?"] * 2
+    assert all("#garden/bed" in read_all(notes)[name] for name in (TOMATOES, KOMPOST))
+    session = window.chat.session
+    window.chat.new()
+    window.chat.reopen(session)
+    qtbot.waitUntil(lambda: bool(window.chat.edits()), timeout=LONG_MS)
+    undo(window, qtbot, "Undo all")
+    assert read_all(notes) == before
+
+
+def test_a_note_that_changed_since_is_not_undone(window, server, notes, qtbot) -> None:
+    server.script(calling(edit(TOMATOES, MATINA, "Matina is early.\n")), Answer("Done."))
+    window.composer.send("Shorten it.")
+    approve_all(window, qtbot)
+    (notes / TOMATOES).write_text("All new.\n", "utf-8")
+    undo(window, qtbot, "Undo")
+    (card,) = window.chat.edits()
+    assert card.state.startswith("Nothing was undone:")
+    assert TOMATOES in card.state
+    assert card.undo.isEnabled()
+    assert (notes / TOMATOES).read_text("utf-8") == "All new.\n"

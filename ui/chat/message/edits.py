@@ -1,0 +1,139 @@
+"""The notes that an agent changed in a turn: their net changes, and a button that undoes them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, IconLabel, button, make_wrapped_label, one_line
+from ui.widgets.diff import DiffView
+from ui.widgets.figures import plural
+from ui.widgets.geometry import OUTDENT
+from ui.widgets.surfaces import AccessibleFrame
+from ui.widgets.texts import from_left
+
+__all__ = ["EditsCard", "summarize_edits"]
+
+
+class EditsCard(AccessibleFrame):
+    """A card with the net changes of a run; `undo_requested` carries the id of the run.
+
+    Args:
+        edits: the run and its notes, as the result of a turn has them.
+
+    Attributes:
+        run: the id of the run.
+        undo: the button that undoes all changes of the run.
+        more: the button that shows and hides the changes.
+        changes: the changes of each note; None until they are shown for the first time.
+    """
+
+    undo_requested = Signal(str)
+
+    def __init__(self, edits: Mapping[str, Any], parent: QWidget | None = None) -> None:
+        super().__init__(QAccessible.Role.Note, parent)
+        self.run = str(edits["run"])
+        self._notes: Sequence[Mapping[str, Any]] = edits["notes"]
+        said = summarize_edits(self._notes)
+        self._text = ElidedLabel(from_left(said))
+        dress(self._text, "ui", "primary")
+        self._state = make_wrapped_label("", "caption", "secondary")
+        self.undo = button("Undo all" if len(self._notes) > 1 else "Undo", "", self._on_undo)
+        self.more = button("Show the changes", "link", self._on_more)
+        self.changes: QWidget | None = None
+        self.setAccessibleName(said)
+        self._lay_out()
+        self._state.hide()
+
+    @property
+    def text(self) -> str:
+        """The sentence about the notes."""
+        return self._text.whole
+
+    @property
+    def state(self) -> str:
+        """What came of the undo; empty before it."""
+        return self._state.text()
+
+    def show_undone(self) -> None:
+        """Show that all changes are undone."""
+        notes = self._notes
+        them = "The note is" if len(notes) == 1 else f"All {plural(len(notes), 'note')} are"
+        self._say(f"Undone. {them} as before.", "secondary")
+        self.undo.hide()
+
+    def show_failure(self, reason: str) -> None:
+        """Show why the changes could not be undone."""
+        self._say(f"Nothing was undone: {one_line(reason)}", "danger")
+        self.undo.setEnabled(True)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the edge of the card."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.color("line.hairline"))
+        edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
+
+    def _say(self, text: str, tone: str) -> None:
+        dress(self._state, "caption", tone)
+        self._state.setText(from_left(text))
+        self._state.show()
+        self.setAccessibleName(f"{self.text}. {text}")
+
+    def _on_undo(self) -> None:
+        self.undo.setEnabled(False)
+        self.undo_requested.emit(self.run)
+
+    def _on_more(self) -> None:
+        if self.changes is None:
+            self.changes = _list_changes(self._notes)
+            self._column.addWidget(self.changes)
+        else:
+            self.changes.setVisible(self.changes.isHidden())
+        self.more.setText("Show the changes" if self.changes.isHidden() else "Hide the changes")
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(IconLabel("note-pencil", "text.secondary"))
+        head.addWidget(self._text, 1)
+        head.addWidget(self.more)
+        head.addWidget(self.undo)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(OUTDENT, 8, 8, 8)
+        self._column.setSpacing(6)
+        self._column.addLayout(head)
+        self._column.addWidget(self._state)
+
+
+def summarize_edits(notes: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence about changed notes, such as `Beans.md changed` or `3 notes changed`."""
+    if len(notes) == 1:
+        return f"{one_line(str(notes[0]['path']))} {_name_change(notes[0])}"
+    return f"{plural(len(notes), 'note')} changed"
+
+
+def _list_changes(notes: Sequence[Mapping[str, Any]]) -> QWidget:
+    made = QWidget()
+    column = QVBoxLayout(made)
+    column.setContentsMargins(0, 2, 8, 4)
+    column.setSpacing(6)
+    for note in notes:
+        path = one_line(str(note["path"]))
+        title = ElidedLabel(f"{path} {_name_change(note)}", Qt.TextElideMode.ElideMiddle)
+        dress(title, "caption", "secondary")
+        column.addWidget(title)
+        if "@@" in note["diff"]:
+            column.addWidget(DiffView(note["diff"], f"The change of {path}"))
+    return made
+
+
+def _name_change(note: Mapping[str, Any]) -> str:
+    if note["is_new"]:
+        return "created"
+    old = note["old_path"]
+    return f"moved from {one_line(str(old))}" if old else "changed"

@@ -1,0 +1,97 @@
+"""Shows what an agent changed in the notes, and undoes it.
+
+The last run of a chat that is not undone has a card: after its turn, and when the chat is opened
+again, also after a restart.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from app.assistant import Assistant
+from app.errors import describe
+from ui.chat.message.edits import EditsCard, summarize_edits
+from ui.controllers.session import SessionController
+from ui.controllers.turns import ChatTurn
+from ui.frame import WindowFrame
+from ui.notify import announce
+from ui.tasks import LatestOnly, TaskRunner
+
+__all__ = ["EditsController"]
+
+_Edits = Mapping[str, Any]
+
+
+class EditsController(QObject):
+    """Connects the edits of notes with the cards in the open chat."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
+    ) -> None:
+        super().__init__(session)
+        self._assistant, self._runner = assistant, runner
+        self._frame, self._session = frame, session
+        self._finds = LatestOnly(runner, 0, self)
+        self._finds.answered.connect(self._on_found)
+        self._finds.failed.connect(self._on_failed)
+        session.turn_ended.connect(self._on_turn_ended)
+        session.loaded.connect(self._on_loaded)
+
+    def _on_turn_ended(self, turn: ChatTurn) -> None:
+        edits = None if turn.result is None else turn.result.edits
+        if edits is None:
+            return
+        if self._session.is_open(turn):
+            self._show(edits)
+        else:
+            self._frame.notifier.toast(
+                summarize_edits(edits["notes"]),
+                "Open the chat",
+                partial(self._frame.navigation.open_session, turn.session),
+            )
+
+    def _on_loaded(self, _transcript: object, is_new: bool) -> None:
+        session = self._session.session
+        if is_new and session is not None:
+            find = self._assistant.edits.describe_last_run
+            self._finds.ask(lambda: (session, find(session)), now=True)
+
+    def _on_found(self, answer: tuple[str, _Edits | None]) -> None:
+        session, edits = answer
+        if edits is not None and session == self._session.session:
+            self._show(edits)
+
+    def _show(self, edits: _Edits) -> None:
+        shown = self._frame.transcript.list_edits()
+        if all(card.run != edits["run"] for card in shown):
+            card = self._frame.transcript.show_edits(edits)
+            card.undo_requested.connect(self._on_undo_requested)
+            announce(card, card.text)
+
+    def _on_undo_requested(self, run: str) -> None:
+        task = self._runner.call(lambda: self._assistant.edits.undo(run=run))
+        task.yielded.connect(lambda _undone: self._on_undone(run))
+        task.failed.connect(lambda error: self._on_refused(run, error))
+        task.start()
+
+    def _on_undone(self, run: str) -> None:
+        for card in self._find_cards(run):
+            card.show_undone()
+            announce(card, card.state)
+
+    def _on_refused(self, run: str, error: Exception) -> None:
+        for card in self._find_cards(run):
+            card.show_failure(describe(error).message)
+            announce(card, card.state, is_urgent=True)
+
+    def _find_cards(self, run: str) -> list[EditsCard]:
+        return [card for card in self._frame.transcript.list_edits() if card.run == run]
+
+    def _on_failed(self, error: Exception) -> None:
+        self._frame.notifier.toast(describe(error).message)
