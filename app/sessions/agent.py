@@ -103,7 +103,8 @@ class AgentBuilder:
             decision = rules.decide(proposal)
             if decision is None and port is not None:
                 arguments = {"server": server.name, "command": server.shown}
-                request = ApprovalRequest(uuid4().hex, "", "mcp", arguments, proposal)
+                tool = "change_server" if proposal.diff else "start_server"
+                request = ApprovalRequest(uuid4().hex, "", tool, arguments, proposal)
                 decision = yield from ask_person(port, request, cancel)
             return decision in ("once", "session")
 

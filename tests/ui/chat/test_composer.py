@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.config.models import ModelChoice
-from ui.chat.composer.attachment import Attachment
+from ui.chat.composer.attachment import Attachment, read_drop
 from ui.chat.composer.chips import Chip, ChipState
 from ui.chat.composer.completion import Offers, find_trigger
 from ui.chat.composer.composer import Composer
@@ -352,6 +352,39 @@ def test_a_note_that_is_chosen_is_attached_and_leaves_the_text(
     assert chosen.args == ["Home server/Backups.md"]
     assert offering.text() == "Compare "
     assert offered(offering) == []
+
+
+def test_the_address_of_a_page_is_attached_by_choosing_it(qtbot: QtBot, offering: Composer) -> None:
+    address = "https://example.org/oak/leaves.html?a=1"
+    qtbot.keyClicks(offering.input, f"Sum up @{address}")
+    assert offered(offering) == [address]
+    with qtbot.waitSignal(offering.attach_chosen) as chosen:
+        qtbot.keyClick(offering.input, Qt.Key.Key_Return)
+    assert chosen.args == [address]
+    assert offering.text() == "Sum up "
+    qtbot.keyClicks(offering.input, f"or {address}")
+    assert offered(offering) == []  # without the mark an address is only text
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://example.org/", "example.org"),
+        ("https://example.org/oak/", "example.org/oak"),
+        ("http://example.org/a/b/guide.html?x=1", "example.org/…/guide.html"),
+    ],
+)
+def test_a_page_is_named_by_its_host_and_is_no_folder(address: str, name: str) -> None:
+    page = Attachment(address)
+    assert (page.name, page.whole_name, page.icon) == (name, address, "globe")
+    assert not page.is_folder
+
+
+def test_a_link_that_is_dropped_is_a_page_and_other_schemes_are_nothing() -> None:
+    data = QMimeData()
+    addresses = ("https://example.org/oak", "ftp://example.org/", "javascript:alert(1)")
+    data.setUrls([QUrl(address) for address in addresses])
+    assert read_drop(data, None).items == (Attachment("https://example.org/oak"),)
 
 
 def test_a_link_stays_in_the_sentence_and_attaches_its_note(

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
+from app.library.attachments import is_web_address
 from context.layers import Segment, name_lines
 from ui.widgets.figures import plural
 
@@ -18,10 +19,11 @@ _NOTE_SUFFIXES = (".md", ".markdown")
 
 @dataclass(frozen=True)
 class Attachment:
-    """An attached note, folder, tag or text file, or a selection of lines in a note or file.
+    """An attached note, folder, tag, file or web page, or a selection of lines in a note or file.
 
     Attributes:
-        target: the path, with a trailing `/` for a folder, or the tag with its `#`.
+        target: the path, with a trailing `/` for a folder; the tag with its `#`; or the address of
+            a web page.
         lines: the first and last line of a selection, from 1, inclusive; None for the whole.
     """
 
@@ -33,6 +35,8 @@ class Attachment:
         """The name on a chip, such as `Backups.md`, `Prices.md, lines 12–30` or `server`."""
         if self.is_tag:
             return self.target.removeprefix("#")
+        if self.is_web_page:
+            return _shorten_address(self.target)
         name = self.target.rstrip("/").rpartition("/")[2] or self.target
         if self.lines is None:
             return name
@@ -41,6 +45,8 @@ class Attachment:
     @property
     def whole_name(self) -> str:
         """The name with all folders of its path."""
+        if self.is_web_page:
+            return self.target
         folder = "" if self.is_tag else self.target.rstrip("/").rpartition("/")[0]
         return f"{folder}/{self.name}" if folder else self.name
 
@@ -49,6 +55,8 @@ class Attachment:
         """The name of the icon for this kind of attachment."""
         if self.is_tag:
             return "hash"
+        if self.is_web_page:
+            return "globe"
         if self.lines is not None:
             return "selection"
         if self.is_folder:
@@ -63,7 +71,18 @@ class Attachment:
     @property
     def is_folder(self) -> bool:
         """Whether the attachment is a folder, that is, all notes in it."""
-        return self.target.endswith("/") and self.lines is None
+        return self.target.endswith("/") and self.lines is None and not self.is_web_page
+
+    @property
+    def is_web_page(self) -> bool:
+        """Whether the attachment is a web page."""
+        return is_web_address(self.target)
+
+
+def _shorten_address(address: str) -> str:
+    """Return the host of an address and the end of its path, such as `example.org/…/guide.html`."""
+    host, *folders = address.partition("://")[2].partition("?")[0].rstrip("/").split("/")
+    return "/".join([host, *(["…"] if len(folders) > 1 else []), *folders[-1:]])
 
 
 def describe_uses(
@@ -152,10 +171,12 @@ class Drops(QObject):
 
 
 def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
-    """Return the files and folders of a drop, sorted into those to attach and those to open."""
+    """Return the files, folders and web pages of a drop: those to attach, and those to open."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+    pages = [Attachment(url.toString()) for url in data.urls() if url.scheme() in ("http", "https")]
     folders = tuple(path for path in paths if path.is_dir() and _below(path, vault) is None)
-    return Dropped(attachments_at([p for p in paths if p not in folders], vault), folders)
+    files = attachments_at([path for path in paths if path not in folders], vault)
+    return Dropped((*files, *pages), folders)
 
 
 def attachments_at(paths: Sequence[Path], vault: Path | None) -> tuple[Attachment, ...]:

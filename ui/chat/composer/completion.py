@@ -1,7 +1,8 @@
 """Completion in the text field: notes, folders, tags and commands.
 
 `@` suggests notes and folders, `[[` notes, `#` tags, and `/` at the start of the text commands. A
-chosen note, folder or tag is attached to the message. A chosen command is inserted into the text,
+chosen note, folder or tag is attached to the message, and so is the web page of an address after
+`@`. A chosen command is inserted into the text,
 and so is a link chosen after `[[`, whose note is attached too.
 """
 
@@ -21,6 +22,7 @@ __all__ = ["Completer", "Offers", "Trigger", "find_trigger"]
 
 _WIDTH = 440
 _TRIGGERS = (
+    ("url", re.compile(r"(?:^|(?<=[\s(\"“']))@(https?://[^\s@]{3,2000})$")),
     ("note", re.compile(r"(?:^|(?<=[\s(\"“']))@([^\s@][^@\n]{0,60}|)$")),
     ("link", re.compile(r"\[\[([^\[\]\n]{0,80})$")),
     ("tag", re.compile(r"(?:^|(?<=[\s(]))#([\w/-]{0,60})$")),
@@ -57,7 +59,7 @@ class Trigger:
     """A word before the cursor that can be completed, such as `@back`.
 
     Attributes:
-        kind: note, link, tag or command.
+        kind: note, link, tag, command or url.
         start: the position of its mark, such as `@`, in the text.
         query: the text between the mark and the cursor.
     """
@@ -85,8 +87,8 @@ def find_trigger(before: str, line_start: int) -> Trigger | None:
 class Completer(QObject):
     """Shows a list of suggestions while the user types in a text field.
 
-    `attached` carries the value of a note, folder or tag that was chosen, or of a note for which a
-    link was typed.
+    `attached` carries the value of a note, folder, tag or web page that was chosen, or of a note
+    for which a link was typed.
     """
 
     attached = Signal(str)
@@ -172,7 +174,7 @@ class Completer(QObject):
         if found is None or found.start == self._dismissed or not self._field.hasFocus():
             self._hide()
             return
-        matches = find_choices(self._offers.of(found.kind), found.query)
+        matches = _find_matches(self._offers, found)
         if not matches:
             self._hide()
             return
@@ -197,7 +199,7 @@ class Completer(QObject):
         cursor.insertText(words.get(found.kind, ""))
         self._field.setTextCursor(cursor)
         self._hide()
-        if found.kind in {"note", "tag"}:
+        if found.kind in {"note", "tag", "url"}:
             self.attached.emit(value)
 
     def _attach_link(self) -> None:
@@ -214,6 +216,13 @@ class Completer(QObject):
 
     def _hide(self) -> None:
         self.popup.hide()
+
+
+def _find_matches(offers: Offers, trigger: Trigger) -> Sequence[Match]:
+    """Return the suggestions for a trigger; for an address, the web page itself."""
+    if trigger.kind == "url":
+        return [Match(Choice(trigger.query, trigger.query, "globe", beside="Attach this web page"))]
+    return find_choices(offers.of(trigger.kind), trigger.query)
 
 
 class _Popup(QFrame):

@@ -82,6 +82,20 @@ _WORDS: Final[Mapping[str, ApprovalWords]] = {
         "Open {scope} in this chat",
         "The address is sent to its server.",
     ),
+    "start_server": ApprovalWords(
+        "Use an MCP server?",
+        "Don't use",
+        "Use the server",
+        "",
+        "A command runs on this computer with your rights. You are asked once.",
+    ),
+    "change_server": ApprovalWords(
+        "Use changed tools of an MCP server?",
+        "Don't use",
+        "Use the changed tools",
+        "",
+        "They differ from the tools that you approved.",
+    ),
 }
 _OF_A_SERVER: Final = ApprovalWords(
     "Use a tool of {server}?",
