@@ -127,6 +127,8 @@ class TurnPrinter:
         if not result.answer.endswith("\n"):
             yield ""
         yield from cli_text.sources(result)
+        if result.edits is not None:
+            yield from cli_text.list_edits(result.edits)
 
 
 def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:

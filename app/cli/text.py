@@ -244,6 +244,15 @@ def sources(result: "AskResult") -> Iterator[str]:
     yield f"Chat {result.session} · {plain(result.model)} · {_fill(result.context)}"
 
 
+def list_edits(edits: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the notes that an answer changed, and how to undo that."""
+    yield from ("", "Changed notes:")
+    for note in edits["notes"]:
+        was = f" (was {plain(note['old_path'])})" if note["old_path"] else ""
+        yield f"  {plain(note['path'])}{' (new)' if note['is_new'] else was}"
+    yield f"Undo with: strata undo --run {edits['run']}"
+
+
 def _fill(context: Mapping[str, Any]) -> str:
     return f"{context['used']:,} of {context['budget']:,} tokens"
 

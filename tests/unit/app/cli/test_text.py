@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.cli.text import PlainStream, plain
+from app.cli.text import PlainStream, list_edits, plain
 
 TAG = "".join(chr(0xE0000 + ord(sign)) for sign in "gbeng") + "\U000e007f"
 HIDDEN = (
@@ -85,3 +85,19 @@ def test_a_stream_shows_the_same_as_the_whole_text(text: str, sizes: list[int]) 
 def test_what_is_shown_twice_is_the_same(text: str) -> None:
     assert plain(plain(text)) == plain(text)
     assert "Cc" not in {unicodedata.category(s) for s in plain(text) if s not in "\t\n"}
+
+
+def test_the_notes_that_an_answer_changed_are_listed_with_the_way_to_undo_it() -> None:
+    notes = [
+        {"path": "a.md", "old_path": None, "is_new": False, "diff": ""},
+        {"path": "b\x1b.md", "old_path": None, "is_new": True, "diff": ""},
+        {"path": "d.md", "old_path": "c.md", "is_new": False, "diff": ""},
+    ]
+    assert list(list_edits({"run": "12ab34cd", "notes": notes})) == [
+        "",
+        "Changed notes:",
+        "  a.md",
+        "  b\\x1b.md (new)",
+        "  d.md (was c.md)",
+        "Undo with: strata undo --run 12ab34cd",
+    ]
