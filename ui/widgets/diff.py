@@ -29,6 +29,7 @@ from vault.edits.diff import DiffLine, list_diff_lines
 __all__ = ["DiffView"]
 
 _LINES: Final = 12
+_INSET: Final = 8
 _MOST_LINES: Final = 2_000
 _MOST_LINE_CHARS: Final = 4_000
 _MARKS: Final = {"removed": "- ", "added": "+ ", "same": "  ", "head": "", "note": "  "}
@@ -59,7 +60,7 @@ class DiffView(QFrame):
         column.setSpacing(4)
         column.addWidget(self.text)
         foot = QVBoxLayout()
-        foot.setContentsMargins(12, 0, 12, 0)
+        foot.setContentsMargins(_INSET, 0, _INSET, 0)
         foot.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(foot)
         self._say()
@@ -113,10 +114,14 @@ class _DiffText(QPlainTextEdit):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)  # so that the mark comes first
+        self.document().setDefaultTextOption(option)
+        self.setWordWrapMode(option.wrapMode())
         self.setAccessibleName(name)
         self.document().setDocumentMargin(0)
-        self.setViewportMargins(0, 0, 0, 0)
+        self.setViewportMargins(_INSET, 0, _INSET, 0)
         dress(self, "code", "")
         Theme.current().changed.connect(self._paint_again)
         self._write()

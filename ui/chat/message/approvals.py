@@ -1,6 +1,7 @@
 """The card in the chat that asks whether a tool call may do what it wants."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -39,6 +40,8 @@ __all__ = ["ApprovalCard", "ApprovalWords", "choose_words"]
 _INERT_MS: Final = 500
 _NARROW: Final = 480
 _SEPARATOR: Final = "__"  # between the name of a server and that of its tool
+_FETCH: Final = "fetch_url"
+_LONG_WORD: Final = re.compile(r"\S{40,}")
 _UNDONE: Final = "Only this change. It can be undone."
 
 
@@ -75,7 +78,7 @@ _WORDS: Final[Mapping[str, ApprovalWords]] = {
         "",
         "Every later request begins with it. The settings list, edit and forget it.",
     ),
-    "fetch_url": ApprovalWords(
+    _FETCH: ApprovalWords(
         "Open a web page?",
         "Don't open",
         "Open the page",
@@ -212,8 +215,8 @@ class ApprovalCard(AccessibleFrame):
         column.setContentsMargins(OUTDENT, 12, OUTDENT, 12)
         column.setSpacing(8)
         column.addLayout(self._head())
-        if summary := one_line(self.request.summary):
-            column.addWidget(make_wrapped_label(from_left(summary), "ui", "secondary"))
+        if self.request.summary and self.request.tool != _FETCH:  # which shows its address below
+            column.addWidget(_wrap(self.request.summary, "secondary"))
         for warning in self.request.warnings:
             column.addLayout(_warn(warning))
         if body := self._body():
@@ -262,8 +265,14 @@ def _warn(text: str) -> QHBoxLayout:
     row = QHBoxLayout()
     row.setSpacing(8)
     row.addWidget(IconLabel("warning", "amber.graphic"), 0, Qt.AlignmentFlag.AlignTop)
-    row.addWidget(make_wrapped_label(from_left(one_line(text)), "ui", "amber"), 1)
+    row.addWidget(_wrap(text, "amber"), 1)
     return row
+
+
+def _wrap(text: str, tone: str) -> QWidget:
+    """Return a label whose long words, such as addresses, may break anywhere."""
+    said = _LONG_WORD.sub(lambda word: "\N{ZERO WIDTH SPACE}".join(word[0]), one_line(text))
+    return make_wrapped_label(from_left(said), "ui", tone)
 
 
 def _show_arguments(arguments: Mapping[str, Any]) -> str:

@@ -38,7 +38,7 @@ class EditsCard(AccessibleFrame):
         self.run = str(edits["run"])
         self._notes: Sequence[Mapping[str, Any]] = edits["notes"]
         said = summarize_edits(self._notes)
-        self._text = ElidedLabel(from_left(said))
+        self._text = ElidedLabel(said, is_ours=True)
         dress(self._text, "ui", "primary")
         self._state = make_wrapped_label("", "caption", "secondary")
         self.undo = button("Undo all" if len(self._notes) > 1 else "Undo", "", self._on_undo)
@@ -92,9 +92,11 @@ class EditsCard(AccessibleFrame):
         if self.changes is None:
             self.changes = _list_changes(self._notes)
             self._column.addWidget(self.changes)
+            is_shown = True
         else:
-            self.changes.setVisible(self.changes.isHidden())
-        self.more.setText("Show the changes" if self.changes.isHidden() else "Hide the changes")
+            is_shown = self.changes.isHidden()
+            self.changes.setVisible(is_shown)
+        self.more.setText("Hide the changes" if is_shown else "Show the changes")
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -124,7 +126,9 @@ def _list_changes(notes: Sequence[Mapping[str, Any]]) -> QWidget:
     column.setSpacing(6)
     for note in notes:
         path = one_line(str(note["path"]))
-        title = ElidedLabel(f"{path} {_name_change(note)}", Qt.TextElideMode.ElideMiddle)
+        title = ElidedLabel(
+            f"{path} {_name_change(note)}", Qt.TextElideMode.ElideMiddle, is_ours=True
+        )
         dress(title, "caption", "secondary")
         column.addWidget(title)
         if "@@" in note["diff"]:

@@ -12,6 +12,7 @@ from ui.icons import paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import make_wrapped_label, paint_focus, plain_tip
 from ui.widgets.lists import paint_text
+from ui.widgets.texts import from_left
 
 __all__ = ["StepRow"]
 
@@ -111,7 +112,7 @@ class _StepLine(QAbstractButton):
         rest = _paint_right(painter, rest, step.outcome, "danger.text", numbers=False)
         rest.setLeft(_paint_word(painter, rest, step.verb, theme.font("ui")) + 6)
         painter.setPen(theme.color("text.primary"))
-        paint_text(painter, rest, step.argument, Qt.TextElideMode.ElideMiddle)
+        paint_text(painter, rest, from_left(step.argument), Qt.TextElideMode.ElideMiddle)
         if self.hasFocus():
             paint_focus(painter, self.rect())
 

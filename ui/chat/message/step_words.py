@@ -54,6 +54,9 @@ _COUNTED = {
     "remember": ("remembered", "thing"),
     "update_memory": ("noted", "thing"),
 }
+_ASKING = frozenset(
+    {"create_note", "edit_note", "append_to_note", "move_note", "fetch_url", "remember"}
+)
 _NOTED = {"update_memory": "what is needed later", "update_progress": "the progress"}
 
 
@@ -118,6 +121,13 @@ class StepView:
         return {"error": "failed", "denied": "not allowed by you"}.get(self.status, "")
 
     @property
+    def is_done(self) -> bool:
+        """Whether the summary counts the step; one that asks first counts once it is done."""
+        if self.name in _ASKING:
+            return self.status == "ok"
+        return self.status != "denied"
+
+    @property
     def took(self) -> str:
         """The time the step took, such as `1.4 s`; empty if it is unknown."""
         return "" if self.seconds is None else took(self.seconds)
@@ -144,7 +154,7 @@ def describe_running_step(step: StepView) -> str:
 def summary(steps: Iterable[StepView]) -> str:
     """Summarise all steps in one line, such as `Searched twice, read 3 notes, 1 failed`."""
     names = list(steps)
-    done = [step for step in names if step.status != "denied"]
+    done = [step for step in names if step.is_done]
     parts = [
         words
         for name in dict.fromkeys(_find_group(step.name) for step in done)
@@ -154,7 +164,7 @@ def summary(steps: Iterable[StepView]) -> str:
     denied = sum(step.status == "denied" for step in names)
     parts += [f"{count(failed)} failed"] if failed else []
     parts += [f"{count(denied)} not allowed"] if denied else []
-    line = ", ".join(parts)
+    line = ", ".join(parts) or plural(len(names), "step")
     return line[:1].upper() + line[1:]
 
 
