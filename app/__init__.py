@@ -31,6 +31,6 @@ exception is `__main__`, which starts the window. Heavy libraries are imported w
 used: `strata --version` loads the standard library and nothing else.
 
 Always holds: a chat's file is only appended to, by one writer at a time; an acknowledged write is
-on disk; API keys are stored in the keyring or the environment only; a vault is read, never written;
-with `--json`, standard output is one JSON document.
+on disk; API keys are stored in the keyring or the environment only; only `library.edits` writes
+into a vault; with `--json`, standard output is one JSON document.
 """

@@ -4,10 +4,12 @@ As in Obsidian, a link is left as it is while it still works, and otherwise keep
 stays a name where that is enough, a relative path stays relative, a label or heading is kept.
 """
 
+import json
 import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -19,7 +21,7 @@ from vault.edits.plan import ContentChange
 from vault.edits.texts import EditableText, Replacement
 from vault.errors import EditRefused, VaultError
 from vault.exclude.rules import ExcludeRules
-from vault.notes.kinds import MARKDOWN, drop_note_suffix, find_kind
+from vault.notes.kinds import CANVAS, MARKDOWN, drop_note_suffix, find_kind
 from vault.notes.links import (
     LinkResolver,
     LocatedLink,
@@ -56,7 +58,8 @@ def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
     renamed = {moved.get(name, name): aliases for name, aliases in files.aliases.items()}
     move = _Move(path, to, before, LinkResolver(sorted(renamed.items()), attachments))
     changes = (move.plan_change(name, data) for name, data in sorted(files.candidates.items()))
-    return [change for change in changes if change is not None]
+    found = [change for change in changes if change is not None]
+    return [*found, *_plan_canvas_changes(root, move)]
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,21 @@ def _read_files(root: Path, path: str, to: str) -> _Files:
                 if name == path or _may_link_to(data, names):
                     files.candidates[name] = data
     return files
+
+
+def _plan_canvas_changes(root: Path, move: "_Move") -> Iterator[ContentChange]:
+    """Yield the changes of the canvases that show the moved note; they name it by its path."""
+    old = {json.dumps(move.path), json.dumps(move.path, ensure_ascii=False)}
+    shown = re.compile(rf'"file"\s*:\s*({"|".join(map(re.escape, old))})')
+    new = json.dumps(move.to, ensure_ascii=False)
+    for name in _walk(root):
+        if find_kind(name) is CANVAS:
+            with suppress(VaultError):
+                text = EditableText.decode(name, read_file(root, name) or b"")
+                places = [match.span(1) for match in shown.finditer(text.text)]
+                if places:
+                    replaced = [Replacement(start, end, new) for start, end in places]
+                    yield ContentChange(name, text.data, text.replace(replaced))
 
 
 def _walk(root: Path) -> Iterator[str]:

@@ -51,6 +51,11 @@ class EditableText:
             raise EditRefused(f"{path} cannot be edited: {error.reason}.") from error
         return cls(path, decoded, normalize_line_ends(decoded.text))
 
+    @property
+    def data(self) -> bytes:
+        """The bytes of the note."""
+        return self.decoded.mark + self.decoded.text.encode(self.decoded.encoding)
+
     def replace(self, replacements: Sequence[Replacement]) -> bytes:
         """Return the bytes of the note with parts of its text replaced.
 

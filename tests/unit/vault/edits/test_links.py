@@ -91,6 +91,14 @@ def test_links_in_private_and_excluded_notes_follow_too(root: Path, editor: Note
     assert (root / "p.md").read_text() == "#private [[New]]"
 
 
+def test_a_canvas_shows_the_moved_note_again(root: Path, editor: NoteEditor) -> None:
+    canvas = '{"nodes": [{"type": "file", "file":"a/Nöte.md"}, {"text": "a/Nöte.md"}]}'
+    write(root, {"a/Nöte.md": "", "board.canvas": canvas})
+    move(editor, "a/Nöte.md", "b/New.md")
+    expected = canvas.replace('"file":"a/Nöte.md"', '"file":"b/New.md"')
+    assert (root / "board.canvas").read_text("utf-8") == expected
+
+
 def test_a_link_in_another_encoding_and_beside_wide_line_ends_is_changed_alone(
     root: Path, editor: NoteEditor
 ) -> None:
