@@ -10,7 +10,6 @@ from chains.tool import Proposal, Tool
 from chains.tools.registry import build_arguments_schema, build_text_schema
 from chains.web.client import WebClient
 from chains.web.pages import read_page
-from chains.web.urls import parse_url
 from context.layers import Layer, Segment
 from context.messages import ToolDefinition
 
@@ -68,7 +67,7 @@ def build_web_tool(client: WebClient, cancel: CancelToken) -> Tool:
 
     def propose(arguments: Mapping[str, Any]) -> Proposal:
         try:
-            url = parse_url(arguments["url"])
+            url = client.check_address(arguments["url"])
         except FetchFailed as error:
             raise ToolFailed(str(error)) from error
         host = url.raw_host.decode("ascii")

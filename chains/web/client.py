@@ -10,13 +10,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
 from chains.event_loop import get_event_loop
 from chains.ledger import LedgerPort, OutgoingCall
-from chains.web.urls import IPRule, find_addresses, is_public, is_same_host, parse_url
+from chains.web.urls import (
+    IPRule,
+    find_addresses,
+    is_public,
+    is_same_host,
+    parse_url,
+    require_allowed,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -105,16 +113,28 @@ class WebClient:
             RedirectedElsewhere: the page redirects to another host, and `stays_on_host` is true.
             Cancelled: the token was cancelled.
         """
+        url = self.check_address(address)
+        try:
+            return get_event_loop().run(lambda: self._follow(url, stays_on_host), cancel, timeout_s)
+        except TimeoutError as error:
+            raise FetchFailed(f"{url.host} took longer than {timeout_s:.0f} s.") from error
+
+    def check_address(self, address: str) -> "httpx.URL":
+        """Return the parsed address of a page that may be fetched, as far as it shows by itself.
+
+        Raises:
+            FetchFailed: it is not the address of a web page, its host is an IP address that is not
+                allowed, or Strata is offline.
+        """
         url = parse_url(address)
         if self.is_offline():
             raise FetchFailed(
                 f"Offline is on, so {url.host} was not called. Switch privacy.offline off to fetch "
                 "web pages."
             )
-        try:
-            return get_event_loop().run(lambda: self._follow(url, stays_on_host), cancel, timeout_s)
-        except TimeoutError as error:
-            raise FetchFailed(f"{url.host} took longer than {timeout_s:.0f} s.") from error
+        with suppress(ValueError):  # the host is a name, which is looked up later
+            require_allowed(url.host, [ip_address(url.host)], self._is_allowed)
+        return url
 
     async def _follow(self, url: "httpx.URL", stays_on_host: bool) -> WebResponse:
         import httpx

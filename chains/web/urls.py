@@ -9,7 +9,7 @@ answer of the name server could differ.
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from chains.errors import FetchFailed
@@ -17,7 +17,15 @@ from chains.errors import FetchFailed
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["IPAddress", "IPRule", "find_addresses", "is_public", "is_same_host", "parse_url"]
+__all__ = [
+    "IPAddress",
+    "IPRule",
+    "find_addresses",
+    "is_public",
+    "is_same_host",
+    "parse_url",
+    "require_allowed",
+]
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 # Returns whether a connection to an IP address is allowed.
@@ -98,13 +106,22 @@ async def find_addresses(url: "httpx.URL", is_allowed: IPRule) -> tuple[IPAddres
         ips = [ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in found]
     except (OSError, UnicodeError, ValueError) as error:
         raise FetchFailed(f"There is no host {url.host}, or no network.") from error
+    require_allowed(url.host, ips, is_allowed)
+    return tuple(dict.fromkeys(ips))[:MAX_ADDRESSES]
+
+
+def require_allowed(host: str, ips: Iterable[IPAddress], is_allowed: IPRule) -> None:
+    """Check the IP addresses of a host.
+
+    Raises:
+        FetchFailed: one of them is not allowed.
+    """
     for ip in ips:
         if not is_allowed(ip):
             raise FetchFailed(
-                f"{url.host} is an address of this computer or of a private network ({ip}). "
+                f"{host} is an address of this computer or of a private network ({ip}). "
                 "Only pages in the public Internet are fetched."
             )
-    return tuple(dict.fromkeys(ips))[:MAX_ADDRESSES]
 
 
 def _strip_www(host: str) -> str:

@@ -8,10 +8,12 @@ with WebServer() as server:
 ```
 """
 
+import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Self
 
 from chains.web.urls import IPAddress
@@ -39,15 +41,44 @@ class Page:
     stalls: bool = False
 
 
-class WebServer:
-    """The server; it answers as long as its context is entered."""
+# The certificate of the host strata.test for a hundred years, with its key.
+CERTIFICATE = """\
+-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEIHnvjejaN9gUbZkdf5bVHI1IvFycPfmLKlietahTDSgToAoGCCqGSM49
+AwEHoUQDQgAElYf3VG3fkTFlHQR6QD0oE35hjgDnrBafGzv5deMdCbBTBoFxkeUu
+eHcGEpMkRnYAOgLHVhDkfB+vUZTfBHDkvw==
+-----END EC PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBnDCCAUGgAwIBAgIUHZOu7Ie3ltYVzhqZazS2dw7UlukwCgYIKoZIzj0EAwIw
+FjEUMBIGA1UEAwwLc3RyYXRhLnRlc3QwIBcNMjYxMTIyMjIzNTAyWhgPMjEyNjEw
+MjkyMjM1MDJaMBYxFDASBgNVBAMMC3N0cmF0YS50ZXN0MFkwEwYHKoZIzj0CAQYI
+KoZIzj0DAQcDQgAElYf3VG3fkTFlHQR6QD0oE35hjgDnrBafGzv5deMdCbBTBoFx
+keUueHcGEpMkRnYAOgLHVhDkfB+vUZTfBHDkv6NrMGkwHQYDVR0OBBYEFBhvMYM7
+lKmTkboJmQiFhbdUuN81MB8GA1UdIwQYMBaAFBhvMYM7lKmTkboJmQiFhbdUuN81
+MA8GA1UdEwEB/wQFMAMBAf8wFgYDVR0RBA8wDYILc3RyYXRhLnRlc3QwCgYIKoZI
+zj0EAwIDSQAwRgIhALMbiQbm0hkFKGEADrCY0mVTlF7d8ffvVb8Wf4LVU1OXAiEA
+6LVCs28mwf0xzlowvQLOBOUc8xAhF1m3sgPdfd6CH+E=
+-----END CERTIFICATE-----
+"""
 
-    def __init__(self) -> None:
+
+class WebServer:
+    """The server; it answers as long as its context is entered.
+
+    Args:
+        certificate: the file of a certificate with its key, for a server that speaks TLS.
+    """
+
+    def __init__(self, certificate: Path | None = None) -> None:
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, Mapping[str, str]]] = []
         self.is_reached = threading.Event()
         self._ends = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _build_handler(self))
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     @property
     def url(self) -> str:

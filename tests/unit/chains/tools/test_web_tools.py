@@ -71,8 +71,17 @@ def test_a_host_with_signs_of_other_scripts_is_shown_as_it_is_called(web: ToolRe
     assert "xn--exmple-4nf.org" in proposal.summary
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "https://a:b@example.org/", "notes.md"])
-def test_what_is_no_web_address_is_refused_before_anybody_is_asked(
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd",
+        "https://a:b@example.org/",
+        "notes.md",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[fd00::1]/",
+    ],
+)
+def test_what_may_not_be_fetched_is_refused_before_anybody_is_asked(
     web: ToolRegistry, url: str
 ) -> None:
     outcome = web.propose(fetch(url))

@@ -2,8 +2,10 @@
 
 import ipaddress
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from chains.ledger import NoLedger, OpenRecord, OutgoingCall
 from chains.web import client as client_module
 from chains.web.client import RedirectedElsewhere, WebClient
 from chains.web.urls import IPAddress
-from tests.support.web_server import Page, WebServer, allow_loopback
+from tests.support.web_server import CERTIFICATE, Page, WebServer, allow_loopback
 
 
 @pytest.fixture
@@ -26,6 +28,18 @@ def server() -> Iterator[WebServer]:
 @pytest.fixture
 def client() -> WebClient:
     return WebClient(lambda: False, NoLedger(), is_allowed=allow_loopback)
+
+
+def answer_lookups(monkeypatch: pytest.MonkeyPatch, *ips: str) -> None:
+    """Let each name of the domain `test` have these IP addresses."""
+    real = socket.getaddrinfo
+
+    def look_up(host: Any, port: Any, *rest: Any, **more: Any) -> Any:
+        if not str(host).endswith(".test"):
+            return real(host, port, *rest, **more)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in ips]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
 
 
 def redirect(target: str, status: int = 302) -> Page:
@@ -123,14 +137,27 @@ def test_a_second_answer_of_the_name_server_is_not_used(
     assert server.requests[0][1]["Host"] == f"rebinding.test:{server.port}"
 
 
+def test_a_certificate_is_checked_for_the_name_of_the_host_and_not_for_its_ip_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate = tmp_path / "certificate.pem"
+    certificate.write_text(CERTIFICATE)
+    trusted = ssl.create_default_context(cafile=certificate)
+    monkeypatch.setattr(client_module, "_load_certificates", lambda: trusted)
+    answer_lookups(monkeypatch, "127.0.0.1")
+    client = WebClient(lambda: False, NoLedger(), is_allowed=allow_loopback)
+    with WebServer(certificate) as server:
+        server.pages["/"] = Page(b"secure")
+        found = client.fetch(f"https://strata.test:{server.port}/", CancelToken())
+        assert found.body == b"secure"
+        with pytest.raises(FetchFailed, match="its certificate is not trusted"):
+            client.fetch(f"https://other.test:{server.port}/", CancelToken())
+
+
 def test_one_private_address_among_those_of_a_host_is_enough_to_refuse_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def look_up(host: Any, port: Any, *rest: Any, **more: Any) -> Any:
-        places = ("93.184.216.34", "192.168.0.1")
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in places]
-
-    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    answer_lookups(monkeypatch, "93.184.216.34", "192.168.0.1")
     with pytest.raises(FetchFailed, match=r"192\.168\.0\.1"):
         WebClient(lambda: False, NoLedger()).fetch("http://mixed.test/", CancelToken())
 
