@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from app.config import secrets
-from app.config.models import ModelChoice, model_choices
+from app.config.models import LearnedLimits, ModelChoice, model_choices
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
@@ -29,8 +29,9 @@ from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import find_last_mode
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
-from chains.models import describe
+from chains.models import EXTRACTIVE, describe
 from chains.retrieval.map_reduce_plan import ReadingCost
+from chains.turn.calls import ModelCheck
 from chains.web.client import WebClient
 from context.layers import Segment
 from vault.access import read_allowed
@@ -85,11 +86,13 @@ class Assistant:
         self._pages = WebPages(web)
         mcp = McpServers(settings, paths.mcp, self.ledger)
         self.agents = AgentBuilder(settings, self.customization.memories, self.edits, web, mcp)
+        self._limits = LearnedLimits(paths.learned_limits)
         turns = TurnBuilder(
             settings,
             self._vault,
             self.customization,
             self.ledger,
+            self._limits,
             self.agents,
             self._pages,
             self.projects,
@@ -317,11 +320,23 @@ class Assistant:
         return self.branches.send_message(session, custom_type, content, display)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
-        """Return the models to choose from: no model, the configured one, and those of the server.
+        """Return the models to choose from: no model, the configured one, and those of servers.
 
-        The server at `chat.apiBase` is asked for its models, which may take two seconds.
+        The server at `chat.apiBase`, or the usual ones on this computer, are asked for their
+        models, which may take two seconds.
         """
-        return model_choices(self.settings.values, self.ledger)
+        return model_choices(self.settings.values, self.ledger, self._limits)
+
+    def check_model(self, cancel: CancelToken, model: str | None = None) -> ModelCheck:
+        """Call a model with a few words; None means the one in the settings.
+
+        Raises:
+            InvalidRequest: no model is set.
+            ModelError: the model does not answer, or the service refuses the key.
+        """
+        if (model or self.settings.values.chat_model) == EXTRACTIVE:
+            raise InvalidRequest("No model is set, so there is nothing to test.")
+        return self._asking.check_model(model, cancel)
 
     def key_provider(self, model: str) -> str | None:
         """Return the provider or the address whose key a model needs; None if it needs none."""

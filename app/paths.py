@@ -94,6 +94,11 @@ class Paths:
         return self.state / "mcp"
 
     @property
+    def learned_limits(self) -> Path:
+        """The file with the context lengths that services named in their errors."""
+        return self.state / "limits.json"
+
+    @property
     def instructions(self) -> Path:
         """The folder with the decisions about AGENTS.md files, one small file for each."""
         return self.state / "instructions"

@@ -5,7 +5,7 @@ user's own server, the server is asked for the input limit, which may remain unk
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -13,6 +13,8 @@ from chains.ledger import LedgerPort
 from chains.llm.http import is_loopback, parse_host, parse_origin, parse_place
 from chains.llm.port import Endpoint, KeyFor
 from chains.llm.server import (
+    LOCAL_SERVERS,
+    ServedModel,
     ask_context_length,
     find_ollama_root,
     is_ollama,
@@ -41,17 +43,16 @@ _SERVICES: Final[Mapping[str, tuple[str, str]]] = {
     "together_ai": ("Together AI", "api.together.xyz"),
     "xai": ("xAI", "api.x.ai"),
 }
-# The default addresses of local servers.
 _LOCAL_BASES: Final[Mapping[str, str]] = {
-    "llamafile": "http://127.0.0.1:8080/v1",
-    "lm_studio": "http://127.0.0.1:1234/v1",
-    "ollama": "http://127.0.0.1:11434",
-    "ollama_chat": "http://127.0.0.1:11434",
+    **LOCAL_SERVERS,
+    "ollama_chat": LOCAL_SERVERS["ollama"],
 }
 # These authenticate in another way than with a single key, or need no key.
 _KEYLESS: Final = frozenset(
     {"bedrock", "custom_openai", "hosted_vllm", "sagemaker", "sagemaker_chat", "vertex_ai", "vllm"}
 )
+_TOOLS: Final = "supports_function_calling"
+_IMAGES: Final = "supports_vision"
 # These accept cache marks. Others may reject a request that has them.
 _TAKE_MARKS: Final = frozenset({"anthropic", "bedrock", "openrouter", "vertex_ai"})
 
@@ -67,6 +68,10 @@ class ModelInfo:
         input_price: dollars per token of the prompt, or None if unknown.
         output_price: dollars per token of the answer, or None if unknown.
         cached_price: dollars per cached token of the prompt, or None if unknown.
+        takes_tools: whether the model can call tools, or None if unknown.
+        sees: whether the model accepts images, or None if unknown.
+        reported_limit: the limit from the table, the server or the settings, or None. It differs
+            from `input_limit` if the service refused a shorter request.
     """
 
     name: str
@@ -75,6 +80,9 @@ class ModelInfo:
     input_price: float | None = None
     output_price: float | None = None
     cached_price: float | None = None
+    takes_tools: bool | None = None
+    sees: bool | None = None
+    reported_limit: int | None = None
 
     @property
     def is_local(self) -> bool:
@@ -93,6 +101,13 @@ class ModelInfo:
     def takes_marks(self) -> bool:
         """Whether the service accepts cache marks."""
         return self.endpoint is not None and self.endpoint.provider in _TAKE_MARKS
+
+    @property
+    def limit_owner(self) -> str:
+        """The key under which a limit that a service named is remembered."""
+        if self.endpoint is None:
+            return ""
+        return f"{self.endpoint.api_base or self.endpoint.provider} {self.endpoint.wire_name}"
 
     @property
     def host(self) -> str:
@@ -118,7 +133,8 @@ def describe(
             the model within two seconds, and its response is cached. None asks no server.
         offline: ask only a server on this computer.
         local_context: the setting `chat.localContext`, for servers that load a model with the
-            requested context length, which has to fit into memory.
+            requested context length, which has to fit into memory. A value other than the default
+            is also the limit of a server that reports none.
         ledger: records the requests to the server.
 
     Raises:
@@ -134,19 +150,39 @@ def describe(
     if provider in OLLAMA or (may_be_ollama and is_ollama(api_base, ledger)):
         return _describe_ollama(name, provider, api_base, asks, local_context, ledger)
     wire_name = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
-    endpoint = _endpoint(wire_name, provider, api_base)
-    known = {} if api_base else _known(wire_name, provider)
-    limit = known.get("max_input_tokens") or known.get("max_tokens")
+    endpoint, served = _endpoint(wire_name, provider, api_base), None
     if endpoint.api_base and asks is not None:
-        limit = _ask_limit(endpoint, asks(endpoint.key_owner), ledger)
-    return ModelInfo(
-        name,
-        endpoint,
+        served = _find_served(endpoint, asks(endpoint.key_owner), ledger)
+    by_hand = local_context if endpoint.api_base and local_context != LOCAL_CONTEXT else None
+    known = {} if api_base else _known(wire_name, provider)
+    return _describe_known(ModelInfo(name, endpoint), known, served, by_hand)
+
+
+def _describe_known(
+    model: ModelInfo, known: Mapping[str, Any], served: ServedModel | None, by_hand: int | None
+) -> ModelInfo:
+    """Return a model with its properties from the table, from its server, or set by hand."""
+    limit = known.get("max_input_tokens") or known.get("max_tokens")
+    if served is not None:
+        limit = served.input_limit
+    limit = limit or by_hand
+    return replace(
+        model,
         input_limit=limit,
         input_price=known.get("input_cost_per_token"),
         output_price=known.get("output_cost_per_token"),
         cached_price=known.get("cache_read_input_token_cost"),
+        takes_tools=_find_ability(known, _TOOLS, served.takes_tools if served else None),
+        sees=_find_ability(known, _IMAGES, served.sees if served else None),
+        reported_limit=limit,
     )
+
+
+def _find_ability(known: Mapping[str, Any], field: str, served: bool | None) -> bool | None:
+    """Return whether a model has an ability: as its server says, else as the table says."""
+    if served is not None:
+        return served
+    return bool(known.get(field)) if known else None
 
 
 def _describe_ollama(
@@ -166,7 +202,15 @@ def _describe_ollama(
         limit = ask_context_length(base, bare, key_for(endpoint.key_owner), ledger)
     known = _known(f"ollama/{bare}", "ollama")
     limit = limit or known.get("max_input_tokens") or local_context
-    return ModelInfo(name, endpoint, input_limit=min(limit, local_context))
+    limit = min(limit, local_context)
+    return ModelInfo(
+        name,
+        endpoint,
+        input_limit=limit,
+        takes_tools=_find_ability(known, _TOOLS, None),
+        sees=_find_ability(known, _IMAGES, None),
+        reported_limit=limit,
+    )
 
 
 def _provider(name: str, api_base: str) -> str:
@@ -226,10 +270,12 @@ def _providers() -> frozenset[str]:
     return frozenset(listed) | frozenset(named) | frozenset(_LOCAL_BASES) | frozenset(_SERVICES)
 
 
-def _ask_limit(endpoint: Endpoint, key: str | None, ledger: LedgerPort | None) -> int | None:
+def _find_served(
+    endpoint: Endpoint, key: str | None, ledger: LedgerPort | None
+) -> ServedModel | None:
     models = list_served_models(endpoint.api_base, key, ledger)
     bare = endpoint.wire_name.removeprefix(f"{endpoint.provider}/")
     named = [model for model in models if model.name == bare]
     # A server with a single model uses it whatever name is requested.
     chosen = named or (models if len(models) == 1 else ())
-    return chosen[0].input_limit if chosen else None
+    return chosen[0] if chosen else None

@@ -75,6 +75,12 @@ def strata_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
 
 
 @pytest.fixture(autouse=True)
+def _no_local_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for no model server at the usual ports, which any program of this machine may use."""
+    monkeypatch.setattr("chains.llm.server.LOCAL_SERVERS", {})
+
+
+@pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.endswith(("_API_KEY", "_API_BASE"))]:
         monkeypatch.delenv(name)

@@ -83,6 +83,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_context(verbs)
     _add_compact(verbs)
     _add_settings(verbs)
+    add_verb(verbs, "models", "list the models to choose from, also of servers on this computer")
     _add_keys(verbs)
     _add_sessions(verbs)
     _add_instructions(verbs)

@@ -12,6 +12,7 @@ from typing import Any
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
+from app.cli.interrupt import Interruptible
 from app.cli.output import Output, can_ask, complain, readable
 from app.config import secrets
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
@@ -47,6 +48,8 @@ def change_keys(args: argparse.Namespace, assistant: Assistant, output: Output) 
     """Run `strata keys`, and return the exit code."""
     if args.action == "show":
         return _show_key(assistant, output)
+    if args.action == "test":
+        return _test_key(args, assistant, output)
     owner = _find_owner(args.owner, assistant)
     if args.action == "set":
         key = _read_key(owner, allows_plain_http=args.plain_http)
@@ -69,6 +72,28 @@ def _show_key(assistant: Assistant, output: Output) -> int:
             "environment": f"The key for {owner} comes from the environment.",
         }.get(source or "", f"There is no key for {owner}.")
     output.show(lambda: {"owner": owner, "source": source}, [said])
+    return 0
+
+
+def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Call the model, and say that the key works; a refusal is an error with its reason."""
+    with Interruptible() as run:
+        found = assistant.check_model(run.cancel, args.model)
+        ms = round(found.seconds * 1_000)
+        said = f"The key works: {found.model}, {ms:,} ms."
+        if assistant.key_provider(found.model) is None:
+            said = f"The model answers: {found.model}, {ms:,} ms."
+        output.show(lambda: {"model": found.model, "ms": ms}, [said])
+    return run.exit_code or 0
+
+
+def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata models`, and return the exit code."""
+    choices = assistant.model_choices()
+    lines = (
+        cli_text.plain(f"{'*' if one.is_set else ' '} {one.name}  {one.summary}") for one in choices
+    )
+    output.show(lambda: {"models": [one.to_dict() for one in choices]}, lines)
     return 0
 
 

@@ -22,6 +22,7 @@ from app.cli.settings import (
     change_keys,
     change_memories,
     change_settings,
+    list_models,
     show_ledger,
 )
 from app.doctor import check_up
@@ -201,6 +202,7 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "instructions": change_instructions,
     "memory": change_memories,
     "keys": change_keys,
+    "models": list_models,
     "ledger": show_ledger,
     "selftest": _selftest,
     "undo": _undo,

@@ -35,8 +35,10 @@ from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
 from chains.request.request import TurnContext, TurnRequest
+from chains.request.session import SessionView
 from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import load_counter
+from chains.turn.calls import ModelCheck, check_model
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.run import (
     compact_on_request,
@@ -175,6 +177,12 @@ class TurnRunner:
         turn = self._builder.build_turn(AskRequest("", "chat", model))
         chain = self._builder.build_chain("chat", None)
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
+
+    def check_model(self, model: str | None, cancel: CancelToken) -> ModelCheck:
+        """Call a model with a few words; None means the model in the settings."""
+        turn = self._builder.build_bare_turn(AskRequest("", "chat", model))
+        chain = self._builder.build_chain("chat", None)
+        return check_model(TurnContext.open(chain, turn, SessionView(), cancel))
 
     def prepare_next(
         self,

@@ -18,6 +18,7 @@ from app.sessions.user_messages import AskRequest, record_names
 from chains.cancel import CancelToken
 from chains.events import Mode
 from chains.ledger import LedgerPort
+from chains.llm.port import LimitsPort
 from chains.request.chain import Chain
 from chains.request.project import ProjectSetup
 from chains.request.request import TurnRequest
@@ -40,11 +41,12 @@ class TurnBuilder:
         vault: OpenVault,
         customization: UserCustomization,
         ledger: LedgerPort,
+        limits: LimitsPort,
         agents: AgentBuilder,
         pages: WebPages,
         projects: Projects,
     ) -> None:
-        self._ledger = ledger
+        self._ledger, self._limits = ledger, limits
         self._settings = settings
         self._vault = vault
         self._projects = projects
@@ -130,6 +132,7 @@ class TurnBuilder:
             customization=self._customization.collect(runs_hooks, inside),
             within=library,
             ledger=self._ledger,
+            limits=self._limits,
         )
         notes = None if inside is None else self._projects.open(inside)
         if notes is not None:

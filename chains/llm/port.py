@@ -11,6 +11,7 @@ from context.fit.guard import PreparedRequest
 __all__ = [
     "Endpoint",
     "KeyFor",
+    "LimitsPort",
     "ModelCalls",
     "ModelEnded",
     "ModelEvent",
@@ -129,3 +130,19 @@ class ModelPort(Protocol):
             ContextOverflow: the service rejects the request as too long.
             Cancelled: the token was cancelled.
         """
+
+
+class LimitsPort(Protocol):
+    """The context lengths that services named when they refused a request as too long."""
+
+    def find(self, owner: str, reported: int | None) -> int | None:
+        """Return the remembered limit, or None.
+
+        Args:
+            owner: the model with its address, as in `ModelInfo.limit_owner`.
+            reported: the limit that the table, the server or the settings report now. A limit that
+                was learned beside another one is outdated.
+        """
+
+    def learn(self, owner: str, limit: int, reported: int | None) -> None:
+        """Remember a limit. A failure to store it is logged, and not raised."""

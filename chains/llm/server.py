@@ -32,12 +32,12 @@ CONNECT_TIMEOUT_S: Final = 0.5
 SERVER_ANSWER_KEPT_S: Final = 60.0
 SERVER_SILENCE_KEPT_S: Final = 10.0
 MAX_SERVER_ANSWER_BYTES: Final = 2_000_000
-# The default addresses of the usual servers for models on this computer.
-LOCAL_SERVERS: Final[Mapping[str, str]] = {
-    "Ollama": "http://127.0.0.1:11434",
-    "LM Studio": "http://127.0.0.1:1234/v1",
-    "llama.cpp": "http://127.0.0.1:8080/v1",
-    "vLLM": "http://127.0.0.1:8000/v1",
+# The default addresses of Ollama, LM Studio, llama.cpp and vLLM, by the provider's name in litellm.
+LOCAL_SERVERS: Mapping[str, str] = {
+    "ollama": "http://127.0.0.1:11434",
+    "lm_studio": "http://127.0.0.1:1234/v1",
+    "llamafile": "http://127.0.0.1:8080/v1",
+    "hosted_vllm": "http://127.0.0.1:8000/v1",
 }
 _LIMIT_FIELDS: Final = (
     "max_model_len",
@@ -71,12 +71,12 @@ class LocalServer:
     """A model server that answers on this computer.
 
     Attributes:
-        name: the name of the program, such as `Ollama`.
-        api_base: the address for the setting `chat.apiBase`.
+        provider: the provider's name in litellm, which is the prefix of the models' names.
+        api_base: the address of its interface.
         models: the models that it offers.
     """
 
-    name: str
+    provider: str
     api_base: str
     models: tuple[ServedModel, ...]
 
@@ -110,7 +110,7 @@ def find_ollama_root(api_base: str) -> str:
 
 
 def find_local_servers(
-    ledger: LedgerPort, addresses: Mapping[str, str] = LOCAL_SERVERS
+    ledger: LedgerPort, addresses: Mapping[str, str] | None = None
 ) -> tuple[LocalServer, ...]:
     """Return the model servers that answer on this computer, with their models.
 
@@ -119,20 +119,21 @@ def find_local_servers(
 
     Args:
         ledger: records the requests.
-        addresses: the addresses to try by the name of the program. An address of another computer
-            is left out.
+        addresses: the addresses to try by the provider's name, or None for the usual ones. An
+            address of another computer is left out.
     """
-    wanted = [(name, base) for name, base in addresses.items() if is_loopback(parse_host(base))]
+    tried = (LOCAL_SERVERS if addresses is None else addresses).items()
+    wanted = [(name, base) for name, base in tried if is_loopback(parse_host(base))]
     with ThreadPoolExecutor(max(1, len(wanted)), "find-server") as pool:
         found = pool.map(lambda place: _find_server(place[0], place[1], ledger), wanted)
         return tuple(server for server in found if server is not None)
 
 
-def _find_server(name: str, base: str, ledger: LedgerPort) -> LocalServer | None:
+def _find_server(provider: str, base: str, ledger: LedgerPort) -> LocalServer | None:
     if not _is_listening(base):
         return None
     models = list_served_models(base, None, ledger)
-    return LocalServer(name, base, models) if models else None
+    return LocalServer(provider, base, models) if models else None
 
 
 def _is_listening(base: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Protocol
 from chains.cancel import Pause, wait_or_cancel
 from chains.folders import FOLDER, find_recorded_names, list_names
 from chains.ledger import LedgerPort, NoLedger
-from chains.llm.port import KeyFor
+from chains.llm.port import KeyFor, LimitsPort
 from chains.prompts import (
     NO_CUSTOMIZATION,
     READING_PROMPT,
@@ -141,6 +141,7 @@ class Chain:
         project: the project that L1 describes, or None.
         stored_fields: extra fields for the next segments entry.
         ledger: records each call to a model or a server before it is made.
+        limits: remembers the context lengths that services named, or None.
         deferred: the tools of the agent that requests leave out.
     """
 
@@ -156,6 +157,7 @@ class Chain:
     project: ProjectSetup | None = None
     stored_fields: Mapping[str, object] = field(default_factory=dict)
     ledger: LedgerPort = field(default_factory=NoLedger)
+    limits: LimitsPort | None = None
     deferred: DeferredTools = NOTHING_DEFERRED
 
     @property

@@ -4,6 +4,7 @@
 session, model, token counter and cancel token.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -34,6 +35,8 @@ from context.tokens import TokenCounter
 __all__ = ["SEARCHED", "Summarise", "TurnContext", "TurnRequest"]
 
 SEARCHED: Final = "searched"
+# No model that can answer from notes has a shorter context.
+LEAST_LIMIT: Final = 1_024
 
 # Returns a summary like `context.assemble.inputs.Summarise`, and records the usage of each call.
 Summarise = Callable[[SummaryTask, LogUsage], str]
@@ -217,6 +220,17 @@ class TurnContext:
         """Return a copy whose chain offers no tools."""
         return replace(self, chain=replace(self.chain, tools=()))
 
+    def learn_limit(self, limit: int | None) -> None:
+        """Remember the context length that a service named when it refused a request.
+
+        A number that is no plausible limit is ignored: a very small one, or one that is not below
+        the known limit.
+        """
+        model, limits = self.model, self.chain.limits
+        is_plausible = limit is not None and LEAST_LIMIT <= limit < (model.input_limit or math.inf)
+        if limits is not None and limit is not None and is_plausible:
+            limits.learn(model.limit_owner, limit, model.reported_limit)
+
     def open_model(self, read: Sequence[Segment] = ()) -> ModelPort:
         """Return the port of the model that answers.
 
@@ -267,7 +281,7 @@ class TurnContext:
 
 def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
     """Return the properties of a model. This may ask a server for its limit."""
-    return describe(
+    model = describe(
         name,
         request.api_base,
         key_for=chain.key_for,
@@ -275,6 +289,8 @@ def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
         local_context=request.local_context,
         ledger=chain.ledger,
     )
+    learned = chain.limits and chain.limits.find(model.limit_owner, model.reported_limit)
+    return replace(model, input_limit=learned) if learned else model
 
 
 def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] = ()) -> ModelPort:

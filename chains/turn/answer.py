@@ -170,6 +170,7 @@ class AnswerStream:
             for event in model.stream(self._turn.request, cancel):
                 yield from self._take(event)
         except ContextOverflow as overflow:
+            self._context.learn_limit(overflow.limit)
             if self._partial.pieces or not (yield from self._shrink_request(overflow)):
                 raise
             for event in model.stream(self._turn.request, cancel):

@@ -184,6 +184,7 @@ class ComposerController(QObject):
         composer.text_changed.connect(self._on_text_changed)
         composer.mode_changed.connect(self._on_mode_changed)
         composer.model_changed.connect(self._on_model_changed)
+        composer.settings_requested.connect(lambda: self._frame.navigation.open_settings("Models"))
         composer.attach_chosen.connect(self._on_attach_chosen)
         composer.attach_removed.connect(self.attachments.remove)
         composer.attach_opened.connect(self.open_attachment)

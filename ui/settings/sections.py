@@ -9,10 +9,12 @@ from app.assistant import Assistant
 from app.config.models import ModelChoice
 from app.config.secrets import is_readable_on_the_way
 from app.errors import describe
+from chains.cancel import CancelToken
+from chains.turn.calls import ModelCheck
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
 from ui.widgets.controls import ElidedLabel, IconLabel, button, label, make_wrapped_label
-from ui.widgets.figures import percent, plural
+from ui.widgets.figures import count, percent, plural
 from ui.widgets.geometry import clear_layout, scale_size
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline
@@ -66,6 +68,9 @@ class KeySection(QWidget):
         self._saves = LatestOnly(runner, 0, self)
         self._saves.answered.connect(self._on_saved)
         self._saves.failed.connect(self._on_failed)
+        self._tests = LatestOnly(runner, 0, self)
+        self._tests.answered.connect(self._on_tested)
+        self._tests.failed.connect(self._on_failed)
         self.title = label("Key", "ui_strong")
         self.state = make_wrapped_label("", "caption", "secondary")
         self.field = QLineEdit()
@@ -76,6 +81,7 @@ class KeySection(QWidget):
         self.field.returnPressed.connect(self._on_save)
         dress(self.field, "ui", "")
         self.save = button("Save the key", "", self._on_save)
+        self.test = button("Test the key", "", self._on_test)
         self.remove = button("Remove the key", "text", self._on_remove)
         self.refuse = button("Don't save", "", self._on_refused)
         self.agree = button("Save it anyway", "text", self._on_agreed)
@@ -113,6 +119,15 @@ class KeySection(QWidget):
     def _keep(self, key: str, *, allows_plain_http: bool = False) -> None:
         owner, keep = self._owner, self._assistant.set_key
         self._saves.ask(lambda: keep(owner, key, allows_plain_http=allows_plain_http), now=True)
+
+    def _on_test(self) -> None:
+        self._say("Waiting for the model…", "secondary")
+        self._tests.ask(lambda: self._assistant.check_model(CancelToken()), now=True)
+
+    def _on_tested(self, found: ModelCheck) -> None:
+        self._say(
+            f"The key works: {found.model}, {count(round(found.seconds * 1_000))} ms.", "secondary"
+        )
 
     def _on_remove(self) -> None:
         self._keep("")
@@ -159,6 +174,7 @@ class KeySection(QWidget):
         controls.addWidget(self.field)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
+        buttons.addWidget(self.test)
         buttons.addWidget(self.remove)
         buttons.addWidget(self.save)
         buttons.addWidget(self.refuse)

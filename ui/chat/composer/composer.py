@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from chains.models import EXTRACTIVE
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.chips import ChipRow, ChipState
 from ui.chat.composer.completion import Completer, Offers
@@ -37,12 +38,13 @@ _MODES = {
         "Ask, and the model looks things up by itself",
     ),
 }
+_SET_MODEL = "\n"  # no model has this name
 _HINT = "Enter sends, Shift+Enter starts a line.  @ note  # tag  / command"
 _TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
 
 
 class ModelOption(Protocol):
-    """A model that can be chosen: its name, its label, and the place where it runs."""
+    """A model that can be chosen: its name, label and properties, and where it runs."""
 
     @property
     def name(self) -> str: ...
@@ -50,6 +52,10 @@ class ModelOption(Protocol):
     def label(self) -> str: ...
     @property
     def where(self) -> str: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def is_set(self) -> bool: ...
 
 
 class Composer(Scaled, QWidget):
@@ -76,6 +82,7 @@ class Composer(Scaled, QWidget):
     attach_opened = Signal(object)
     file_requested = Signal()
     last_requested = Signal()
+    settings_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -89,6 +96,7 @@ class Composer(Scaled, QWidget):
         self.meter = Meter()
         self.modes = MenuButton("Mode", "books", "ui_strong")
         self.models = MenuButton("Model", "cpu", "ui_strong")
+        self._model = ""
         self._error, self._note = ComposerLine("danger"), ComposerLine("info")
         self.offer, self.queue = ComposerLine("info"), ComposerLine("info")
         self._hint = make_wrapped_label(_HINT, "caption", "tertiary")
@@ -119,11 +127,15 @@ class Composer(Scaled, QWidget):
         self._dress_mode()
 
     def set_models(self, choices: Sequence[ModelOption]) -> None:
-        """Set the models in the list of models."""
-        self.models.set_choices([(choice.name, choice.label, choice.where) for choice in choices])
+        """Set the models in the list of models, which offers to set one if none is set."""
+        shown = [(choice.name, choice.label, choice.summary) for choice in choices]
+        if any(choice.is_set and choice.name == EXTRACTIVE for choice in choices):
+            shown.append((_SET_MODEL, "Set a model…", ""))
+        self.models.set_choices(shown)
 
     def set_model(self, name: str) -> None:
         """Select a model by its name, without emitting `model_changed`."""
+        self._model = name
         self.models.set_value(name)
 
     def set_offers(self, offers: Offers) -> None:
@@ -138,6 +150,14 @@ class Composer(Scaled, QWidget):
     def open_modes(self) -> None:
         """Open the list of modes."""
         self.modes.open()
+
+    def _on_model_chosen(self, name: str) -> None:
+        if name == _SET_MODEL:
+            self.models.set_value(self._model)
+            self.settings_requested.emit()
+        else:
+            self._model = name
+            self.model_changed.emit(name)
 
     def open_models(self) -> None:
         """Open the list of models."""
@@ -248,7 +268,7 @@ class Composer(Scaled, QWidget):
         self.send.clicked.connect(self._on_send_clicked)
         self.meter.clicked.connect(lambda _checked=False: self.meter_clicked.emit())
         self.modes.chosen.connect(self._on_mode_chosen)
-        self.models.chosen.connect(self.model_changed)
+        self.models.chosen.connect(self._on_model_chosen)
 
     def _fit(self) -> None:
         left, right = set_in(self.width())

@@ -1,0 +1,129 @@
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.assistant import Assistant
+from app.config.models import LearnedLimits, ModelChoice, model_choices
+from app.config.settings import Settings
+from app.errors import TurnFailed
+from app.ledger import Ledger
+from chains.cancel import CancelToken
+from chains.errors import MissingKey, ModelUnavailable
+from chains.llm import server as servers
+from tests.support.model_server import Answer, Failure, ModelServer
+from tests.support.turns import ask
+
+VISION = {"id": "see", "max_model_len": 32_768, "capabilities": ["vision", "tools"]}
+
+Choices = Callable[..., dict[str, ModelChoice]]
+
+
+@pytest.fixture
+def choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Choices:
+    monkeypatch.setattr(servers, "_servers", servers._Servers())
+    ledger, limits = Ledger(tmp_path / "ledger.jsonl"), LearnedLimits(tmp_path / "limits.json")
+
+    def choose(**given: object) -> dict[str, ModelChoice]:
+        values = Settings.model_validate({k.replace("__", "."): v for k, v in given.items()})
+        return {choice.name: choice for choice in model_choices(values, ledger, limits)}
+
+    return choose
+
+
+@pytest.fixture
+def ollama() -> Iterator[ModelServer]:
+    with ModelServer(ollama_context=8_192) as server:
+        yield server
+
+
+def test_models_of_servers_on_this_computer_are_found_with_their_properties(
+    choices: Choices, ollama: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer(models=[VISION, {"id": "plain"}]) as vllm:
+        usual = {"ollama": ollama.root, "hosted_vllm": vllm.url, "lm_studio": "http://127.0.0.1:9"}
+        monkeypatch.setattr(servers, "LOCAL_SERVERS", usual)
+        found = choices()
+        asked = {(one.path, one.raw) for one in (*ollama.received, *vllm.received)}
+    assert list(found) == [
+        "extractive",
+        "ollama/scripted:latest",
+        "hosted_vllm/see",
+        "hosted_vllm/plain",
+    ]
+    seen = found["hosted_vllm/see"]
+    assert (seen.input_limit, seen.takes_tools, seen.sees, seen.is_local) == (
+        32_768,
+        True,
+        True,
+        True,
+    )
+    assert seen.summary == "32,768 tokens · tools · images · this computer"
+    assert found["hosted_vllm/plain"].summary == "this computer"
+    assert found["ollama/scripted:latest"].input_limit == 16_384  # chat.localContext
+    assert {raw for _, raw in asked} == {b""}  # only GET, without a body
+
+
+def test_no_other_computer_is_searched_for_servers(
+    choices: Choices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "LOCAL_SERVERS", {"ollama": "http://192.0.2.1:11434"})
+    monkeypatch.setattr(servers, "_is_listening", lambda _base: pytest.fail("it was asked"))
+    assert list(choices()) == ["extractive"]
+
+
+def test_a_known_model_has_its_limit_price_and_abilities(choices: Choices) -> None:
+    chosen = choices(chat__model="openai/gpt-4o")["openai/gpt-4o"]
+    assert chosen.summary == (
+        "128,000 tokens · $2.50 in, $10.00 out per million · tools · images · api.openai.com"
+    )
+    assert chosen.to_dict()["input_price"] == 2.5
+
+
+def test_a_limit_set_by_hand_holds_for_a_server_that_reports_none(choices: Choices) -> None:
+    with ModelServer() as server:
+        known = {"chat__apiBase": server.url, "chat__model": "scripted"}
+        assert choices(**known)["scripted"].input_limit is None
+        by_hand = choices(**known, chat__localContext=8_000)
+    assert by_hand["scripted"].input_limit == 8_000
+
+
+def test_a_limit_that_a_server_names_is_remembered(reading: Assistant, server: ModelServer) -> None:
+    named = Failure.saying(400, "This model's maximum context length is 6000 tokens.")
+    server.script(named, Answer("By the shed."))
+    reading.settings.set("chat.model", "scripted")
+    assert reading.preview(None, "Where?", "vault")["model_limit"] is None
+    with pytest.raises(TurnFailed):
+        ask(reading, "Where is the barrel?", mode="chat")
+    assert reading.preview(None, "Where?", "vault")["model_limit"] == 6_000
+    choice = next(one for one in reading.model_choices() if one.name == "scripted")
+    assert choice.input_limit == 6_000
+    reading.settings.set("chat.localContext", 9_000)
+    assert reading.preview(None, "Where?", "vault")["model_limit"] == 9_000
+
+
+def test_a_damaged_file_of_limits_counts_as_empty(tmp_path: Path) -> None:
+    file = tmp_path / "limits.json"
+    file.write_text("[1")
+    limits = LearnedLimits(file)
+    assert limits.find("openai openai/x", None) is None
+    limits.learn("openai openai/x", 5_000, None)
+    assert limits.find("openai openai/x", None) == 5_000
+    assert limits.find("openai openai/x", 8_000) is None
+
+
+def test_a_test_call_says_that_the_model_answers(assistant: Assistant, server: ModelServer) -> None:
+    assert assistant.check_model(CancelToken()).model == "gpt-4o"
+    (body,) = server.bodies
+    assert body["max_tokens"] <= 16
+    assert [call["kind"] for call in assistant.ledger.list_calls()][-1] == "model"
+    assert assistant.list_sessions() == []
+
+
+def test_a_test_call_says_why_there_is_no_answer(assistant: Assistant, server: ModelServer) -> None:
+    server.script(Failure(401))
+    with pytest.raises(MissingKey):
+        assistant.check_model(CancelToken())
+    assistant.settings.set("chat.apiBase", "http://127.0.0.1:9/v1")
+    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1 does not answer"):
+        assistant.check_model(CancelToken())
