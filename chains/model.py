@@ -199,6 +199,8 @@ def _read(stream: Any, emit: Emit[ModelEvent]) -> int | None:
         thought = thoughts.add(getattr(delta, "reasoning_content", None) or "")
         if thought and not emit(ModelReasoning(thought)):
             return None
+        for signature in _find_signatures(delta):
+            emit(ModelReasoning("", signature))
         has_text = has_text or bool(delta.content)
         text = words.add(delta.content or "")
         if text and not emit(ModelText(text)):
@@ -236,6 +238,14 @@ def _pieces(stream: Any) -> Iterator[Any]:
         if not stream.received_finish_reason:
             raise
         _log.info("What follows an answer cannot be read: %s", type(error).__name__)
+
+
+def _find_signatures(delta: Any) -> Iterator[str]:
+    """Yield the signatures of finished reasoning, or the encrypted reasoning in place of a text."""
+    for block in getattr(delta, "thinking_blocks", None) or ():
+        signature = block.get("signature") or block.get("data")
+        if isinstance(signature, str) and signature:
+            yield signature
 
 
 def _usage(counted: Any) -> Usage | None:

@@ -122,16 +122,23 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """A part of a message with a model's reasoning before its answer."""
+    """A part of a message with a model's reasoning before its answer.
+
+    Attributes:
+        signature: the provider's signature of the text, which has to come back with it unchanged.
+            With an empty text it is the reasoning itself, encrypted. Empty for most providers.
+    """
 
     text: str
+    signature: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", replace_surrogates(self.text))
 
     def to_dict(self) -> dict[str, object]:
         """Return the part as JSON."""
-        return {"type": "reasoning", "text": self.text}
+        signed = {"signature": self.signature} if self.signature else {}
+        return {"type": "reasoning", "text": self.text, **signed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +350,11 @@ def _read_tool_call(data: Mapping[str, object]) -> ToolCallPart:
     return ToolCallPart(_read_text(data, "id"), _read_text(data, "name"), arguments)
 
 
+def _read_reasoning(data: Mapping[str, object]) -> ReasoningPart:
+    signature = _read_text(data, "signature") if "signature" in data else ""
+    return ReasoningPart(_read_text(data, "text"), signature)
+
+
 def _read_tool_result(data: Mapping[str, object]) -> ToolResultPart:
     is_error = data.get("is_error", False)
     if not isinstance(is_error, bool):
@@ -352,7 +364,7 @@ def _read_tool_result(data: Mapping[str, object]) -> ToolResultPart:
 
 _PART_READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Part]]] = {
     "text": lambda data: TextPart(_read_text(data, "text")),
-    "reasoning": lambda data: ReasoningPart(_read_text(data, "text")),
+    "reasoning": _read_reasoning,
     "image": lambda data: ImagePart(_read_text(data, "media_type"), _read_text(data, "data")),
     "tool_call": _read_tool_call,
     "tool_result": _read_tool_result,

@@ -282,7 +282,7 @@ def _trim(message: Message) -> Message:
 
 def _trim_part(part: Part) -> Part:
     if isinstance(part, TextPart | ReasoningPart):
-        return replace(part, text=TRIMMED)
+        return type(part)(TRIMMED)  # without a signature, which holds for the whole text only
     if isinstance(part, ToolResultPart):
         return replace(part, content=TRIMMED)
     return part

@@ -66,9 +66,14 @@ class ModelText:
 
 @dataclass(frozen=True)
 class ModelReasoning:
-    """The next piece of the model's reasoning."""
+    """The next piece of the model's reasoning.
+
+    Attributes:
+        signature: the signature of the reasoning since the last one, which ends it; or empty.
+    """
 
     text: str
+    signature: str = ""
 
 
 @dataclass(frozen=True)

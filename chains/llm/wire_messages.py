@@ -265,6 +265,9 @@ def _merge_messages(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict
     merged: dict[str, Any] = {"role": first["role"], "content": blocks or (None if calls else "")}
     if thoughts:
         merged["reasoning_content"] = "\n\n".join(thoughts)
+    signed = [block for m in (first, second) for block in m.get("thinking_blocks", ())]
+    if signed:
+        merged["thinking_blocks"] = signed
     return merged | {"tool_calls": calls} if calls else merged
 
 
@@ -305,9 +308,19 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
     wired: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
     if thought and keeps_reasoning:
         wired["reasoning_content"] = thought
+    signed = [_sign(part) for part in _parts(content, "reasoning") if part.get("signature")]
+    if signed and keeps_reasoning:
+        wired["thinking_blocks"] = signed
     if calls:
         wired["tool_calls"] = calls
     return wired
+
+
+def _sign(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return signed reasoning as a thinking block; without a text it is encrypted."""
+    if not part["text"]:
+        return {"type": "redacted_thinking", "data": part["signature"]}
+    return {"type": "thinking", "thinking": part["text"], "signature": part["signature"]}
 
 
 def _add_mark(message: dict[str, Any]) -> dict[str, Any]:

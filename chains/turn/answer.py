@@ -95,6 +95,7 @@ class _Partial:
     warnings: list[str] = field(default_factory=list)
     wire: Mapping[str, Any] | None = None
     thoughts: list[str] = field(default_factory=list)
+    signed: list[ReasoningPart] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()
 
     @property
@@ -106,8 +107,16 @@ class _Partial:
         """The message: plain text, or reasoning and text followed by tool calls."""
         if not self.calls:
             return Message("assistant", self.text)
-        parts = (ReasoningPart("".join(self.thoughts)), TextPart(self.text))
-        return Message("assistant", (*(part for part in parts if part.text), *self.calls))
+        rest = (ReasoningPart("".join(self.thoughts)), TextPart(self.text))
+        parts = (*self.signed, *(part for part in rest if part.text), *self.calls)
+        return Message("assistant", parts)
+
+    def add_reasoning(self, piece: ModelReasoning) -> None:
+        """Add a piece of reasoning; a signature ends the part that it signs."""
+        self.thoughts.append(piece.text)
+        if piece.signature:
+            self.signed.append(ReasoningPart("".join(self.thoughts), piece.signature))
+            self.thoughts.clear()
 
 
 ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
@@ -219,11 +228,12 @@ class AnswerStream:
             case ModelSent(body):
                 partial.wire = body
                 partial.thoughts.clear()  # of an attempt that failed before any text
+                partial.signed.clear()
                 self._is_unsaved = True
             case ModelText(text):
                 yield from self._add_text(self._escapes.add(text))
-            case ModelReasoning(text):
-                partial.thoughts.append(text)
+            case ModelReasoning():
+                partial.add_reasoning(event)
             case ModelCalls(calls) if self._read_calls is not None:
                 partial.calls = self._read_calls(calls)
             case ModelWaiting(seconds, reason):

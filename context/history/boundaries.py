@@ -239,7 +239,7 @@ def _trim_part(part: Part) -> Part:
     if _size(part) <= _TRIMMED_BYTES:
         return part
     if isinstance(part, TextPart | ReasoningPart):
-        return replace(part, text=TRIMMED)
+        return type(part)(TRIMMED)  # without a signature, which holds for the whole text only
     if isinstance(part, ToolResultPart) and not is_offload_stub(part.content):
         return replace(part, content=TRIMMED)
     return part

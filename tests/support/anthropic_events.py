@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from tests.support.model_server import Answer
 
 
+SIGNATURE = "c2lnbmVkIGJ5IHRoZSBzZXJ2aWNl"
+
+
 def anthropic_events(answer: "Answer", model: str) -> Iterator[str]:
     """Yield the JSON of each event."""
     usage = {"input_tokens": 100, "output_tokens": 1, "cache_read_input_tokens": 40}
@@ -16,6 +19,9 @@ def anthropic_events(answer: "Answer", model: str) -> Iterator[str]:
     blocks = (
         [({"type": "text", "text": ""}, "text_delta", "text", answer.text)] if answer.text else []
     )
+    if answer.reasoning:
+        thinking = {"type": "thinking", "thinking": "", "signature": ""}
+        blocks.insert(0, (thinking, "thinking_delta", "thinking", answer.reasoning))
     blocks += [
         (
             {"type": "tool_use", "id": id, "name": name, "input": {}},
@@ -30,6 +36,9 @@ def anthropic_events(answer: "Answer", model: str) -> Iterator[str]:
         for start in range(0, len(said), answer.chunk_chars):
             piece = {"type": kind, field: said[start : start + answer.chunk_chars]}
             yield _event("content_block_delta", index=index, delta=piece)
+        if kind == "thinking_delta":
+            signed = {"type": "signature_delta", "signature": SIGNATURE}
+            yield _event("content_block_delta", index=index, delta=signed)
         yield _event("content_block_stop", index=index)
     reason = "tool_use" if answer.calls else "end_turn"
     yield _event("message_delta", delta={"stop_reason": reason}, usage={"output_tokens": 10})

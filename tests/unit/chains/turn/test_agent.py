@@ -16,6 +16,7 @@ from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
 from context.log.entries import MessageEntry
+from tests.support.anthropic_events import SIGNATURE
 from tests.support.memory_session import ListSearch, hit
 from tests.support.model_server import Answer, ModelServer
 from vault.errors import NoteUnreadable
@@ -225,6 +226,20 @@ def test_what_was_thought_goes_back_within_the_turn_only(run, server):
     run("And?")
     assert server.bodies[1]["messages"][-2]["reasoning_content"] == "Hm, let me see."
     assert not any("reasoning_content" in message for message in server.bodies[2]["messages"])
+
+
+def test_signed_reasoning_goes_back_unchanged_within_the_turn_only(run, server, session):
+    server.script(calling(("list_folder", {}), reasoning="Hm, let me see."), Answer("Ok"))
+    run(model=CLAUDE)
+    run("And?", model=CLAUDE)
+    block = {"type": "thinking", "thinking": "Hm, let me see.", "signature": SIGNATURE}
+    within, later = server.bodies[1]["messages"], server.bodies[2]["messages"]
+    (said,) = [message for message in within if message["role"] == "assistant"]
+    assert said["content"][0] == block
+    assert [part["type"] for part in said["content"]] == ["thinking", "tool_use"]
+    assert SIGNATURE not in json.dumps(later)
+    stored = [entry.message for entry in session.path() if isinstance(entry, MessageEntry)]
+    assert any(SIGNATURE in json.dumps(message.to_dict()) for message in stored)
 
 
 def test_the_usage_is_that_of_all_requests(run, server):
