@@ -7,7 +7,8 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
 ```
 
 - `run`: the steps of a turn in order. Also preview, rebuild, compaction and reading cost.
-- `answer`: streams one answer, stores it even if it fails, and builds the result of the turn.
+- `answer`: streams one answer, and stores it even if it fails.
+- `result`: ends a turn after its answer, and builds its result.
 - `agent`: the loop of an agent: call the model, run its tool calls, call the model again.
 - `approvals`: the tool calls that ask first: propose, ask a person, apply.
 - `calls`: single calls outside of an answer: the test of a model, the title of a chat.

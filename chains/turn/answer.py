@@ -1,23 +1,17 @@
-"""Stream the answer of a turn, store it, end the turn and build its result.
+"""Stream the answer of a turn, and store it.
 
 A partial answer is kept. After a cancel, a broken connection or an error it is stored as it is.
 """
 
-import contextlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from chains.citations.check import CitationReport
 from chains.citations.quotes import EscapeRemover
-from chains.concurrency import call
 from chains.errors import Cancelled
 from chains.events import (
-    CITES_NOTHING,
-    AskResult,
     ContextPrepared,
     Event,
-    MessageEnded,
     Status,
     Step,
     TextDelta,
@@ -36,12 +30,11 @@ from chains.llm.port import (
     RequestedCall,
 )
 from chains.models import EXTRACTIVE
-from chains.request.draft import PreparedTurn, prepare_step, run_end_hooks
+from chains.request.draft import PreparedTurn, prepare_step
 from chains.request.epochs import remember_sent
 from chains.request.request import TurnContext
-from chains.request.usage import CallUsage, build_usage_entry, sum_usage
-from chains.retrieval.map_reduce import MapReduceResult
-from chains.turn.compact import compact, compact_at_end, prepare_request
+from chains.request.usage import CallUsage, build_usage_entry
+from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_answer_hooks
 from context.errors import ContextOverflow
 from context.layers import Segment
@@ -49,7 +42,7 @@ from context.log.entries import Entry, MessageEntry
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, list_tool_calls
 from context.report.report import ContextReport
 
-__all__ = ["AnswerStream", "TurnAnswer", "build_dry_result", "build_result", "end_turn"]
+__all__ = ["AnswerStream", "TurnAnswer"]
 
 # Token counts differ up to threefold in non-Latin scripts. Below this share, text is missing.
 LEAST_COUNTED_SHARE: Final = 0.25
@@ -324,82 +317,3 @@ class AnswerStream:
         is_saved = saved is not None and saved[0] is turn and saved[1] is wire
         if not (is_saved and session.save_report(*kept)):
             session.save_request(*kept, prepared.encode_body(), wire)
-
-
-def end_turn(context: TurnContext, answer: TurnAnswer) -> Iterator[Event]:
-    """End a turn with its stored answer: run the `turn_end` hooks, and compact if it is due.
-
-    Raises:
-        ContextHookError: a hook failed. The answer is kept.
-    """
-    yield MessageEnded(answer.entry, "assistant", answer.turn, context.session.id)
-    hooks = context.customization.hooks
-    if hooks is not None and hooks.has("context"):
-        with contextlib.suppress(Cancelled):
-            if entries := call(lambda: run_end_hooks(context, answer.turn), context.cancel):
-                context.session.append(entries)
-    if answer.status == "complete":
-        with contextlib.suppress(Cancelled):
-            yield from compact_at_end(context, answer.turn)
-    yield ContextPrepared(answer.report)
-
-
-def build_result(
-    context: TurnContext,
-    answer: TurnAnswer,
-    checked: CitationReport,
-    read: MapReduceResult | None = None,
-) -> AskResult:
-    """Build the result of a turn.
-
-    Args:
-        checked: the checked citations of the answer.
-        read: the result of the map-reduce over attachments, or None if there was none.
-    """
-    request = context.request
-    is_uncited = (
-        answer.status == "complete"
-        and request.mode == "vault"
-        and request.model != EXTRACTIVE
-        and not checked.citations
-    )
-    return AskResult(
-        session=context.session.id,
-        turn=answer.turn,
-        entry=answer.entry,
-        mode=request.mode,
-        answer=answer.text,
-        status=answer.status,
-        citations=checked.citations,
-        unverified=checked.unverified,
-        model=request.model,
-        usage=answer.usage if read is None else sum_usage(read.calls, answer.usage),
-        warnings=(*answer.report.warnings, *((CITES_NOTHING,) if is_uncited else ())),
-        context=answer.report.to_dict(),
-        tools=answer.tools,
-        read_whole=None if read is None else read.summary,
-        searched=request.searched or None,
-    )
-
-
-def build_dry_result(
-    context: TurnContext, report: ContextReport, read: MapReduceResult | None = None
-) -> AskResult:
-    """Build the result of a dry run, which has no answer."""
-    session, request = context.session, context.request
-    return AskResult(
-        session=session.id if session.path() else None,
-        turn=None,
-        entry=None,
-        mode=request.mode,
-        answer="",
-        status="complete",
-        citations=(),
-        unverified=(),
-        model=request.model,
-        usage=None,
-        warnings=report.warnings,
-        context=report.to_dict(),
-        read_whole=None if read is None else read.summary,
-        searched=request.searched or None,
-    )

@@ -30,13 +30,7 @@ from chains.retrieval.attachments import (
 from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.retrieval.retrieve import RetrievalResult, retrieve
 from chains.turn.agent import AgentLoop
-from chains.turn.answer import (
-    AnswerStream,
-    TurnAnswer,
-    build_dry_result,
-    build_result,
-    end_turn,
-)
+from chains.turn.answer import AnswerStream, TurnAnswer
 from chains.turn.compact import (
     add_summaries,
     compact,
@@ -44,6 +38,7 @@ from chains.turn.compact import (
 )
 from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hooks
 from chains.turn.regenerate import find_last_question, redraft_turn
+from chains.turn.result import build_dry_result, build_result, end_turn
 from context.fit.compact import CompactionReport
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry

@@ -1,0 +1,104 @@
+"""End a turn after its answer is stored, and build the result of the turn."""
+
+import contextlib
+from collections.abc import Iterator
+
+from chains.citations.check import CitationReport
+from chains.concurrency import call
+from chains.errors import Cancelled
+from chains.events import (
+    CITES_NOTHING,
+    AskResult,
+    ContextPrepared,
+    Event,
+    MessageEnded,
+)
+from chains.models import EXTRACTIVE
+from chains.request.draft import run_end_hooks
+from chains.request.request import TurnContext
+from chains.request.usage import sum_usage
+from chains.retrieval.map_reduce import MapReduceResult
+from chains.turn.answer import TurnAnswer
+from chains.turn.compact import compact_at_end
+from context.report.report import ContextReport
+
+__all__ = ["build_dry_result", "build_result", "end_turn"]
+
+
+def end_turn(context: TurnContext, answer: TurnAnswer) -> Iterator[Event]:
+    """End a turn with its stored answer: run the `turn_end` hooks, and compact if it is due.
+
+    Raises:
+        ContextHookError: a hook failed. The answer is kept.
+    """
+    yield MessageEnded(answer.entry, "assistant", answer.turn, context.session.id)
+    hooks = context.customization.hooks
+    if hooks is not None and hooks.has("context"):
+        with contextlib.suppress(Cancelled):
+            if entries := call(lambda: run_end_hooks(context, answer.turn), context.cancel):
+                context.session.append(entries)
+    if answer.status == "complete":
+        with contextlib.suppress(Cancelled):
+            yield from compact_at_end(context, answer.turn)
+    yield ContextPrepared(answer.report)
+
+
+def build_result(
+    context: TurnContext,
+    answer: TurnAnswer,
+    checked: CitationReport,
+    read: MapReduceResult | None = None,
+) -> AskResult:
+    """Build the result of a turn.
+
+    Args:
+        checked: the checked citations of the answer.
+        read: the result of the map-reduce over attachments, or None if there was none.
+    """
+    request = context.request
+    is_uncited = (
+        answer.status == "complete"
+        and request.mode == "vault"
+        and request.model != EXTRACTIVE
+        and not checked.citations
+    )
+    return AskResult(
+        session=context.session.id,
+        turn=answer.turn,
+        entry=answer.entry,
+        mode=request.mode,
+        answer=answer.text,
+        status=answer.status,
+        citations=checked.citations,
+        unverified=checked.unverified,
+        model=request.model,
+        usage=answer.usage if read is None else sum_usage(read.calls, answer.usage),
+        warnings=(*answer.report.warnings, *((CITES_NOTHING,) if is_uncited else ())),
+        context=answer.report.to_dict(),
+        tools=answer.tools,
+        read_whole=None if read is None else read.summary,
+        searched=request.searched or None,
+    )
+
+
+def build_dry_result(
+    context: TurnContext, report: ContextReport, read: MapReduceResult | None = None
+) -> AskResult:
+    """Build the result of a dry run, which has no answer."""
+    session, request = context.session, context.request
+    return AskResult(
+        session=session.id if session.path() else None,
+        turn=None,
+        entry=None,
+        mode=request.mode,
+        answer="",
+        status="complete",
+        citations=(),
+        unverified=(),
+        model=request.model,
+        usage=None,
+        warnings=report.warnings,
+        context=report.to_dict(),
+        read_whole=None if read is None else read.summary,
+        searched=request.searched or None,
+    )
