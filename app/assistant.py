@@ -338,6 +338,11 @@ class Assistant:
             raise InvalidRequest("No model is set, so there is nothing to test.")
         return self._asking.check_model(model, cancel)
 
+    def has_model(self, model: str) -> bool:
+        """Return whether a service or the user's server has a model of this name."""
+        found = describe(model, self.settings.values.chat_api_base)
+        return model == EXTRACTIVE or found.endpoint is not None
+
     def key_provider(self, model: str) -> str | None:
         """Return the provider or the address whose key a model needs; None if it needs none."""
         return describe(model, self.settings.values.chat_api_base).key_provider

@@ -5,16 +5,32 @@ nor sent to a model.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
 from app.assistant import Assistant
+from app.customize.commands import (
+    MessageDraft,
+    OpenPlace,
+    UserCommand,
+    expand_command,
+    list_user_commands,
+)
 from app.errors import InvalidRequest, NotFound
+from app.sessions.export import write_export
 from chains.events import Mode
 from context.report.markdown import envelope_markdown, report_markdown
 
-__all__ = ["COMMANDS", "CommandResult", "Situation", "SlashCommand", "parse", "run"]
+__all__ = [
+    "COMMANDS",
+    "CommandResult",
+    "Situation",
+    "SlashCommand",
+    "make_command",
+    "parse",
+    "run",
+]
 
 # A path such as `/etc/hosts` and a comment such as `// why` are text.
 _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?\s*", re.DOTALL)
@@ -22,11 +38,16 @@ _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?\s*", r
 
 @dataclass(frozen=True)
 class Situation:
-    """The chat, the mode and the model of a command; the chat is None before its first message."""
+    """The chat, the mode and the model of a command; the chat is None before its first message.
+
+    Attributes:
+        place: the note that is open in the window.
+    """
 
     session: str | None
     mode: Mode | None = None
     model: str | None = None
+    place: OpenPlace = field(default_factory=OpenPlace)
 
 
 @dataclass(frozen=True)
@@ -37,11 +58,17 @@ class CommandResult:
         markdown: the text to show in the chat; may be empty.
         begins_chat: whether to begin a new chat.
         compacts: the facts that a compaction should keep above all; None for no compaction.
+        model: the model for the next messages; None keeps it.
+        mode: the mode for the next messages; None keeps it.
+        message: a message to send; None sends nothing.
     """
 
     markdown: str = ""
     begins_chat: bool = False
     compacts: str | None = None
+    model: str | None = None
+    mode: Mode | None = None
+    message: MessageDraft | None = None
 
 
 @dataclass(frozen=True)
@@ -59,8 +86,12 @@ class SlashCommand:
     act: Callable[[Assistant, Situation, str], CommandResult]
 
 
-def parse(text: str) -> tuple[SlashCommand, str] | None:
+def parse(text: str, own: Sequence[UserCommand] = ()) -> tuple[SlashCommand, str] | None:
     """Return the command of a message with its argument; None if the message is plain text.
+
+    Args:
+        text: the message.
+        own: the user's own commands. A command of Strata precedes one of the same name.
 
     Raises:
         NotFound: the message looks like a command, but no command has this name.
@@ -69,7 +100,7 @@ def parse(text: str) -> tuple[SlashCommand, str] | None:
     if match is None:
         return None
     name = match["name"].lower()
-    for command in COMMANDS:
+    for command in (*COMMANDS, *map(make_command, own)):
         if command.name == name:
             return command, (match["argument"] or "").strip()
     raise NotFound(f"There is no command /{match['name']}.", hint="/help lists the commands.")
@@ -86,6 +117,17 @@ def run(
     if argument and not command.argument:
         raise InvalidRequest(f"/{command.name} takes nothing behind it.")
     return command.act(assistant, situation, argument)
+
+
+def make_command(own: UserCommand) -> SlashCommand:
+    """Return a command of the user's own as a slash command."""
+
+    def act(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
+        library = assistant.library
+        resolve = library.build_link_resolver().resolve if library else lambda _name: None
+        return CommandResult(message=expand_command(own, argument, situation.place, resolve))
+
+    return SlashCommand(own.name, "[text]", own.help, act)
 
 
 def _context(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
@@ -120,12 +162,50 @@ def _undo(assistant: Assistant, situation: Situation, argument: str) -> CommandR
     return CommandResult(f"{undone.describe()}\n")
 
 
+def _model(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
+    if not argument:
+        current = situation.model or assistant.settings.values.chat_model
+        marks = {current: "**"}
+        rows = [
+            f"| {marks.get(one.name, '')}{one.name}{marks.get(one.name, '')} | {one.summary} |"
+            for one in assistant.model_choices()
+        ]
+        return CommandResult("\n".join(["| model | properties |", "|---|---|", *rows]) + "\n")
+    if not assistant.has_model(argument):
+        raise NotFound(
+            f"No service has a model named {argument}.",
+            hint=f"Put the service in front of it, as in openai/{argument}. /model lists models.",
+        )
+    return CommandResult(f"The model of the next messages is {argument}.\n", model=argument)
+
+
+def _mode(_assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
+    modes: tuple[Mode, ...] = get_args(Mode)
+    chosen = next((mode for mode in modes if mode == argument.lower()), None)
+    if chosen is not None:
+        return CommandResult(f"The mode of the next messages is {chosen}.\n", mode=chosen)
+    if argument:
+        raise InvalidRequest(f"/mode takes one of {', '.join(modes)}.")
+    return CommandResult(f"The mode is {situation.mode}. Others: {', '.join(modes)}.\n")
+
+
+def _export(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
+    if situation.session is None:
+        return CommandResult("There is nothing to export in this chat yet.\n")
+    if argument not in ("", "md", "json"):
+        raise InvalidRequest("/export takes md or json.")
+    title, text = assistant.history.export(situation.session, argument or "md")
+    file = write_export(assistant.paths.exports, title, text, f".{argument or 'md'}")
+    return CommandResult(f"Exported to `{file}`.\n")
+
+
 def _new(_assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
     return CommandResult(begins_chat=True)
 
 
-def _help(_assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
-    rows = [f"| `{_usage(command)}` | {command.help} |" for command in COMMANDS]
+def _help(assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
+    own = map(make_command, list_user_commands(assistant.paths.commands))
+    rows = [f"| `{_usage(command)}` | {command.help} |" for command in (*COMMANDS, *own)]
     return CommandResult("\n".join(["| command | does |", "|---|---|", *rows]) + "\n")
 
 
@@ -137,6 +217,9 @@ COMMANDS = (
     SlashCommand("context", "[last] [full]", "Shows what the next request would hold", _context),
     SlashCommand("compact", "[what to keep]", "Sums up all but the last question", _compact),
     SlashCommand("undo", "[run]", "Undoes the last edits of notes in this chat", _undo),
+    SlashCommand("model", "[name]", "Lists the models, or chooses one", _model),
+    SlashCommand("mode", "[mode]", "Shows the mode, or chooses another one", _mode),
+    SlashCommand("export", "[md|json]", "Writes this chat to a file", _export),
     SlashCommand("new", "", "Begins a new chat", _new),
     SlashCommand("help", "", "Lists the commands", _help),
 )

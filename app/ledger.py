@@ -1,6 +1,6 @@
 """The ledger: a file with every call that leaves Strata, written before the call is made.
 
-Each call is one line of JSON in `ledger.jsonl`, and its result is a second line with the same id.
+Each call is one line of JSON in `ledger.log`, and its result is a second line with the same id.
 The file belongs to its owner only. Several processes append to it under a lock. Above
 `MAX_BYTES` the older half is removed.
 """

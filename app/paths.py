@@ -49,6 +49,16 @@ class Paths:
         return self.config / "prompts"
 
     @property
+    def commands(self) -> Path:
+        """The folder with the user's own commands."""
+        return self.config / "commands"
+
+    @property
+    def exports(self) -> Path:
+        """The folder of chats that were exported by a command."""
+        return self.data / "exports"
+
+    @property
     def hooks(self) -> Path:
         """The folder with the user's own hooks."""
         return self.config / "hooks"
@@ -86,7 +96,7 @@ class Paths:
     @property
     def ledger(self) -> Path:
         """The file that lists every call that left Strata."""
-        return self.state / "ledger.jsonl"
+        return self.state / "ledger.log"
 
     @property
     def mcp(self) -> Path:

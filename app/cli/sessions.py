@@ -59,6 +59,11 @@ def _fork(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
     output.show(lambda: {"session": copy, "branchedFrom": session}, [copy])
 
 
+def _export(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    _title, text = assistant.history.export(args.session, "json" if output.is_json else args.format)
+    output.write(text if args.format == "json" or output.is_json else cli_text.plain(text))
+
+
 def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Compact a chat, and return the exit code."""
     try:
@@ -101,4 +106,4 @@ def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
     yield cli_text.plain(text)
 
 
-_ACTIONS = {"list": _list, "show": _show, "fork": _fork}
+_ACTIONS = {"list": _list, "show": _show, "fork": _fork, "export": _export}

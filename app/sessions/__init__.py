@@ -13,6 +13,7 @@
     user_messages      User messages: their mode, their attachments, and restoring these.
     branches           Select, fork and summarise branches; label and pin entries.
     request_history    Show past requests, and why a note was or was not sent.
+    export             A chat as a Markdown document.
     transcript         A chat as values for display.
     transcript_reader  Build a transcript from a log.
 
@@ -25,6 +26,7 @@ __all__ = [
     "agent",
     "ask",
     "branches",
+    "export",
     "file",
     "mcp",
     "request_history",

@@ -1,5 +1,6 @@
 """Show past requests of a chat, its transcript, and why a note was or was not sent."""
 
+import json
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,6 +8,7 @@ from typing import Any, Final
 from app.errors import NotFound
 from app.library.library import Library
 from app.sessions.ask import TurnRunner
+from app.sessions.export import export_markdown
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
 from app.sessions.transcript import ChatTranscript
@@ -43,6 +45,24 @@ class RequestHistory:
         stored = _kept_request(chat)
         report = None if stored is None else stored.report
         return build_transcript(self._sessions.info(session).title, chat.log.entries, report)
+
+    def export(self, session: str, kind: str) -> tuple[str, str]:
+        """Return the title of a chat, and the chat as a document.
+
+        Args:
+            session: the chat.
+            kind: `md` for Markdown, or `json` for the entries of the log.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+        """
+        found = self.transcript(session)
+        if kind == "md":
+            return found.title, export_markdown(found)
+        chat = self._sessions.read(session)
+        entries = [entry.to_dict() for entry in chat.log.entries]
+        document = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
+        return found.title, json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
     def last_context(
         self, session: str, full: bool = False, entry: str | None = None

@@ -5,13 +5,22 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
-from app.commands import COMMANDS, CommandResult, Situation, SlashCommand, parse, run
+from app.commands import (
+    COMMANDS,
+    CommandResult,
+    Situation,
+    SlashCommand,
+    make_command,
+    parse,
+    run,
+)
+from app.customize.commands import list_user_commands
 from app.errors import AppError, describe
 from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
 from ui.widgets.completion_list import Choice
 
-__all__ = ["CommandController", "command_choices"]
+__all__ = ["CommandController", "list_command_choices"]
 
 
 class CommandController(QObject):
@@ -19,11 +28,15 @@ class CommandController(QObject):
 
     Signals: `succeeded` is emitted after a command. `failed` carries the typed text and the error.
     `compact_requested` carries the user's instructions for the summary, which may be empty.
+    `model_chosen` and `mode_chosen` carry a name. `message_made` carries a `MessageDraft` to send.
     """
 
     succeeded = Signal()
     failed = Signal(str, object)
     compact_requested = Signal(str)
+    model_chosen = Signal(str)
+    mode_chosen = Signal(str)
+    message_made = Signal(object)
 
     def __init__(
         self,
@@ -39,7 +52,7 @@ class CommandController(QObject):
     def run(self, text: str, situation: Situation) -> bool:
         """Run the slash command in a text; return False if the text is not a command."""
         try:
-            parsed = parse(text)
+            parsed = parse(text, list_user_commands(self._assistant.paths.commands))
         except AppError as error:
             self.failed.emit(text, describe(error))
             return True
@@ -70,10 +83,17 @@ class CommandController(QObject):
             self._frame.navigation.open_session(None)
         if result.compacts is not None:
             self.compact_requested.emit(result.compacts)
+        if result.model is not None:
+            self.model_chosen.emit(result.model)
+        if result.mode is not None:
+            self.mode_chosen.emit(result.mode)
+        if result.message is not None:
+            self.message_made.emit(result.message)
 
 
-def command_choices() -> list[Choice]:
-    """Return the slash commands as choices for completion."""
+def list_command_choices(assistant: Assistant) -> list[Choice]:
+    """Return the slash commands and the user's own commands as choices for completion."""
+    own = map(make_command, list_user_commands(assistant.paths.commands))
     return [
         Choice(
             command.name,
@@ -82,5 +102,5 @@ def command_choices() -> list[Choice]:
             detail=command.help,
             beside=command.argument,
         )
-        for command in COMMANDS
+        for command in (*COMMANDS, *own)
     ]

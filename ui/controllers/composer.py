@@ -9,6 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from app.assistant import Assistant
 from app.commands import Situation
 from app.config.models import ModelChoice
+from app.customize.commands import MessageDraft, OpenPlace
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import ChatTranscript, UserItem
 from chains.events import Mode
@@ -17,7 +18,7 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
 from ui.chat.composer.parts import Action, ComposerLine
 from ui.controllers.attachments import AttachmentController
-from ui.controllers.commands import CommandController, command_choices
+from ui.controllers.commands import CommandController, list_command_choices
 from ui.controllers.drafts import DraftStore, NextMessage, UnsentMessage
 from ui.controllers.long_message import LongMessageController
 from ui.controllers.map_reduce import ReadWholeController
@@ -94,7 +95,9 @@ class ComposerController(QObject):
 
     def set_offers(self, offers: Offers) -> None:
         """Set the notes, folders and tags that the composer completes, besides slash commands."""
-        whole = Offers(offers.notes, offers.folders, offers.tags, command_choices())
+        whole = Offers(
+            offers.notes, offers.folders, offers.tags, list_command_choices(self._assistant)
+        )
         self._composer.set_offers(whole)
 
     def set_mode(self, mode: Mode) -> None:
@@ -121,7 +124,9 @@ class ComposerController(QObject):
     def submit(self, text: str) -> None:
         """Run the text as a slash command if it is one; otherwise send it as a message."""
         session = self._session
-        situation = Situation(session.session, session.mode_in_force, session.model)
+        note = self._frame.column.note
+        place = OpenPlace(note.path, note.text.find_selected_lines() if note.path else None)
+        situation = Situation(session.session, session.mode_in_force, session.model, place)
         self._composer.clear_error()
         if not self.commands.run(text, situation):
             self.send(text)
@@ -201,6 +206,9 @@ class ComposerController(QObject):
         self.long_message.failed.connect(self._composer.show_error)
         self.commands.succeeded.connect(self.clear)
         self.commands.failed.connect(self._on_command_failed)
+        self.commands.model_chosen.connect(self._on_command_model)
+        self.commands.mode_chosen.connect(self._on_mode_changed)
+        self.commands.message_made.connect(self._on_message_made)
 
     def _ways_to_fit(self) -> list[tuple[str, Callable[[], object]]]:
         ways = list(self.long_message.ways)
@@ -320,6 +328,16 @@ class ComposerController(QObject):
         self._session.model = model
         self.check()
         self.changed.emit(True)
+
+    def _on_command_model(self, model: str) -> None:
+        self._composer.set_model(model)
+        self._on_model_changed(model)
+
+    def _on_message_made(self, draft: MessageDraft) -> None:
+        """Send the message of a command, with its attachments."""
+        selected = (Attachment(one.path, (one.first, one.last)) for one in draft.selections)
+        self.attach([*map(Attachment, draft.attach), *selected])
+        self.send(draft.text)
 
     def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
         message = f"{info.message} {info.hint or ''}".strip()

@@ -444,6 +444,9 @@ def test_notes_folders_and_tags_are_offered_once_they_are_known(
         "/context",
         "/compact",
         "/undo",
+        "/model",
+        "/mode",
+        "/export",
         "/new",
         "/help",
     ]

@@ -21,7 +21,7 @@ from vault.errors import VectorStoreFailed
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "state" / "ledger.jsonl"
+    return tmp_path / "state" / "ledger.log"
 
 
 def call(host: str = "api.openai.com") -> OutgoingCall:
@@ -87,7 +87,7 @@ def test_a_damaged_ledger_is_set_aside_and_its_good_lines_are_kept(path: Path) -
     path.write_bytes(b"\xff\xfe no JSON\n" + good + b"[1]\n")
     Ledger(path).record(call("second"))
     assert hosts(path) == ["first", "second"]
-    assert b"no JSON" in path.with_name("ledger.jsonl.damaged").read_bytes()
+    assert b"no JSON" in path.with_name("ledger.log.damaged").read_bytes()
 
 
 def test_a_line_that_a_crash_cut_off_spoils_no_other(path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_line_that_a_crash_cut_off_spoils_no_other(path: Path) -> None:
     path.write_bytes(path.read_bytes() + b'{"id": "12')
     Ledger(path).record(call("second"))
     assert hosts(path) == ["first", "second"]
-    assert not path.with_name("ledger.jsonl.damaged").exists()
+    assert not path.with_name("ledger.log.damaged").exists()
 
 
 def test_several_processes_write_whole_lines(path: Path) -> None:
@@ -112,7 +112,7 @@ def test_several_processes_write_whole_lines(path: Path) -> None:
     assert [one.wait(120) for one in running] == [0, 0, 0]
     for line in path.read_text("ascii").splitlines():
         json.loads(line)
-    assert not path.with_name("ledger.jsonl.damaged").exists()
+    assert not path.with_name("ledger.log.damaged").exists()
     assert path.stat().st_size <= 20_000
 
 

@@ -22,7 +22,7 @@ Choices = Callable[..., dict[str, ModelChoice]]
 @pytest.fixture
 def choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Choices:
     monkeypatch.setattr(servers, "_servers", servers._Servers())
-    ledger, limits = Ledger(tmp_path / "ledger.jsonl"), LearnedLimits(tmp_path / "limits.json")
+    ledger, limits = Ledger(tmp_path / "ledger.log"), LearnedLimits(tmp_path / "limits.json")
 
     def choose(**given: object) -> dict[str, ModelChoice]:
         values = Settings.model_validate({k.replace("__", "."): v for k, v in given.items()})

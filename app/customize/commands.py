@@ -1,0 +1,132 @@
+"""The user's own commands: Markdown files in `<config>/commands`, each a message to send.
+
+The name of a file is the name of its command. Its text may have placeholders:
+
+    {activeNote}    the note that is open in the note panel
+    {selection}     the lines that are selected there
+    {[[Note]]}      a note by its name
+    {#tag}          all notes with a tag
+
+A placeholder is replaced by the name of its note, and the note is attached to the message, so that
+its text reaches the model as data and not as a part of the question.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from app.errors import InvalidRequest, NotFound
+from app.library.attachments import Selection
+
+__all__ = ["MessageDraft", "OpenPlace", "UserCommand", "expand_command", "list_user_commands"]
+
+MOST_CHARS: Final = 100_000
+_NAME: Final = re.compile(r"[A-Za-z][\w-]*")
+_PLACE: Final = re.compile(r"\{(activeNote|selection|\[\[[^\[\]{}\n]+\]\]|#[^\s{}#]+)\}")
+
+
+@dataclass(frozen=True)
+class UserCommand:
+    """A command of the user's own."""
+
+    name: str
+    text: str
+
+    @property
+    def help(self) -> str:
+        """The first line of the text, for lists of commands."""
+        return next((line.strip("# ") for line in self.text.splitlines() if line.strip()), "")
+
+
+@dataclass(frozen=True)
+class OpenPlace:
+    """The note that is open in the window, with the selected lines; empty if there is none."""
+
+    note: str = ""
+    lines: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class MessageDraft:
+    """A message that a command made: its text, and what is attached to it."""
+
+    text: str
+    attach: tuple[str, ...] = ()
+    selections: tuple[Selection, ...] = field(default_factory=tuple)
+
+
+def list_user_commands(folder: Path) -> tuple[UserCommand, ...]:
+    """Return the commands in a folder, by name; a file that is no readable text is left out."""
+    try:
+        files = sorted(folder.glob("*.md"))
+    except OSError:
+        return ()
+    found = []
+    for file in files:
+        if _NAME.fullmatch(file.stem) and file.is_file():
+            try:
+                text = file.read_text("utf-8-sig")
+            except (OSError, ValueError):
+                continue
+            found.append(UserCommand(file.stem.lower(), text[:MOST_CHARS].strip()))
+    return tuple(command for command in found if command.text)
+
+
+def expand_command(
+    command: UserCommand, argument: str, place: OpenPlace, resolve: Callable[[str], str | None]
+) -> MessageDraft:
+    """Return the message of a command.
+
+    Args:
+        command: the command.
+        argument: the text that was typed behind its name; it follows the command's text.
+        place: the open note and the selected lines.
+        resolve: returns the path of a note by its name in a link, or None.
+
+    Raises:
+        InvalidRequest: no note is open, or nothing is selected.
+        NotFound: there is no note of a name.
+    """
+    attach: dict[str, None] = {}
+    selections: dict[Selection, None] = {}
+
+    def replace(found: re.Match[str]) -> str:
+        wanted = found[1]
+        if wanted.startswith("#"):
+            attach[wanted] = None
+            return wanted
+        if wanted == "selection":
+            selection = _require_selection(command, place)
+            selections[selection] = None
+            return f"{selection.path} (lines {selection.first} to {selection.last})"
+        path = _find_note(command, wanted, place, resolve)
+        attach[path] = None
+        return path
+
+    text = _PLACE.sub(replace, command.text)
+    text = f"{text}\n\n{argument}" if argument else text
+    return MessageDraft(text, tuple(attach), tuple(selections))
+
+
+def _find_note(
+    command: UserCommand, wanted: str, place: OpenPlace, resolve: Callable[[str], str | None]
+) -> str:
+    if wanted == "activeNote":
+        if not place.note:
+            raise InvalidRequest(f"/{command.name} needs an open note.", hint="Open one first.")
+        return place.note
+    name = wanted[2:-2].strip()
+    path = resolve(name)
+    if path is None:
+        raise NotFound(f"/{command.name} names the note {name}, which does not exist.")
+    return path
+
+
+def _require_selection(command: UserCommand, place: OpenPlace) -> Selection:
+    if not place.note or place.lines is None:
+        raise InvalidRequest(
+            f"/{command.name} needs selected lines.", hint="Select lines in the open note first."
+        )
+    return Selection(place.note, *place.lines)

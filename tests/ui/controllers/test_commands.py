@@ -1,0 +1,72 @@
+"""Commands typed into the composer: what they choose, and the messages that they make."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support.model_server import ModelServer
+from tests.support.window_pages import WindowPage, open_window
+from ui.tasks import TaskRunner
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(models=[{"id": "scripted", "max_model_len": 32_768}]) as server:
+        yield server
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, server: ModelServer, small_vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> WindowPage:
+    """A window on the notes, with a scripted model and a command of the user's own."""
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    assistant.open_vault(small_vault, remember=False)
+    folder = assistant.paths.commands
+    folder.mkdir(parents=True)
+    (folder / "sum.md").write_text("Sum up {activeNote} in one line.\n")
+    return open_window(assistant, runner, qtbot, mode="chat", is_begun=False)
+
+
+def test_a_command_of_ones_own_sends_its_message_with_the_open_note(
+    window: WindowPage, server: ModelServer
+) -> None:
+    window.composer.send("/sum")
+    assert "needs an open note" in window.composer.view.error()
+    assert server.bodies == []
+    window.view.show_note("Watering.md")
+    window.composer.send("/sum")
+    (message,) = window.chat.user_messages()
+    assert message.text == "Sum up Watering.md in one line."
+    assert "The barrel behind the shed" in str(server.bodies[-1]["messages"])
+
+
+def test_a_mode_and_a_model_are_chosen_for_the_next_message(
+    window: WindowPage, server: ModelServer
+) -> None:
+    window.composer.send("/model openai/another")
+    assert window.composer.view.models.value == "openai/another"
+    window.composer.send("/mode chat")
+    window.composer.send("Hello?")
+    assert server.bodies[-1]["model"] == "another"
+
+
+def test_the_list_of_models_shows_their_properties_and_offers_to_set_one(
+    window: WindowPage,
+) -> None:
+    window.view.controllers.composer.load_models()
+    shown = [action.text() for action in window.composer.view.models.menu().actions()]
+    assert "scripted\t32,768 tokens · this computer" in shown
+    assert not any("Set a model" in text for text in shown)
+    window.assistant.settings.set("chat.model", "extractive")
+    window.view.controllers.composer.load_models()
+    last = window.composer.view.models.menu().actions()[-1]
+    assert last.text() == "Set a model…"
+    opened: list[str] = []
+    window.composer.view.settings_requested.connect(lambda: opened.append("settings"))
+    last.trigger()
+    assert opened == ["settings"]
