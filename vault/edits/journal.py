@@ -95,7 +95,7 @@ class EditJournal:
             EditFailed: the folder of the journal cannot be written.
         """
         with self._convert_errors():
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_private_folder(self._folder)
             handle = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -168,7 +168,7 @@ class EditJournal:
         with suppress(OSError):
             if file.read_bytes() == content:
                 return
-        file.parent.mkdir(mode=0o700, exist_ok=True)
+        _make_private_folder(file.parent)
         new = file.with_name(f"{file.name}.new")
         new.unlink(missing_ok=True)
         _write_synced(new, content, os.O_EXCL)
@@ -223,6 +223,15 @@ def _write_synced(file: Path, content: bytes, flag: int) -> None:
             raise
     finally:
         os.close(handle)
+
+
+def _make_private_folder(folder: Path) -> None:
+    """Create a folder and its missing parents for their owner only, and sync them to disk."""
+    if folder.is_dir():
+        return
+    _make_private_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _sync_folder(folder.parent)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -14,14 +14,18 @@ from tests.support.model_server import Answer, Body, ModelServer
 from tests.unit.app.rpc.test_server import Caller
 
 Call = tuple[str, dict[str, Any]]
+ONE_NOTE = pytest.mark.parametrize("notes", ["Welcome.md"], indirect=True)
 
 
 @pytest.fixture
-def notes(assistant: Assistant, tmp_path: Path) -> Path:
-    """A copy of the sample notes; most of it is left out of the index, which saves time."""
+def notes(assistant: Assistant, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A copy of the sample notes that are not about Strata, or of one note to save time."""
     folder = tmp_path / "notes"
-    shutil.copytree(sample_vault(), folder)
-    assistant.settings.set("vault.exclude", ["Guide/", "Languages/"])
+    if only := getattr(request, "param", ""):
+        folder.mkdir()
+        shutil.copy(sample_vault() / only, folder)
+    else:
+        shutil.copytree(sample_vault(), folder, ignore=shutil.ignore_patterns("Guide"))
     assistant.open_vault(folder, remember=False)
     return folder
 
@@ -133,6 +137,7 @@ def test_a_tag_is_renamed_across_notes(caller: Caller, server: ModelServer, note
     check_undo(caller, notes, end, before)
 
 
+@ONE_NOTE
 def test_a_rejected_edit_changes_nothing_and_is_told_to_the_model(
     caller: Caller, server: ModelServer, notes: Path
 ) -> None:
@@ -145,6 +150,7 @@ def test_a_rejected_edit_changes_nothing_and_is_told_to_the_model(
     assert "rejected" in read_results(server.bodies[-1])[0]
 
 
+@ONE_NOTE
 def test_a_note_that_changes_before_the_approval_is_proposed_again(
     caller: Caller, server: ModelServer, notes: Path
 ) -> None:
@@ -161,6 +167,7 @@ def test_a_note_that_changes_before_the_approval_is_proposed_again(
     assert path.read_text() == "Newer.\nBye.\n"
 
 
+@ONE_NOTE
 def test_an_undo_that_would_lose_a_newer_text_is_refused_by_name(
     caller: Caller, server: ModelServer, notes: Path
 ) -> None:
