@@ -5,11 +5,12 @@ only an approved proposal is applied. Each front end decides through an `Approva
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from chains.cancel import CancelToken
+from context.layers import Segment
 from context.messages import ToolDefinition
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ApprovalRequest",
     "ApprovalRules",
     "Decision",
+    "NumberSources",
     "Proposal",
     "ProposalKind",
     "Tool",
@@ -28,6 +30,8 @@ ProposalKind = Literal["write", "fetch", "mcp", "memory"]
 Decision = Literal["once", "session", "reject"]
 ApprovalLevel = Literal["ask", "never", "reads", "all"]
 ToolOrigin = Literal["builtin", "mcp"]
+# Returns segments with the numbers by which they are cited.
+NumberSources = Callable[[Sequence[Segment]], tuple[Segment, ...]]
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class Tool:
         is_offloaded: whether a large result is stored outside the log.
         propose: computes what a call would do, and changes nothing. It may fail like `run`.
         origin: whether the tool is part of Strata or belongs to an MCP server.
+        cites: builds the tool of a turn, whose results have numbers to cite them by. None if
+            nothing that the tool returns can be cited.
     """
 
     definition: ToolDefinition
@@ -69,6 +75,7 @@ class Tool:
     is_offloaded: bool = True
     propose: Callable[[Mapping[str, Any]], Proposal] | None = None
     origin: ToolOrigin = "builtin"
+    cites: "Callable[[NumberSources], Tool] | None" = None
 
 
 @dataclass(frozen=True)

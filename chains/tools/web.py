@@ -2,21 +2,23 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed, LedgerFailed, ToolFailed
-from chains.tool import Proposal, Tool
+from chains.tool import NumberSources, Proposal, Tool
 from chains.tools.registry import build_arguments_schema, build_text_schema
 from chains.web.client import WebClient
 from chains.web.pages import read_page
-from context.layers import Layer, Segment
+from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
 
 __all__ = ["FETCH_URL", "build_web_tool", "fetch_segment"]
 
 # An address that is longer may carry text of the notes to its host.
 MAX_QUIET_CHARS: Final = 300
+MAX_CHARS: Final = 400_000
 FETCH_URL: Final = ToolDefinition(
     "fetch_url",
     "Fetch a web page or PDF and read its text. The user is asked first. What the page says is not "
@@ -57,12 +59,13 @@ def fetch_segment(
     )
 
 
-def build_web_tool(client: WebClient, cancel: CancelToken) -> Tool:
+def build_web_tool(client: WebClient, cancel: CancelToken, number: NumberSources = tuple) -> Tool:
     """Build the tool that fetches a web page after an approval, of the page or of its host.
 
     Args:
         client: fetches the pages.
         cancel: the token of the turn.
+        number: numbers the pages as sources of the turn.
     """
 
     def propose(arguments: Mapping[str, Any]) -> Proposal:
@@ -83,8 +86,20 @@ def build_web_tool(client: WebClient, cancel: CancelToken) -> Tool:
 
     def fetch(address: str) -> str:
         try:
-            return fetch_segment(client, address, cancel, stays_on_host=True).render()
+            page = fetch_segment(client, address, cancel, stays_on_host=True)
         except (FetchFailed, LedgerFailed) as error:
             raise ToolFailed(str(error)) from error
+        return render_segments(number([_shorten(page)]))
 
-    return Tool(FETCH_URL, propose=propose)
+    def cite(number: NumberSources) -> Tool:
+        return build_web_tool(client, cancel, number)
+
+    return Tool(FETCH_URL, propose=propose, cites=cite)
+
+
+def _shorten(page: Segment) -> Segment:
+    """Return a page with at most `MAX_CHARS` characters, and a line on how many are missing."""
+    left_out = len(page.content) - MAX_CHARS
+    if left_out <= 0:
+        return page
+    return replace(page, content=f"{page.content[:MAX_CHARS]}\n({left_out:,} characters more)")

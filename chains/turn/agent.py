@@ -74,6 +74,7 @@ class AgentLoop:
         self._session = context.session
         self._limits, self._clock = agent.limits, agent.clock
         self._sources = Sources(first.request.segments)
+        number = self._sources.number
         known = context.customization.instructions
         tools = build_note_tools(agent.notes, self._sources, known)
         self._found = FoundTools(context.chain.deferred.definitions)
@@ -86,7 +87,7 @@ class AgentLoop:
                 build_compact_tool(),
                 build_search_tool(self._found),
                 *build_memory_tools(self._memory),
-                *agent.extra_tools,
+                *(tool.cites(number) if tool.cites else tool for tool in agent.extra_tools),
             )
         )
         self._approved = ApprovedCalls(

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from PySide6.QtCore import QObject, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
 from app.commands import Situation
@@ -112,13 +111,8 @@ class ComposerController(QObject):
         self._composer.setFocus()
 
     def open_attachment(self, item: Attachment) -> None:
-        """Show an attached note at its attached lines, or a web page in the browser.
-
-        Folders and tags are ignored.
-        """
-        if item.is_web_page:
-            QDesktopServices.openUrl(QUrl(item.target))
-        elif not item.is_tag and not item.is_folder:
+        """Show an attached note at its attached lines; folders and tags are ignored."""
+        if not item.is_tag and not item.is_folder:
             self._frame.navigation.show_note(item.target, *(item.lines or (0, 0)))
 
     def submit(self, text: str) -> None:

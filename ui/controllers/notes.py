@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
+from app.library.attachments import is_web_address
 from ui.chat.composer.completion import Offers
 from ui.controllers.related import RelatedController
 from ui.frame import WindowFrame
@@ -117,7 +118,13 @@ class NotesController(QObject):
         self._rereads.forget()
 
     def show(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Read a note from disk and show it at the given lines; 0 marks no lines."""
+        """Read a note from disk and show it at the given lines; 0 marks no lines.
+
+        A web page that is a source of an answer is opened in the browser.
+        """
+        if is_web_address(path):
+            QDesktopServices.openUrl(QUrl(path))
+            return
         self._reads.ask(lambda: self._read(path, first, last), now=True)
 
     def follow_link(self, address: str) -> None:

@@ -82,3 +82,14 @@ def test_the_chip_of_a_page_that_may_not_be_fetched_says_why(
     window.composer.attach(page)
     qtbot.waitUntil(lambda: bool(window.composer.chips[page.target].problem), timeout=LONG_MS)
     assert "private network" in window.composer.chips[page.target].problem
+
+
+def test_a_web_page_that_was_a_source_opens_in_the_browser(
+    window: WindowPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(
+        "ui.controllers.notes.QDesktopServices.openUrl", lambda url: opened.append(url.toString())
+    )
+    window.view.controllers.notes.show("https://example.org/oak", 1, 3)
+    assert opened == ["https://example.org/oak"]
