@@ -384,6 +384,7 @@ class ContextPage:
         """Click a button of the panel."""
         (button,) = (b for b in self.view.findChildren(QPushButton) if b.text() == words)
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        QApplication.processEvents()  # labels that were just made are shown by the layout
 
     def read_request(self) -> str:
         """Open the request that is shown, and return its text."""

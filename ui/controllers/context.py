@@ -15,6 +15,7 @@ from app.assistant import Assistant
 from app.errors import describe
 from chains.events import ContextPrepared
 from chains.models import describe as describe_model
+from context.history.memory import Memory, Progress
 from ui.controllers.composer import ComposerController
 from ui.controllers.drafts import NextMessage
 from ui.controllers.session import SessionController
@@ -133,6 +134,7 @@ class ContextController(QObject):
             shown.prices,
             shown.is_estimate,
             tuple(self._actions),
+            self._find_memory(),
         )
         self._panel.show_context(shown.context, beside)
 
@@ -146,6 +148,35 @@ class ContextController(QObject):
         task.failed.connect(self._on_failed)
         task.start()
 
+    def _find_memory(self) -> Context | None:
+        """Return the current memory of the open chat, to be edited; None without a chat.
+
+        Where an agent has noted nothing, there is something to edit in agent mode only.
+        """
+        following = self._shown.get("next")
+        session = self._session.session
+        if following is None or session is None or following.context["session"] != session:
+            return None
+        memory: Context | None = following.context.get("memory")
+        is_used = self._session.mode_in_force == "agent" or memory != Memory().to_dict()
+        return memory if is_used else None
+
+    def _on_memory_saved(self, memory: Context) -> None:
+        session = self._session.session
+        if session is None:
+            return
+        progress, facts = Progress.read(memory["progress"]), tuple(memory["facts"])
+        changed = Memory(memory["scratchpad"], progress, facts)
+        task = self._runner.call(lambda: self._assistant.branches.set_memory(session, changed))
+        task.yielded.connect(self._on_memory_stored)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _on_memory_stored(self) -> None:
+        self._panel.memory.close_fields()
+        self.show("next")
+        self.refresh()
+
     def _connect(self) -> None:
         self._previews.answered.connect(self._on_preview)
         self._previews.failed.connect(self._on_preview_failed)
@@ -157,6 +188,7 @@ class ContextController(QObject):
         self._panel.request_requested.connect(self._on_request)
         self._panel.action_chosen.connect(self._on_action)
         self._panel.pin_chosen.connect(self.pin)
+        self._panel.memory.saved.connect(self._on_memory_saved)
         self._composer.changed.connect(self._on_message_changed)
         self._session.event_arrived.connect(self._on_event)
         self._session.turn_ended.connect(self._on_turn_ended)
@@ -212,6 +244,7 @@ class ContextController(QObject):
             return
         self._shown = {key: value for key, value in self._shown.items() if key == "next"}
         self._entry, self._passed = None, 1.0
+        self._panel.memory.close_fields()
         self.show("next")
         self.refresh()
 
@@ -222,10 +255,11 @@ class ContextController(QObject):
             self.refresh()
 
     def _on_preview(self, shown: _Shown) -> None:
+        memory = self._find_memory()
         self._shown["next"] = shown
         self._announce(shown.context)
         self._composer.show_budget(shown.context)
-        if self._panel.which == "next":
+        if self._panel.which == "next" or self._find_memory() != memory:
             self.redraw()
 
     def _on_preview_failed(self, error: Exception) -> None:

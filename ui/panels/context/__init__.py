@@ -14,6 +14,7 @@
     parts          Rows for each layer of a request and each segment in it.
     rows           The tree of layers with their segments, and the list of pins.
     scale          Positions of layers, free space, reserve and marks on the bar.
+    memory         The memory of the chat: shown as lines, and edited in fields.
     sections       Sections below the rows, and the text of the chat's memory.
     words          Texts of the context panel: labels, window, reuse and prices.
 

@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from ui.panels.context.bar import ContextBar
 from ui.panels.context.left_out import left_out_rows
 from ui.panels.context.left_out_list import LeftOutList
+from ui.panels.context.memory import MemoryView
 from ui.panels.context.notice import ACTION_WORDS, Act, NoticeText, build_notice
 from ui.panels.context.parts import layer_rows, part_rows, pin_rows
 from ui.panels.context.rows import LayerTree, PinList
-from ui.panels.context.sections import SIDE, MemoryText, Section, memory_lines
+from ui.panels.context.sections import SIDE, Section
 from ui.panels.context.words import Counted, Prices, price_sentence, what_changed, window_sentence
 from ui.theme import Theme, dress
 from ui.widgets.controls import button, label, make_wrapped_label
@@ -39,6 +40,7 @@ class PanelState:
         prices: the prices of the model; None if unknown.
         is_estimate: whether passages will be added when the request is sent.
         offers: the actions that are available.
+        memory: the current memory of the chat, to be edited; None if it cannot be edited.
     """
 
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class PanelState:
     prices: Prices | None = None
     is_estimate: bool = False
     offers: Collection[Act] = ()
+    memory: Mapping[str, Any] | None = None
 
 
 class ContextPanel(Pane):
@@ -82,8 +85,8 @@ class ContextPanel(Pane):
         self._price = make_wrapped_label("", "caption", "secondary")
         reuse = _column(self._change, self._price)
         self._reuse_box = Section("Reused from before", reuse, "lightning", "success.graphic")
-        self._memory = MemoryText()
-        self._memory_box = Section("Kept in mind", self._memory, "brain", "text.secondary")
+        self.memory = MemoryView()
+        self._memory_box = Section("Kept in mind", self.memory, "brain", "text.secondary")
         self._pins = PinList()
         self._pins_box = Section("Pinned", self._pins, "push-pin", "text.secondary")
         self._request = button("Show the request", "link", self.request_requested.emit)
@@ -158,9 +161,8 @@ class ContextPanel(Pane):
         self._reuse_box.show_figure(figure, is_shown=bool(reused or prefix["reasons"] or price))
 
     def _show_kept(self, context: Mapping[str, Any], beside: PanelState) -> None:
-        lines = memory_lines(context.get("memory"))
-        self._memory.show_lines(lines)
-        self._memory_box.show_figure("", is_shown=bool(lines))
+        is_shown = self.memory.show_memory(context.get("memory"), beside.memory)
+        self._memory_box.show_figure("", is_shown=is_shown)
         pins = pin_rows(context, beside.questions)
         taken = sum(pin.tokens or 0 for pin in pins)
         self._pins.show_rows(pins)

@@ -1,0 +1,138 @@
+"""The memory of the chat in the context panel: shown as lines, and edited in fields."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+
+from ui.panels.context.sections import SIDE, MemoryText, memory_lines
+from ui.theme import dress
+from ui.widgets.controls import button, label
+from ui.widgets.geometry import scale_size
+
+__all__ = ["MemoryView"]
+
+_EMPTY: Final = [("tertiary", "Nothing is noted yet.")]
+_TEXTS: Final = (
+    ("pendingSteps", "Steps to do, one a line"),
+    ("completedSteps", "Steps done, one a line"),
+    ("facts", "Facts, one a line"),
+    ("scratchpad", "Scratchpad"),
+)
+_FIELD_HEIGHT: Final = 64
+
+
+class MemoryView(QWidget):
+    """The memory of the chat; `saved` carries the edited one, in the form of a report.
+
+    Attributes:
+        edit: the button that opens the fields; hidden while the memory cannot be edited.
+        fields: the fields of the editor; None while it is closed.
+    """
+
+    saved = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._current: Mapping[str, Any] | None = None
+        self._text = MemoryText()
+        self.edit = button("Edit the memory", "link", self._open)
+        self.fields: _MemoryFields | None = None
+        row = QHBoxLayout()
+        row.setContentsMargins(SIDE, 0, SIDE, 0)
+        row.addWidget(self.edit)
+        row.addStretch(1)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4)
+        self._column.addWidget(self._text)
+        self._column.addLayout(row)
+
+    def show_memory(
+        self, memory: Mapping[str, Any] | None, current: Mapping[str, Any] | None
+    ) -> bool:
+        """Show the memory of a request; return whether there is anything to show.
+
+        Args:
+            memory: the memory that the shown request has.
+            current: the memory that can be edited; None if there is none.
+        """
+        lines = memory_lines(memory)
+        self._current = current
+        self._text.show_lines(lines or _EMPTY)
+        self.edit.setVisible(current is not None and self.fields is None)
+        return bool(lines) or current is not None or self.fields is not None
+
+    def close_fields(self) -> None:
+        """Close the editor, and show the memory as lines again."""
+        if self.fields is not None:
+            self._column.removeWidget(self.fields)
+            self.fields.hide()
+            self.fields.deleteLater()
+            self.fields = None
+        self._text.show()
+        self.edit.setVisible(self._current is not None)
+
+    def _open(self) -> None:
+        self.fields = _MemoryFields(self._current or {})
+        self.fields.saved.connect(self.saved)
+        self.fields.discarded.connect(self.close_fields)
+        self._text.hide()
+        self.edit.hide()
+        self._column.addWidget(self.fields)
+        self.fields.objective.setFocus()
+
+
+class _MemoryFields(QWidget):
+    """The fields of the editor, with buttons that save and discard."""
+
+    saved = Signal(object)
+    discarded = Signal()
+
+    def __init__(self, memory: Mapping[str, Any]) -> None:
+        super().__init__()
+        progress = memory.get("progress") or {}
+        self.objective = QLineEdit(str(progress.get("currentObjective", "")))
+        self.objective.setAccessibleName("Objective")
+        dress(self.objective, "ui", "")
+        self.texts = {
+            name: _make_field(words, {**memory, **progress}.get(name, "")) for name, words in _TEXTS
+        }
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SIDE, 0, SIDE, 0)
+        column.setSpacing(4)
+        column.addWidget(label("Objective", "caption", "secondary"))
+        column.addWidget(self.objective)
+        for name, words in _TEXTS:
+            column.addWidget(label(words, "caption", "secondary"))
+            column.addWidget(self.texts[name])
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(button("Discard changes", "text", self.discarded.emit))
+        buttons.addWidget(button("Save the memory", "", self._save))
+        column.addLayout(buttons)
+
+    def _save(self) -> None:
+        texts = {name: field.toPlainText() for name, field in self.texts.items()}
+        progress = {
+            "currentObjective": " ".join(self.objective.text().split()),
+            "completedSteps": _read_lines(texts["completedSteps"]),
+            "pendingSteps": _read_lines(texts["pendingSteps"]),
+        }
+        facts = _read_lines(texts["facts"])
+        self.saved.emit({"scratchpad": texts["scratchpad"], "progress": progress, "facts": facts})
+
+
+def _make_field(words: str, value: str | Sequence[str]) -> QPlainTextEdit:
+    field = QPlainTextEdit(value if isinstance(value, str) else "\n".join(value))
+    field.setAccessibleName(words)
+    field.setTabChangesFocus(True)
+    field.setProperty("field", True)
+    dress(field, "ui", "")
+    scale_size(field, 0, _FIELD_HEIGHT)
+    return field
+
+
+def _read_lines(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.split("\n") if line.strip()]
