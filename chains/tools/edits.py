@@ -150,7 +150,7 @@ class _ProposedEdits:
             if isinstance(change, ContentChange) and change.before is not None:
                 yield from _warn_of_removal(change, before.get(change.path))
         if plan.is_out_of_reach:
-            yield "A rule excludes the new place, so Strata will not find this note any more."
+            yield "The new place is excluded or outside the project: agents lose sight of the note."
 
 
 def _warn_of_removal(change: ContentChange, earlier: NetChange | None) -> Iterator[str]:

@@ -114,6 +114,8 @@ class NoteEditor:
         elif not posixpath.splitext(to)[1]:
             to += posixpath.splitext(source)[1]
         target = self._check_new_path(to)
+        if target == source:
+            raise EditRefused(f"{printable(source)} is there already. Name another path.")
         self._check_is_free(target, old_path=source)
         rule = self._load_rules().find_rule_on_path(target)
         move = FileMove(source, target, content)

@@ -116,7 +116,7 @@ def test_the_eleventh_note_of_a_run_asks_separately(registry: ToolRegistry) -> N
 
 def test_a_move_out_of_reach_asks_separately(registry: ToolRegistry) -> None:
     [warning] = propose(registry, "move_note", path="a.md", to="drafts/a.md").warnings
-    assert "excludes the new place" in warning
+    assert "The new place is excluded" in warning
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,8 @@ def test_a_move_out_of_reach_asks_separately(registry: ToolRegistry) -> None:
         ("edit_note", {"path": "a.md", "old": "Sentence", "new": "x"}, "40 times"),
         ("append_to_note", {"path": "gone.md", "text": "x"}, "not there"),
         ("move_note", {"path": "a.md", "to": "/tmp/a.md"}, "not a path inside"),
+        ("move_note", {"path": "a.md", "to": "./"}, "there already"),
+        ("move_note", {"path": "a.md", "to": "a"}, "there already"),
     ],
 )
 def test_what_is_not_allowed_is_refused_with_a_reason(
