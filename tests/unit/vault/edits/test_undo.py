@@ -1,13 +1,16 @@
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.support.killed_edits import kill_edits
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun
 from vault.edits.undo import EditHistory
-from vault.errors import EditFailed, UndoRefused
+from vault.errors import EditFailed, EditRefused, NoteUnreadable, UndoRefused
 
 RUN = EditRun("run", "chat")
 
@@ -161,3 +164,49 @@ def test_a_kill_at_any_point_leaves_a_run_that_can_be_undone(tmp_path: Path) -> 
     outcomes = kill_edits(tmp_path)
     assert len(outcomes) > 25
     assert [outcome for outcome in outcomes if outcome["losses"]] == []
+
+
+ENCODED = {
+    "a.md": "\ufeffÄ one\r\nsee [[b]]\r\n".encode("utf-16-le"),
+    "b.md": b"\xef\xbb\xbf[t](sub/c.md)\rlast",
+    "sub/c.md": "Käse und Öl für den Tag\n[[a]]\n".encode("cp1252"),
+    "sub/d.txt": b"",
+}
+STEPS = st.tuples(
+    st.sampled_from(["create", "append", "edit", "move"]),
+    st.sampled_from([*ENCODED, "new/e.md"]),
+    st.sampled_from(["x", "two\nlines\n", "[[b]]", "ü", "日"]),
+    st.sampled_from(["new/", "f.md", "sub/g.md", "b.md"]),
+)
+
+
+@given(steps=st.lists(STEPS, min_size=1, max_size=8))
+@settings(max_examples=20, deadline=None)
+def test_any_run_is_undone_to_the_same_bytes(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, str, str]]
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    root = home / "notes"
+    for path, data in ENCODED.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    editor = NoteEditor(root, EditJournal(home / "state"))
+    for kind, path, text, to in steps:
+        with suppress(EditRefused, NoteUnreadable):
+            plan = {
+                "create": lambda path=path, text=text: editor.plan_create(path, text),
+                "append": lambda path=path, text=text: editor.plan_append(path, text),
+                "edit": lambda path=path, text=text: editor.plan_replacement(path, "a", text),
+                "move": lambda path=path, to=to: editor.plan_move(path, to),
+            }[kind]()
+            editor.apply(plan, RUN)
+    net = {change.path: change.after for change in editor.history.list_net_changes("run")}
+    after = list_files(root)
+    assert net.items() <= after.items()
+    gone = {change.old_path for change in editor.history.list_net_changes("run")}
+    kept = {path: data for path, data in ENCODED.items() if path not in {*net, *gone}}
+    assert after == {**kept, **net}
+    if editor.history.list_changed_paths("run"):
+        editor.history.undo_run("run")
+    assert list_files(root) == ENCODED
+    assert sorted(p.name for p in root.iterdir()) == ["a.md", "b.md", "sub"]
