@@ -57,6 +57,7 @@ class CommandResult:
     Attributes:
         markdown: the text to show in the chat; may be empty.
         begins_chat: whether to begin a new chat.
+        project: the folder to open as a project, with a new chat; None for none.
         compacts: the facts that a compaction should keep above all; None for no compaction.
         model: the model for the next messages; None keeps it.
         mode: the mode for the next messages; None keeps it.
@@ -65,6 +66,7 @@ class CommandResult:
 
     markdown: str = ""
     begins_chat: bool = False
+    project: str | None = None
     compacts: str | None = None
     model: str | None = None
     mode: Mode | None = None
@@ -203,6 +205,20 @@ def _new(_assistant: Assistant, _situation: Situation, _argument: str) -> Comman
     return CommandResult(begins_chat=True)
 
 
+def _project(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
+    if argument == "refresh":
+        if situation.session is None:
+            raise InvalidRequest("This chat has no project.")
+        assistant.branches.refresh_project(situation.session)
+        return CommandResult(
+            "The names and notes of the project are read again with the next message.\n"
+        )
+    if argument:
+        return CommandResult(project=assistant.projects.add(argument))
+    rows = [f"- {project.folder.name}: `{project.folder}`" for project in assistant.projects.list()]
+    return CommandResult("\n".join(rows or ["No projects yet. /project FOLDER opens one."]) + "\n")
+
+
 def _help(assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
     own = map(make_command, list_user_commands(assistant.paths.commands))
     rows = [f"| `{_usage(command)}` | {command.help} |" for command in (*COMMANDS, *own)]
@@ -220,6 +236,7 @@ COMMANDS = (
     SlashCommand("model", "[name]", "Lists the models, or chooses one", _model),
     SlashCommand("mode", "[mode]", "Shows the mode, or chooses another one", _mode),
     SlashCommand("export", "[md|json]", "Writes this chat to a file", _export),
+    SlashCommand("project", "[folder or refresh]", "Opens a folder as a project", _project),
     SlashCommand("new", "", "Begins a new chat", _new),
     SlashCommand("help", "", "Lists the commands", _help),
 )

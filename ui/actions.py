@@ -55,6 +55,7 @@ COMMANDS = (
     WindowCommand("read_again", "Read the notes again", (), "Notes"),
     WindowCommand("pause_index", "Pause reading the notes, or go on", (), "Notes"),
     WindowCommand("choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes"),
+    WindowCommand("open_project", "Open a folder as a project", ("Ctrl+Alt+O",), "Notes"),
     WindowCommand("toggle_sidebar", "Show or hide the sidebar", ("Ctrl+B",)),
     WindowCommand("toggle_panel", "Show or hide the context panel", ("Ctrl+I",)),
     WindowCommand("palette", "Find a command, a chat or a note", ("Ctrl+K", "Ctrl+Shift+P")),

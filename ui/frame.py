@@ -46,6 +46,7 @@ class Navigation:
         open_folder: opens a folder as the vault.
         choose_folder: lets the user choose a folder and opens it as the vault.
         run_command: runs a window command by its name.
+        open_project: opens a folder as a project, named relative to the vault or by its full path.
     """
 
     show_note: Callable[[str, int, int], object]
@@ -54,6 +55,7 @@ class Navigation:
     open_folder: Callable[[Path], object]
     choose_folder: Callable[[], object]
     run_command: Callable[[str], object]
+    open_project: Callable[[str], object]
 
 
 class WindowFrame(QMainWindow):

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     from ui.controllers.drafts import DraftStore
     from ui.controllers.index import IndexController
     from ui.controllers.messages import MessageController
-    from ui.controllers.navigation import PaletteController, SessionListController
+    from ui.controllers.navigation import (
+        PaletteController,
+        ProjectController,
+        SessionListController,
+    )
     from ui.controllers.notes import NotesController
     from ui.controllers.session import SessionController
     from ui.controllers.vault import VaultController
@@ -55,6 +59,7 @@ class Controllers:
     index: "IndexController"
     vault: "VaultController"
     palette: "PaletteController"
+    projects: "ProjectController"
     approvals: "ApprovalController"
 
 
@@ -97,6 +102,7 @@ class MainWindow(WindowFrame):
         controllers = self.controllers
         controllers.composer.load_models()
         controllers.sessions.refresh()
+        controllers.projects.refresh()
         controllers.vault.begin(self._state.open_folders)
         typed = self.composer.text()
         if self._state.session:
@@ -123,6 +129,10 @@ class MainWindow(WindowFrame):
         chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", start)
         if chosen:
             self.open_folder(Path(chosen))
+
+    def open_project(self, named: str) -> None:
+        """Open a folder as a project, and begin a chat in it."""
+        self.controllers.projects.open(named)
 
     def show_note(self, path: str, first: int = 0, last: int = 0) -> None:
         """Show a note next to the chat, at the given lines; 0 means the whole note."""
@@ -183,7 +193,11 @@ class MainWindow(WindowFrame):
         from ui.controllers.error_actions import ErrorActionController
         from ui.controllers.index import IndexController
         from ui.controllers.messages import CompactionController, MessageController
-        from ui.controllers.navigation import PaletteController, SessionListController
+        from ui.controllers.navigation import (
+            PaletteController,
+            ProjectController,
+            SessionListController,
+        )
         from ui.controllers.notes import NotesController
         from ui.controllers.related import ReasonController, RelatedController
         from ui.controllers.session import SessionController
@@ -206,12 +220,15 @@ class MainWindow(WindowFrame):
         notes = NotesController(*base, related)
         index = IndexController(*base, session)
         vault = VaultController(*base, session, composer, index, notes, related)
-        instructions = InstructionsController(*base, vault)
+        instructions = InstructionsController(*base, session, vault)
         for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
             changed.connect(context.refresh)
-        palette = PaletteController(self, sessions, notes)
+        projects = ProjectController(*base, session, sessions)
+        vault.opened.connect(projects.refresh)
+        palette = PaletteController(self, sessions, projects, notes)
         made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
-        return Controllers(*made, palette, ApprovalController(self.assistant, self, session))
+        approvals = ApprovalController(self.assistant, self, session)
+        return Controllers(*made, palette, projects, approvals)
 
     def _make_navigation(self) -> Navigation:
         return Navigation(
@@ -221,6 +238,7 @@ class MainWindow(WindowFrame):
             self.open_folder,
             self.choose_folder,
             self.run_command,
+            self.open_project,
         )
 
     def _commands(self) -> dict[str, Callable[[], object]]:
@@ -252,6 +270,7 @@ class MainWindow(WindowFrame):
             "read_again": controllers.index.resume,
             "pause_index": controllers.index.toggle_pause,
             "choose_folder": self.choose_folder,
+            "open_project": controllers.projects.choose_folder,
             "toggle_sidebar": self.columns.toggle_sidebar,
             "toggle_panel": self.columns.toggle_right,
             "settings": self.open_settings,

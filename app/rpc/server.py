@@ -221,7 +221,7 @@ class RPC:
         elif self._mode == "project":
             self._mode = "vault"
         self._warm_up()
-        return {"session": session, "project": project}
+        return {"session": session}
 
     def _warm_up(self) -> None:
         """Load the libraries that a model needs before the first question arrives."""

@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from app.errors import NotFound
@@ -44,7 +45,9 @@ class RequestHistory:
         chat = self._sessions.read(session)
         stored = _kept_request(chat)
         report = None if stored is None else stored.report
-        return build_transcript(self._sessions.info(session).title, chat.log.entries, report)
+        title = self._sessions.info(session).title
+        found = build_transcript(title, chat.log.entries, report)
+        return replace(found, project=chat.header.project)
 
     def export(self, session: str, kind: str) -> tuple[str, str]:
         """Return the title of a chat, and the chat as a document.

@@ -153,7 +153,12 @@ TranscriptItem = UserItem | AnswerItem | CustomItem | DroppedItem | HookChangeIt
 
 @dataclass(frozen=True)
 class ChatTranscript:
-    """A whole chat, from its first message to its last."""
+    """A whole chat, from its first message to its last.
+
+    Attributes:
+        project: the project of the chat; None for none.
+    """
 
     title: str
     items: tuple[TranscriptItem, ...]
+    project: str | None = None

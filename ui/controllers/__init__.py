@@ -16,7 +16,7 @@
     context       the context panel: the next, last or an older request, and pins
     messages      actions of single messages; compaction on request
     error_actions the actions that errors offer
-    navigation    the list of chats, the palette, and the search in the open chat
+    navigation    the lists of chats and projects, the palette, and the search in the open chat
     vault         the open vault and its instructions for models
     notes         lists the notes, opens a note, follows links
     index         runs index updates, watches for changes, updates the index panel

@@ -81,6 +81,8 @@ class CommandController(QObject):
             self._frame.transcript.show_aside(text.strip(), result.markdown)
         if result.begins_chat:
             self._frame.navigation.open_session(None)
+        if result.project is not None:
+            self._frame.navigation.open_project(result.project)
         if result.compacts is not None:
             self.compact_requested.emit(result.compacts)
         if result.model is not None:

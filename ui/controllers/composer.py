@@ -29,6 +29,7 @@ from ui.widgets.figures import count
 
 __all__ = ["ComposerController"]
 
+_NO_PROJECT = "This chat has no project. A project is a folder with chats of its own."
 _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 
 
@@ -166,7 +167,13 @@ class ComposerController(QObject):
     def check(self) -> None:
         """Show a problem and its solutions if the chosen mode and model cannot work together."""
         model = self._composer.models.value or self._assistant.settings.values.chat_model
-        if self._session.mode_in_force == "agent" and model == EXTRACTIVE:
+        if self._composer.modes.value == "project" and self._session.project is None:
+            ways = (
+                ("Open a project", lambda: self._frame.navigation.run_command("open_project")),
+                ("Ask in Vault mode", lambda: self._on_mode_changed("vault")),
+            )
+            self._composer.set_obstacle(_NO_PROJECT, ways)
+        elif self._session.mode_in_force == "agent" and model == EXTRACTIVE:
             ways = (
                 ("Set a model", lambda: self._frame.navigation.open_settings("Models")),
                 ("Ask in Vault mode", lambda: self._on_mode_changed("vault")),
@@ -246,12 +253,19 @@ class ComposerController(QObject):
             self._keep_draft()
         else:
             self.open(session)
+        if session is None and self._session.mode == "project":
+            self.set_mode("vault")
 
     def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
         """Set the mode to that of the last user message of an opened chat."""
         user_messages = [item for item in transcript.items if isinstance(item, UserItem)]
         if is_new and user_messages and user_messages[-1].mode is not None:
             self.set_mode(user_messages[-1].mode)
+        elif is_new and not user_messages and transcript.project is not None:
+            self.set_mode("project")
+            self.changed.emit(True)
+        else:
+            self.check()
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
         """Restore a message that was not sent, and show why if it was too large."""

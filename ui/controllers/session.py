@@ -64,6 +64,7 @@ class SessionController(QObject):
     transcript, and whether its chat was newly opened.
 
     Attributes:
+        project: the project of the open chat; None for none.
         user_messages: the texts of the user messages of the open chat, by entry id.
         failure: the error that was shown last; None if there was none.
         is_unsent: whether the last failed turn put its message back into the composer.
@@ -86,6 +87,7 @@ class SessionController(QObject):
         self.session: str | None = None
         self.mode: Mode = "vault"
         self.model: str | None = None
+        self.project: str | None = None
         self.user_messages: dict[str, str] = {}
         self._empty: tuple[int, str | None, Sequence[str]] = (0, None, ())
         self.failure: ErrorInfo | None = None
@@ -112,8 +114,10 @@ class SessionController(QObject):
 
     @property
     def mode_in_force(self) -> Mode:
-        """The mode of the next turn; without an open vault it is always `chat`."""
-        return self.mode if self._assistant.vault is not None else "chat"
+        """The mode of the next turn: `chat` without notes, and not `project` without a project."""
+        if self._assistant.vault is None and self.project is None:
+            return "chat"
+        return "vault" if self.mode == "project" and self.project is None else self.mode
 
     def is_open(self, turn: ChatTurn) -> bool:
         """Return whether a turn belongs to the open chat."""
@@ -166,6 +170,7 @@ class SessionController(QObject):
         """Open another chat, or a new one if None; a turn of the current chat keeps running."""
         self._view += 1
         self.session = session
+        self.project = None
         self.user_messages = {}
         self._step = ""
         self._composer.set_running(self.is_running)
@@ -336,6 +341,7 @@ class SessionController(QObject):
         session, is_new, transcript = answer
         if session != self.session or self.is_followed:
             return
+        self.project = transcript.project
         self.user_messages = {
             item.entry: item.text for item in transcript.items if isinstance(item, UserItem)
         }

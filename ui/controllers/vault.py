@@ -176,7 +176,7 @@ class VaultController(QObject):
 
 
 class InstructionsController(QObject):
-    """Asks whether to use the vault's instructions for models, and asks again when they change.
+    """Asks whether to use the instructions of the vault or project, and again when they change.
 
     `decided` is emitted when the user has accepted or refused the instructions.
     """
@@ -188,10 +188,13 @@ class InstructionsController(QObject):
         assistant: Assistant,
         runner: TaskRunner,
         frame: WindowFrame,
+        session: SessionController,
         vault: VaultController,
     ) -> None:
         super().__init__(vault)
+        self._session = session
         self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._project: str | None = None
         self._bar = InstructionsBar()
         frame.middle.add_bar(self._bar)
         self._reads = LatestOnly(runner, 0, self)
@@ -201,9 +204,21 @@ class InstructionsController(QObject):
         self._bar.refused.connect(self._on_refused)
         vault.opened.connect(self._read)
         vault.indexed.connect(self._read)
+        session.loaded.connect(self._on_loaded)
+        session.session_changed.connect(self._on_session_changed)
 
     def _read(self) -> None:
-        self._reads.ask(self._assistant.customization.instructions, now=True)
+        read = self._assistant.customization.instructions
+        self._project = self._session.project
+        self._reads.ask(partial(read, self._project), now=True)
+
+    def _on_loaded(self, _transcript: object, _is_new: bool) -> None:
+        if self._session.project != self._project:
+            self._read()
+
+    def _on_session_changed(self, session: str | None) -> None:
+        if session is None and self._project is not None:
+            self._read()
 
     def _on_read(self, found: VaultInstructions | None) -> None:
         if found is None or found.decision is not None:
@@ -214,10 +229,12 @@ class InstructionsController(QObject):
         self._bar.ask(found.path, found.visible_text, found.digest)
 
     def _on_accepted(self, digest: str) -> None:
-        self._decide(partial(self._assistant.customization.decide, digest, "accepted"))
+        decide = self._assistant.customization.decide
+        self._decide(partial(decide, digest, "accepted", self._project))
 
     def _on_refused(self, digest: str) -> None:
-        self._decide(partial(self._assistant.customization.decide, digest, "refused"))
+        decide = self._assistant.customization.decide
+        self._decide(partial(decide, digest, "refused", self._project))
 
     def _decide(self, work: Callable[[], object]) -> None:
         task = self._runner.call(work)

@@ -1,4 +1,4 @@
-"""The left column: vault, notes, chats and index, or a rail of icons."""
+"""The left column: vault, notes, projects, chats and index, or a rail of icons."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from resources import sample_vault
 from ui.icons import paint_icon
+from ui.panels.chats.projects import ProjectList
 from ui.panels.chats.sessions import ChatList
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
@@ -30,15 +31,18 @@ from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import Hairline, Header, Pane
 
 if TYPE_CHECKING:
+    from app.library.projects import Project
     from app.sessions.store import SessionInfo
 
 __all__ = ["Rail", "RowButton", "Sidebar", "folder_name"]
 
 _HEAD, _BELOW = 36, 8
+_PROJECT_KEYS = "Ctrl+Alt+O"
+_NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
 
 class Sidebar(Pane):
-    """The sidebar with vault, notes, chats and index; signals report the user's actions."""
+    """The sidebar with vault, projects, chats and index; signals report the user's actions."""
 
     new_chat_requested = Signal()
     note_chosen = Signal(str)
@@ -46,22 +50,25 @@ class Sidebar(Pane):
     folder_requested = Signal()
     samples_requested = Signal()
     index_requested = Signal()
+    project_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("sidebar", parent)
         self.switcher = VaultSwitcher()
         self.new_chat = RowButton("note-pencil", "New chat", "Ctrl+N")
         self.notes = NoteTree()
+        self.projects = ProjectList()
         self.chats = ChatList()
         self.footer = IndexFooter()
         self._no_notes = _quiet("")
+        self._no_projects = _quiet(_NO_PROJECTS)
         self._no_chats = _quiet("Loading…")
         self._make_menu()
         self._lay_out()
         self.new_chat.clicked.connect(self.new_chat_requested)
         self.notes.note_chosen.connect(self.note_chosen)
         self.chats.chat_chosen.connect(self.chat_chosen)
-        for part in (self.notes, self.chats):
+        for part in (self.notes, self.projects, self.chats):
             part.model().modelReset.connect(self._share_height)
             part.height_changed.connect(self._share_height)
 
@@ -76,6 +83,13 @@ class Sidebar(Pane):
         self._no_notes.setText(empty)
         self._no_notes.setVisible(not folders.notes)
         self.notes.setVisible(bool(folders.notes))
+        self._share_height()
+
+    def show_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
+        """Show the projects and select the one of the open chat."""
+        self.projects.set_projects(projects, current)
+        self._no_projects.setVisible(not projects)
+        self.projects.setVisible(bool(projects))
         self._share_height()
 
     def show_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
@@ -94,12 +108,15 @@ class Sidebar(Pane):
 
     def _share_height(self) -> None:
         """Distribute the height: each list gets up to half, and more if the other needs less."""
-        free = self._lists.height() - 2 * Theme.current().px(_HEAD) - _BELOW
-        for text in (self._no_notes, self._no_chats):
+        free = self._lists.height() - 3 * Theme.current().px(_HEAD) - _BELOW
+        for text in (self._no_notes, self._no_projects, self._no_chats):
             if not text.isHidden():
                 free -= text.heightForWidth(self._lists.width())
         if free <= 0:
             return
+        if not self.projects.isHidden():
+            self.projects.set_limit(max(Theme.current().px(28), free // 4))
+            free -= self.projects.height()
         chats = min(self.chats.content_height(), free // 2)
         self.notes.set_limit(max(Theme.current().px(84), free - chats))
         self.chats.set_limit(max(Theme.current().px(84), free - self.notes.height()))
@@ -122,11 +139,14 @@ class Sidebar(Pane):
         lists = QVBoxLayout(self._lists)
         lists.setContentsMargins(0, 0, 0, _BELOW)
         lists.setSpacing(0)
+        add = IconButton("plus", "Open a folder as a project", _PROJECT_KEYS, size=24)
+        add.clicked.connect(self.project_requested)
         for title, empty, view in (
             ("Vault", self._no_notes, self.notes),
+            ("Projects", self._no_projects, self.projects),
             ("Chats", self._no_chats, self.chats),
         ):
-            lists.addWidget(_SectionHead(title))
+            lists.addWidget(_SectionHead(title, add if view is self.projects else None))
             lists.addWidget(empty)
             lists.addWidget(view)
             view.hide()
@@ -229,11 +249,13 @@ class VaultSwitcher(QAbstractButton):
 class _SectionHead(Scaled, QWidget):
     """The heading of a list in the sidebar."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, action: QWidget | None = None) -> None:
         super().__init__()
         row = QHBoxLayout(self)
-        row.setContentsMargins(16, 12, 16, 4)
-        row.addWidget(label(title, "label", "secondary"))
+        row.setContentsMargins(16, 12 if action is None else 8, 16 if action is None else 12, 4)
+        row.addWidget(label(title, "label", "secondary"), 1)
+        if action is not None:
+            row.addWidget(action)
         self._fit()
 
     def _fit(self) -> None:

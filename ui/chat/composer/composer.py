@@ -31,6 +31,12 @@ __all__ = ["Composer"]
 _MODES = {
     "chat": ("Chat", "chat", "The model alone", "Ask the model"),
     "vault": ("Vault", "books", "Searches your notes, then answers", "Ask about your notes"),
+    "project": (
+        "Project",
+        "folder",
+        "Searches the folder of this project",
+        "Ask about this project",
+    ),
     "agent": (
         "Agent",
         "robot",

@@ -1,10 +1,12 @@
-"""The list of chats in the sidebar.
+"""The lists of chats and of projects in the sidebar.
 
     session summaries ──> sessions (model and tree) ──signal──> controllers
+    projects ───────────> projects (model and tree) ────┘
 
+    projects  The list of projects.
     sessions  The list of chats, grouped by the time of their last use.
 
 May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`.
 """
 
-__all__ = ["sessions"]
+__all__ = ["projects", "sessions"]

@@ -1,0 +1,133 @@
+"""Projects in the window: rows, chats, modes, commands, and folders that are gone."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support.clicks import (
+    click_button,
+    click_row,
+    press_enter_on,
+    row_of,
+)
+from tests.support.model_server import ModelServer
+from tests.support.window_pages import WindowPage, open_window
+from ui.tasks import TaskRunner
+
+Press = Callable[[QAbstractItemView, str], None]
+
+
+@pytest.fixture
+def server(assistant: Assistant) -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        assistant.settings.set("chat.apiBase", server.url)
+        assistant.settings.set("chat.model", "scripted")
+        yield server
+
+
+@pytest.fixture
+def thesis(assistant: Assistant, server: ModelServer, tmp_path: Path) -> Path:
+    """An open vault with a folder of two notes."""
+    folder = tmp_path / "vault" / "Thesis"
+    folder.mkdir(parents=True)
+    (folder / "Plan.md").write_text("# Plan\n\nThe thesis is about walrus songs.")
+    (folder / "AGENTS.md").write_text("Answer like a walrus.")
+    assistant.open_vault(tmp_path / "vault", remember=False)
+    return folder
+
+
+@pytest.fixture
+def window(assistant: Assistant, thesis: Path, runner: TaskRunner, qtbot: QtBot) -> WindowPage:
+    page = open_window(assistant, runner, qtbot)
+    page.view.activateWindow()
+    qtbot.waitUntil(page.view.isActiveWindow)
+    return page
+
+
+def test_a_folder_is_opened_as_a_project_and_its_chat_is_asked_about_it(
+    window: WindowPage, server: ModelServer, thesis: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(thesis))
+    projects = window.view.sidebar.projects
+    assert projects.isHidden()
+    click_button(window.view.sidebar, "Open a folder as a project")
+    assert window.composer.mode == "project"
+    assert projects.currentIndex().data() == "Thesis"
+    window.composer.send("What is it about?")
+    assert "walrus songs" in str(server.bodies[-1]["messages"][0]["content"])
+    (chat,) = window.assistant.list_sessions()
+    assert chat.project == "Thesis"
+
+
+@pytest.mark.parametrize("press", [click_row, press_enter_on])
+def test_a_project_row_goes_back_to_its_last_chat(
+    window: WindowPage, thesis: Path, press: Press
+) -> None:
+    window.view.open_project("Thesis")
+    window.composer.send("What is it about?")
+    project_chat = window.chat.session
+    window.chat.new()
+    projects = window.view.sidebar.projects
+    assert not projects.currentIndex().isValid()
+    assert window.composer.mode == "vault"
+    window.composer.send("And the rest?")
+    press(projects, "Thesis")
+    assert window.chat.session == project_chat
+    assert window.composer.mode == "project"
+    menu = projects.build_menu(row_of(projects, "Thesis"))
+    new_chat, _remove = menu.actions()
+    assert new_chat.text() == "New chat in this project"
+    new_chat.trigger()
+    assert window.chat.session not in (None, project_chat)
+    assert window.composer.mode == "project"
+
+
+def test_a_project_is_opened_from_the_palette_and_by_a_command(window: WindowPage) -> None:
+    window.composer.send("/project Thesis")
+    assert window.composer.mode == "project"
+    window.chat.new()
+    window.palette.choose("Thesis", "Thesis")
+    assert window.composer.mode == "project"
+    window.composer.send("What is it about?")
+    window.composer.send("/project refresh")
+    assert any("read again" in aside.view.toPlainText() for aside in window.chat.asides())
+
+
+def test_the_mode_project_needs_a_project(window: WindowPage) -> None:
+    window.composer.choose_mode("project")
+    window.composer.send("What is it about?")
+    assert window.chat.session is None
+    window.press("Ask in Vault mode")
+    assert window.composer.mode == "vault"
+    window.composer.press_send()
+    assert window.chat.session is not None
+
+
+def test_a_project_whose_folder_is_gone_says_so_and_can_be_removed(
+    window: WindowPage, assistant: Assistant, thesis: Path
+) -> None:
+    window.view.open_project("Thesis")
+    window.composer.send("What is it about?")
+    thesis.rename(thesis.with_name("Moved"))
+    window.view.controllers.projects.refresh()
+    projects = window.view.sidebar.projects
+    assert "no folder" in str(row_of(projects, "Thesis").data(3))
+    window.composer.send("And now?")
+    assert "There is no folder at" in window.chat.failures()[-1].title.text()
+    click_row(projects, "Thesis")
+    window.press("Remove from the list")
+    assert projects.isHidden()
+    assert len(assistant.list_sessions()) == 1
+
+
+def test_instructions_of_a_project_are_asked_about_in_its_chat(
+    window: WindowPage, server: ModelServer, thesis: Path
+) -> None:
+    window.view.open_project("Thesis")
+    window.press("Use them")
+    window.composer.send("Who are you?")
+    assert "Answer like a walrus." in str(server.bodies[-1]["messages"][0]["content"])
