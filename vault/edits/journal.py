@@ -171,8 +171,11 @@ class EditJournal:
         _make_private_folder(file.parent)
         new = file.with_name(f"{file.name}.new")
         new.unlink(missing_ok=True)
-        _write_synced(new, content, os.O_EXCL)
-        os.replace(new, file)
+        try:
+            _write_synced(new, content, os.O_EXCL)
+            os.replace(new, file)
+        finally:
+            new.unlink(missing_ok=True)
         _sync_folder(file.parent)
 
     def _append(self, lines: Iterable[Mapping[str, Any]]) -> None:

@@ -153,7 +153,8 @@ class EditHistory:
             _check_unchanged(steps)
             self._journal.mark(steps, "undoing")
             revert_steps(self._journal, steps)
-            self._journal.mark(steps, "undone")
+            with suppress(EditFailed):  # the notes are as before; undoing again changes nothing
+                self._journal.mark(steps, "undone")
         return UndoneRun(steps[0].run, tuple(steps))
 
 

@@ -265,3 +265,22 @@ def test_an_edit_is_in_the_journal_before_the_note_changes(
     [step] = journal.read()
     assert seen == [("begun", b"one\n", b"one\ntwo\n")]
     assert (step.mark, step.run, step.session, step.path) == ("done", "run", "chat", "a.md")
+
+
+def test_a_disk_without_hard_links_is_written_too(
+    root: Path, editor: NoteEditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    editor.apply(editor.plan_create("a.md", "x"), RUN)
+    editor.apply(editor.plan_move("a.md", "in/b.md"), RUN)
+    assert list_files(root) == {"in/b.md": b"x"}
+    plan = editor.plan_create("c.md", "mine")
+    (root / "c.md").write_text("theirs")
+    with pytest.raises(EditOutdated):
+        editor.apply(plan, RUN)
+    (root / "c.md").unlink()
+    editor.history.undo_run("run")
+    assert list_files(root) == {}
