@@ -7,7 +7,7 @@ next call, a few times.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -33,7 +33,9 @@ CLOSE_S: Final = 8.0
 MAX_FAILURES: Final = 3
 MAX_TOOLS: Final = 500
 MAX_PAGES: Final = 50
-MAX_SCHEMA_CHARS: Final = 20_000
+MAX_TOOL_CHARS: Final = 20_000
+MAX_CHARS: Final = 1_000_000
+MAX_NAME_CHARS: Final = 200
 _ERROR_CHARS: Final = 1_000
 T = TypeVar("T")
 
@@ -219,7 +221,7 @@ class _Connection:
                 cursor = page.next_cursor
                 if not cursor or len(found) > MAX_TOOLS:
                     break
-        tools = [tool for tool in found if _is_usable(tool)][:MAX_TOOLS]
+        tools = _choose_usable(found)
         self._tools = hash_tools(tools)
         return tuple(tools)
 
@@ -342,7 +344,17 @@ def _build_tool(server: McpServer, tool: "Tool") -> McpTool:
     )
 
 
-def _is_usable(tool: McpTool) -> bool:
-    """Return whether a tool is small enough for a request, and has arguments by name."""
-    is_small = len(json.dumps(tool.schema)) <= MAX_SCHEMA_CHARS and len(tool.name) <= 200
-    return is_small and tool.schema.get("type") == "object"
+def _choose_usable(tools: Iterable[McpTool]) -> list[McpTool]:
+    """Return the tools that have arguments by name, as long as all together are not too large."""
+    chosen: list[McpTool] = []
+    chars = 0
+    for tool in tools:
+        size = len(json.dumps(tool.schema)) + len(tool.shown_description)
+        is_small = size <= MAX_TOOL_CHARS and len(tool.name) <= MAX_NAME_CHARS
+        if not is_small or tool.schema.get("type") != "object":
+            continue
+        chars += size
+        if chars > MAX_CHARS or len(chosen) == MAX_TOOLS:
+            break
+        chosen.append(tool)
+    return chosen

@@ -7,6 +7,7 @@ import pytest
 
 from chains.errors import ToolFailed
 from chains.mcp.calls import check_mcp_arguments
+from chains.mcp.client import _choose_usable
 from chains.mcp.server import McpServer, McpTool, parse_servers
 
 
@@ -112,3 +113,16 @@ def test_a_hostile_schema_takes_no_time_and_fetches_nothing() -> None:
         {"properties": {"a": {"minLength": "x"}}},
     ):
         check_mcp_arguments({"a": "x" * 60}, schema)
+
+
+def test_tools_that_are_too_large_or_have_no_arguments_by_name_are_left_out() -> None:
+    large = {"type": "object", "description": "x" * 30_000}
+    medium = {"type": "object", "description": "x" * 15_000}
+    tools = [
+        McpTool("files", "large", "", large),
+        McpTool("files", "listed", "", {"type": "array"}),
+        McpTool("files", "x" * 300, "", {"type": "object"}),
+        *(McpTool("files", f"t{number}", "", medium) for number in range(100)),
+    ]
+    chosen = [tool.name for tool in _choose_usable(tools)]
+    assert chosen == [f"t{number}" for number in range(66)]

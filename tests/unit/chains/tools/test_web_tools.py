@@ -11,7 +11,7 @@ from chains.ledger import NoLedger
 from chains.llm.port import RequestedCall
 from chains.mcp.client import McpClient
 from chains.mcp.server import McpServer
-from chains.tool import Proposal
+from chains.tool import ApprovalRules, Proposal
 from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, propose_start
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from chains.tools.web import build_web_tool
@@ -63,6 +63,26 @@ def test_a_long_address_warns_since_it_may_carry_notes(web: ToolRegistry) -> Non
     assert proposal.warnings == (
         "This address is long, so it may carry text of your notes to example.org.",
     )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.example/?leak=1",
+        "https://example.org.evil.example/",
+        "https://sub.example.org/",
+        "https://example.org@evil.example/",
+        "https://example.org/?leak=" + "a" * 400,
+    ],
+)
+def test_an_approved_host_approves_no_other_and_no_long_address(
+    web: ToolRegistry, url: str
+) -> None:
+    rules = ApprovalRules()
+    rules.remember(propose(web, fetch("https://example.org/")))
+    assert rules.decide(propose(web, fetch("https://example.org/more"))) == "once"
+    found = web.propose(fetch(url))
+    assert isinstance(found, ToolOutcome) or rules.decide(found) is None
 
 
 def test_a_host_with_signs_of_other_scripts_is_shown_as_it_is_called(web: ToolRegistry) -> None:
