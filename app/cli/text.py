@@ -316,6 +316,9 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
                 yield from _step(step)
             yield plain(item.text) or f"({item.status})"
             yield from (f"[{c.n}] {place(c.path, c.lines, c.page)}" for c in item.citations)
+            for changed in item.changed:
+                yield plain(f"! {changed.sentence}")
+                yield from (plain(f"    {line}") for line in changed.diff.splitlines()[2:])
         case CustomItem():
             yield f"A program, {item.time}, {item.entry}"
             yield plain(item.text)

@@ -12,6 +12,7 @@ from typing import cast
 
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, TurnFailed
+from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.sessions.session import Session
@@ -99,6 +100,11 @@ class TurnRunner:
         self._customization = customization
         self._agents, self._edits = builder.agents, builder.agents.edits
         self._builder = builder
+
+    @property
+    def library(self) -> Library | None:
+        """The open notes; None if no folder is open."""
+        return self._vault.library
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.

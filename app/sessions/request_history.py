@@ -2,8 +2,9 @@
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any, Final
 
 from app.errors import NotFound
@@ -12,9 +13,10 @@ from app.sessions.ask import TurnRunner
 from app.sessions.export import export_markdown
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
-from app.sessions.transcript import ChatTranscript
+from app.sessions.transcript import AnswerItem, ChatTranscript, TranscriptItem
 from app.sessions.transcript_reader import build_transcript
 from app.state_db import StoredRequest
+from chains.citations.changes import CurrentText, find_changed_sources
 from chains.request.request import SEARCHED
 from chains.request.session import SessionPort
 from chains.retrieval.follow_up import list_notes_in_play
@@ -22,6 +24,7 @@ from chains.turn.regenerate import find_last_question
 from context.fit.guard import PreparedRequest
 from context.history.turns import list_turns
 from context.log.entries import EphemeralEntry, MessageEntry
+from vault.errors import VaultError
 
 __all__ = ["NOT_ASKED", "RequestHistory", "describe_request", "why_sent"]
 
@@ -47,7 +50,12 @@ class RequestHistory:
         report = None if stored is None else stored.report
         title = self._sessions.info(session).title
         found = build_transcript(title, chat.log.entries, report)
-        return replace(found, project=chat.header.project)
+        found = replace(found, project=chat.header.project)
+        library = self._asking.library
+        if library is None or chat.header.vault != str(library.root):
+            return found
+        read = cache(partial(_read_current, library))
+        return replace(found, items=tuple(_mark_changes(item, read) for item in found.items))
 
     def export(self, session: str, kind: str) -> tuple[str, str]:
         """Return the title of a chat, and the chat as a document.
@@ -108,6 +116,25 @@ class RequestHistory:
         if len(path) < 2:
             raise NotFound(f"Nothing stands before {entry} in the chat {session}.")
         return path[-2].id
+
+
+def _read_current(library: Library, path: str) -> CurrentText | None:
+    try:
+        note = library.read_allowed(path)
+    except VaultError:
+        return None
+    return CurrentText(note.text, note.version)
+
+
+def _mark_changes(
+    item: TranscriptItem, read: Callable[[str], CurrentText | None]
+) -> TranscriptItem:
+    """Return an answer with the cited notes that have changed since; other items as they are."""
+    if not isinstance(item, AnswerItem):
+        return item
+    cited = {citation.n for citation in item.citations}
+    notes = [source for source in item.sources if source.kind in ("note", "passage", "selection")]
+    return replace(item, changed=find_changed_sources(notes, cited, read))
 
 
 def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 from app.library.attachments import Selection
+from chains.citations.changes import ChangedSource
 from chains.citations.check import Citation, Unverified
 from chains.events import Mode, ToolStatus
 from context.layers import Segment
@@ -79,6 +80,7 @@ class AnswerItem(MessageItem):
         sources: the numbered sources that were sent with the question or read by tools.
         seconds: the time from the question to the end of the answer; None if it is not known.
         steps: the tool calls, in order.
+        changed: the cited notes that have changed since the answer.
     """
 
     model: str
@@ -88,6 +90,7 @@ class AnswerItem(MessageItem):
     sources: tuple[Segment, ...]
     seconds: float | None
     steps: tuple[StepItem, ...] = ()
+    changed: tuple[ChangedSource, ...] = ()
 
 
 @dataclass(frozen=True)

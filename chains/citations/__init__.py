@@ -6,6 +6,7 @@ sources ──────────────────── quotes ─�
 ```
 
 - `check`: links each citation number to its source, and verifies each quotation.
+- `changes`: finds the cited notes that have changed since, with their change.
 - `parser`: finds the citation numbers and quotations of an answer, and pairs them.
 - `quotes`: finds a quotation in a text, regardless of markup, dashes and escapes.
 - `sentences`: splits a Markdown passage into sentences without markup.
@@ -15,4 +16,4 @@ May import: context, vault; nothing else of chains.
 Invariant: a quotation is verified only against text that was sent to the model.
 """
 
-__all__ = ["check", "map_notes", "quotes", "sentences"]
+__all__ = ["changes", "check", "map_notes", "quotes", "sentences"]

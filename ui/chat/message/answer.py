@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
+from chains.citations.changes import ChangedSource
 from ui.chat.message.answer_tools import AnswerTools
 from ui.chat.message.parts import StepLine, UnverifiedNotice
 from ui.chat.message.step_words import StepView
@@ -19,6 +20,7 @@ from ui.markdown.page.card import Source
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
 from ui.widgets.controls import button, make_wrapped_label
+from ui.widgets.diff import DiffView
 from ui.widgets.figures import minutes_clock, plural
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
@@ -38,6 +40,7 @@ class Answer(AccessibleFrame):
     when the pointer leaves it. `action_requested` carries a `MessageAction`.
 
     Attributes:
+        changed: the cited notes that have changed since the answer.
         doubts: the callout with unverified citations; None if there are none.
         ending: why the answer is incomplete; empty if it is complete.
         model: the name of the model that wrote the answer; empty until it is finished.
@@ -71,6 +74,8 @@ class Answer(AccessibleFrame):
         self.tools.copied.connect(self.copy)
         self.tools.action_requested.connect(self.action_requested)
         self.doubts: UnverifiedNotice | None = None
+        self.changed: tuple[ChangedSource, ...] = ()
+        self._changes: list[DiffView] = []
         self.ending = ""
         self._lay_out()
         self._say()
@@ -154,6 +159,18 @@ class Answer(AccessibleFrame):
             self.doubts.deleteLater()
         self.doubts = UnverifiedNotice(sentences)
         self._extras.insertLayout(0, _outdent(self.doubts))
+
+    def show_changes(self, changed: Sequence[ChangedSource]) -> None:
+        """Show the change of each cited note that has changed since, below the text."""
+        if self.changed == tuple(changed):
+            return
+        for view in self._changes:
+            view.hide()
+            view.deleteLater()
+        self.changed = tuple(changed)
+        self._changes = [DiffView(one.diff, one.sentence) for one in changed if one.diff]
+        for place, view in enumerate(self._changes):
+            self._extras.insertLayout(place + bool(self.doubts), _outdent(view))
 
     def show_end(self, *, is_stopped: bool, can_retry: bool) -> None:
         """Show why the answer is incomplete.

@@ -161,7 +161,9 @@ class MessageMaker(QObject):
         """Show the sources of an answer, and its unverified citations."""
         sources = list_sources(item.sources, item.citations, item.unverified)
         answer.set_sources(sources)
-        answer.show_doubts(describe_unverified(item.unverified, sources))
+        told = (one.sentence for one in item.changed)
+        answer.show_doubts([*describe_unverified(item.unverified, sources), *told])
+        answer.show_changes(item.changed)
 
     def _place(self, answer: Answer, item: AnswerItem) -> None:
         answer.show_place(item.entry, item.siblings, item.label)

@@ -1,0 +1,74 @@
+"""What an answer says of notes that have changed since."""
+
+from pathlib import Path
+
+import pytest
+
+from app.assistant import Assistant
+from app.cli import text as cli_text
+from app.sessions.transcript import AnswerItem
+from tests.support.model_server import Answer, ModelServer
+from tests.support.turns import ask, result_of
+
+
+@pytest.fixture
+def session(reading: Assistant, server: ModelServer) -> str:
+    """A chat with an answer that cites the note about watering."""
+    server.script(Answer("The barrel holds 210 litres [1]."))
+    result = result_of(ask(reading, "How much does the barrel hold?", attach=("Watering.md",)))
+    assert result.session is not None
+    return result.session
+
+
+def last_answer(assistant: Assistant, session: str) -> AnswerItem:
+    answer = assistant.history.transcript(session).items[-1]
+    assert isinstance(answer, AnswerItem)
+    return answer
+
+
+def test_a_note_that_is_as_it_was_is_not_mentioned(reading: Assistant, session: str) -> None:
+    assert last_answer(reading, session).changed == ()
+
+
+def test_a_cited_note_that_changed_is_shown_with_its_change(
+    reading: Assistant, session: str, small_vault: Path
+) -> None:
+    note = small_vault / "Watering.md"
+    note.write_text(note.read_text("utf-8").replace("210 litres", "300 litres"), "utf-8")
+    (changed,) = last_answer(reading, session).changed
+    assert changed.sentence == "Watering.md has changed since this answer."
+    lines = changed.diff.splitlines()
+    removed = "-Water the beds before eight in the morning. The barrel behind the shed holds "
+    assert f"{removed}210 litres." in lines
+    assert f"+{removed[1:]}300 litres." in lines
+    assert not any("winter" in line for line in lines if line[0] in "+-")
+    shown = "\n".join(cli_text.transcript(reading.history.transcript(session)))
+    assert "! Watering.md has changed since this answer." in shown
+
+
+def test_text_that_is_added_elsewhere_changes_no_citation(
+    reading: Assistant, session: str, small_vault: Path
+) -> None:
+    note = small_vault / "Watering.md"
+    note.write_text(f"{note.read_text('utf-8')}\nMore.\n", "utf-8")
+    assert last_answer(reading, session).changed == ()
+
+
+def test_a_cited_note_that_is_gone_or_private_is_named(
+    reading: Assistant, session: str, small_vault: Path
+) -> None:
+    (small_vault / "Watering.md").unlink()
+    (changed,) = last_answer(reading, session).changed
+    assert (changed.sentence, changed.diff) == (
+        "Watering.md is gone, or may not be read any more.",
+        "",
+    )
+
+
+def test_a_chat_of_other_notes_is_compared_with_nothing(
+    reading: Assistant, session: str, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    reading.open_vault(other, remember=False)
+    assert last_answer(reading, session).changed == ()
