@@ -24,6 +24,7 @@ from chains.request.chain import AgentSetup
 from chains.request.deferral import build_promotion
 from chains.request.draft import PreparedTurn, prepare_step
 from chains.request.request import TurnContext
+from chains.tool import Proposal
 from chains.tools.context_tools import (
     COMPACT_CONTEXT,
     READ_RESULT,
@@ -40,7 +41,7 @@ from chains.tools.memory_tools import MEMORY_TOOLS, SessionMemory, build_memory_
 from chains.tools.notes import NOTE_TOOLS, Sources, build_note_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, parse_arguments
 from chains.turn.answer import AnswerStream, TurnAnswer
-from chains.turn.approvals import ApprovedCalls
+from chains.turn.approvals import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
 from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_result_hooks
 from context.log.entries import MessageEntry
@@ -174,7 +175,7 @@ class AgentLoop:
     def _run_calls(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
         """Run calls in parallel, and store each result when it arrives.
 
-        The calls that ask first follow one after another, and a compaction runs last.
+        The calls that ask first follow, and a compaction runs last.
         """
         for one in calls:
             yield ToolStarted(one.id, one.name, one.arguments)
@@ -187,17 +188,43 @@ class AgentLoop:
                 compacting.append(calls[place])
             else:
                 yield from self._finish(calls[place], done, turn)
-        for one in asking:
-            yield from self._run_asking(one, turn)
+        yield from self._run_asking(asking, turn)
         if compacting:
             yield from self._compact(compacting, turn)
 
-    def _run_asking(self, call: ToolCallPart, turn: str) -> Generator[Event]:
-        """Run a call that asks first. The time that a person takes is not counted."""
-        start, waited_s = self._clock(), self._approved.waited_s
-        outcome = yield from self._approved.run(self._find_written(call))
-        seconds = self._clock() - start - (self._approved.waited_s - waited_s)
-        yield from self._finish(call, _Done(outcome, seconds), turn)
+    def _run_asking(
+        self, calls: Sequence[ToolCallPart], turn: str, tries: int = MOST_PROPOSALS
+    ) -> Generator[Event]:
+        """Ask about calls one after another; those that leave this computer then run in parallel.
+
+        The time that a person takes is not counted.
+        """
+        approved: list[tuple[ToolCallPart, Proposal]] = []
+        for call in calls:
+            start, waited_s = self._clock(), self._approved.waited_s
+            found = yield from self._approved.run(self._find_written(call))
+            seconds = self._clock() - start - (self._approved.waited_s - waited_s)
+            if isinstance(found, ToolOutcome):
+                yield from self._finish(call, _Done(found, seconds), turn)
+            else:
+                approved.append((call, found))
+        work = [self._build_apply(call, proposal) for call, proposal in approved]
+        for place, done in gather(work, self._context.cancel):
+            call = approved[place][0]
+            if done is None and tries > 1:
+                yield from self._run_asking([call], turn, tries - 1)
+            else:
+                yield from self._finish(call, done or _Done(STILL_CHANGING, 0.0), turn)
+
+    def _build_apply(self, call: ToolCallPart, proposal: Proposal) -> Callable[[], _Done | None]:
+        written = self._find_written(call)
+
+        def run() -> _Done | None:
+            start = self._clock()
+            outcome = self._approved.apply(written, proposal)
+            return None if outcome is None else _Done(outcome, self._clock() - start)
+
+        return run
 
     def _compact(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
         """Compact the history before this turn, and report the freed tokens to the model."""

@@ -17,7 +17,7 @@ from chains.request.chain import AgentSetup
 from chains.tool import ApprovalPort, ApprovalRequest, Decision, Proposal
 from chains.tools.registry import ToolOutcome, ToolRegistry, parse_arguments
 
-__all__ = ["ApprovedCalls", "ask_person"]
+__all__ = ["MOST_PROPOSALS", "STILL_CHANGING", "ApprovedCalls", "ask_person"]
 
 MOST_PROPOSALS: Final = 5
 REJECTED: Final = (
@@ -28,7 +28,9 @@ NOBODY_TO_ASK: Final = (
     "Error: this call needs the user's approval, and nobody can be asked now. Nothing was done. "
     "Go on without it."
 )
-STILL_CHANGING: Final = "Error: the content changes all the time, so nothing was done."
+STILL_CHANGING: Final = ToolOutcome(
+    "Error: the content changes all the time, so nothing was done.", is_error=True
+)
 _log = logging.getLogger(__name__)
 
 
@@ -46,8 +48,14 @@ class ApprovedCalls:
         self._registry, self._cancel, self._new_id = registry, cancel, new_id
         self.waited_s = 0.0
 
-    def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome]:
-        """Propose a call, ask, and apply it if it is approved.
+    def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
+        """Propose a call, ask, and apply it if it is approved and writes.
+
+        A write is completed even if the turn is cancelled meanwhile.
+
+        Returns:
+            The outcome, or the approved proposal of a call that leaves this computer, which
+            `apply` applies beside others.
 
         Raises:
             Cancelled: the turn was cancelled before the call was applied.
@@ -59,11 +67,21 @@ class ApprovedCalls:
             refused = yield from self._ask(call, found)
             if refused is not None:
                 return refused
+            self._cancel.raise_if_cancelled()
+            if found.kind in ("fetch", "mcp"):
+                return found
             try:
-                return self._apply(call, found)
+                return self._registry.apply(call, found)
             except ProposalOutdated:
                 continue
-        return ToolOutcome(STILL_CHANGING, is_error=True)
+        return STILL_CHANGING
+
+    def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome | None:
+        """Apply an approved proposal; return None if the call has to be proposed again."""
+        try:
+            return self._registry.apply(call, proposal)
+        except ProposalOutdated:
+            return None
 
     def _ask(
         self, call: RequestedCall, proposal: Proposal
@@ -90,13 +108,6 @@ class ApprovedCalls:
         decision = yield from ask_person(port, request, self._cancel)
         self.waited_s += self._clock() - start
         return decision
-
-    def _apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome:
-        """Apply an approved proposal. A write is completed even if the turn is cancelled then."""
-        self._cancel.raise_if_cancelled()
-        if proposal.kind in ("write", "memory"):
-            return self._registry.apply(call, proposal)
-        return run_in_pool(lambda: self._registry.apply(call, proposal), self._cancel)
 
 
 def ask_person(

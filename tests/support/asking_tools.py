@@ -1,6 +1,6 @@
 """A tool that asks first, with a text that it appends to, and notes of which there are none."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ class Diary:
 
     def __init__(self, name: str = "write_diary", **fields: Any) -> None:
         self.text = ""
+        self.on_apply: Callable[[], object] = lambda: None
         self.fields: dict[str, Any] = {"kind": "write", "summary": "Write the diary."} | fields
         self.tool = Tool(ToolDefinition(name, "Write.", SCHEMA), propose=self.propose)
 
@@ -28,6 +29,7 @@ class Diary:
         before = self.text
 
         def apply() -> str:
+            self.on_apply()
             if self.text != before:
                 raise ProposalOutdated("The diary has changed.")
             self.text += str(arguments["text"])
