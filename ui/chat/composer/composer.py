@@ -40,8 +40,8 @@ _MODES = {
     "agent": (
         "Agent",
         "robot",
-        "Searches and reads in several steps",
-        "Ask, and the model looks things up by itself",
+        "Works in several steps, and asks before it writes",
+        "Ask, or describe a task",
     ),
 }
 _SET_MODEL = "\n"  # no model has this name
