@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final
 
 from chains.errors import ModelError, ModelUnavailable
-from chains.llm.port import ModelEnded, ModelText, ModelWaiting
+from chains.llm.port import ModelEnded, ModelSent, ModelText, ModelWaiting
 from chains.models import EXTRACTIVE
 from chains.prompts import TITLE_PROMPT
 from chains.request.request import TurnContext
@@ -57,7 +57,9 @@ def check_model(context: TurnContext) -> ModelCheck:
     start = monotonic()
     request = _prepare(context, "", TEST_QUESTION, TEST_TOKENS)
     for event in context.open_model().stream(request, context.cancel):
-        if isinstance(event, ModelWaiting):  # who tests a model does not wait for later tries
+        if isinstance(event, ModelSent):
+            start = monotonic()  # without the time to load the client
+        elif isinstance(event, ModelWaiting):  # who tests a model does not wait for later tries
             raise ModelUnavailable(context.model.host or context.model.name, reason=event.reason)
     return ModelCheck(context.request.model, monotonic() - start)
 
