@@ -30,7 +30,11 @@ class NoteEdits:
         self._runs: dict[str, EditRun] = {}
 
     def build_tools(
-        self, root: Path, exclude: Callable[[], Sequence[str]], session: str
+        self,
+        root: Path,
+        exclude: Callable[[], Sequence[str]],
+        session: str,
+        outside: Sequence[str] = (),
     ) -> tuple[Tool, ...]:
         """Begin the run of a turn, and build the tools that edit notes.
 
@@ -38,11 +42,12 @@ class NoteEdits:
             root: the folder of notes.
             exclude: returns the user's patterns of notes to exclude.
             session: the chat, or empty for a request that is only shown.
+            outside: patterns of the notes that are not in the project.
         """
         run = EditRun(token_hex(4), session)
         with self._lock:
             self._runs[session] = run
-        return build_edit_tools(NoteEditor(root, self._journal, exclude), run)
+        return build_edit_tools(NoteEditor(root, self._journal, exclude, outside), run)
 
     def describe_run(self, session: str) -> dict[str, Any] | None:
         """Return the net changes of a chat's last run as JSON, or None if it changed nothing."""

@@ -7,7 +7,6 @@ person approves for a session is remembered until the program ends.
 import threading
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from uuid import uuid4
 
 from app.config.settings_file import SettingsStore
@@ -161,14 +160,14 @@ class AgentBuilder:
         A tool that changes or fetches anything proposes it first.
         """
         return (
-            *self.edits.build_tools(notes.root, partial(self._list_excluded, scope), session),
+            *self.edits.build_tools(notes.root, self._list_excluded, session, scope.exclude),
             build_remember_tool((scope.memories or self._memories).propose),
             build_web_tool(self._web, cancel),
             *self._mcp.build_tools(cancel),
         )
 
-    def _list_excluded(self, scope: AgentScope) -> Sequence[str]:
-        return (*self._settings.values.vault_exclude, *scope.exclude)
+    def _list_excluded(self) -> Sequence[str]:
+        return self._settings.values.vault_exclude
 
     @property
     def _limits(self) -> AgentLimits:

@@ -50,6 +50,7 @@ class NoteEditor:
         root: Path,
         journal: EditJournal,
         exclude: Callable[[], Sequence[str]] = lambda: (),
+        outside: Sequence[str] = (),
     ) -> None:
         """Edit the notes below a folder.
 
@@ -57,10 +58,12 @@ class NoteEditor:
             root: the folder of notes.
             journal: where every edit is recorded before it is made.
             exclude: returns the user's patterns of notes to exclude.
+            outside: patterns of the notes that are not in the project; empty without a project.
         """
         self._root, self._named_root = root.resolve(), str(root)
         self._journal = journal
         self._exclude = exclude
+        self._outside = ExcludeRules(outside) if outside else None
 
     @property
     def history(self) -> EditHistory:
@@ -76,6 +79,8 @@ class NoteEditor:
             UnsafePath: the path leads out of the folder.
         """
         target = self._check_new_path(path)
+        if self._is_outside(target):
+            raise EditRefused(f"{printable(target)} is not in this project. Choose a path in it.")
         if (rule := self._load_rules().find_rule_on_path(target)) is not None:
             raise NoteExcluded(printable(target), rule)
         self._check_is_free(target)
@@ -120,7 +125,8 @@ class NoteEditor:
         rule = self._load_rules().find_rule_on_path(target)
         move = FileMove(source, target, content)
         links = plan_link_changes(self._root, source, target)
-        return EditPlan("move", source, (move, *links), is_out_of_reach=rule is not None)
+        is_out_of_reach = rule is not None or self._is_outside(target)
+        return EditPlan("move", source, (move, *links), is_out_of_reach)
 
     def apply(self, plan: EditPlan, run: EditRun) -> tuple[EditStep, ...]:
         """Carry an edit out, all of it or nothing, and return its steps in the journal.
@@ -193,8 +199,12 @@ class NoteEditor:
     def _read(self, path: str) -> tuple[str, bytes]:
         """Return the path of a note without links, and its content, if a model may edit it."""
         path = self._find_relative(path)
-        note = read_as_tool(self._root, path, self._exclude())
         real = safe_path(self._root, path).relative_to(self._root).as_posix()
+        if self._is_outside(real):
+            raise EditRefused(
+                f"{printable(real)} is not in this project. Only its notes are edited."
+            )
+        note = read_as_tool(self._root, path, self._exclude())
         if not real.lower().endswith(_KINDS):
             raise EditRefused(
                 f"{printable(real)} cannot be edited. Only text notes can: .md, .txt."
@@ -203,6 +213,9 @@ class NoteEditor:
         if content is None or hash_content(content) != note.version:
             raise EditOutdated(printable(real))
         return real, content
+
+    def _is_outside(self, path: str) -> bool:
+        return self._outside is not None and self._outside.find_rule_on_path(path) is not None
 
     def _find_relative(self, path: str) -> str:
         """Return a path below the folder of notes; a full path inside it is accepted too."""

@@ -72,6 +72,24 @@ def test_the_mode_of_a_note_is_kept_and_a_new_one_has_the_usual_mode(
     assert (root / "new/b.md").stat().st_mode == usual.stat().st_mode
 
 
+def test_only_the_notes_of_a_project_are_edited(root: Path, journal: EditJournal) -> None:
+    (root / "in").mkdir()
+    for path in ("a.md", "in/b.md"):
+        (root / path).write_text("one\n")
+    editor = NoteEditor(root, journal, outside=("/*", "!/in/"))
+    editor.apply(editor.plan_append("in/b.md", "two"), RUN)
+    editor.apply(editor.plan_create("in/c.md", "x"), RUN)
+    for plan in (
+        lambda: editor.plan_append("a.md", "two"),
+        lambda: editor.plan_move("a.md", "in/d.md"),
+        lambda: editor.plan_create("d.md", "x"),
+    ):
+        with pytest.raises(EditRefused, match="not in this project"):
+            plan()
+    assert editor.plan_move("in/b.md", "b.md").is_out_of_reach
+    assert not editor.plan_move("in/b.md", "in/d.md").is_out_of_reach
+
+
 def test_a_full_path_inside_the_vault_is_accepted(root: Path, editor: NoteEditor) -> None:
     (root / "a.md").write_text("one\n")
     editor.apply(editor.plan_append(f"{root}/a.md", "two"), RUN)
