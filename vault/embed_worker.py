@@ -8,7 +8,8 @@ from 0 to 1 for each text.
 
 With the first texts that are not queries, the process measures which precision is faster on this
 processor. The result is stored in the folder CACHE, by processor, torch version and STAMP, which
-identifies the model.
+identifies the model. A request `{export}` stores the model there in ONNX form too, which answers
+queries from then on, and passages where it is faster; torch is then loaded only if it is needed.
 """
 
 import copy
@@ -17,17 +18,26 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
-import json
-import os
-import platform
 import sys
-import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from vault.embedding.encoder_choice import (
+    BFLOAT16,
+    FLOAT32,
+    LONG_TEXT,
+    ONNX,
+    TORCH,
+    keep_choice,
+    locate_choice,
+    measure_seconds,
+    read_choice,
+)
 from vault.embedding.models import MODEL_PACKAGE, MODEL_SHA256
+from vault.embedding.onnx_model import OnnxDetails, OnnxFiles, OnnxModel
 from vault.workers.frames import Answer, Frame, Handler, Requests
 
 _SAMPLES = (
@@ -35,21 +45,10 @@ _SAMPLES = (
     "how do I list every file of a folder, newest first?",
     "| hash | size | base fee |",
     "Grüße aus München — привет, 你好",
-    "the committee discussed the budget and agreed to meet again; " * 9,
+    LONG_TEXT,
 )
 _MIN_COSINE = 0.9999
 _BATCHES_BETWEEN_TRIMS = 4
-_ROUNDS = 5
-_FEWEST_ROUNDS = 2
-_PATIENCE_S = 1.0
-_MEASURED_TEXTS = 8
-_SLOW_S = 0.1  # for one passage; slower models are measured with one passage at a time
-_HOPELESS = 4.0
-_PROCESSOR_FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
-
-FLOAT32, BFLOAT16 = "float32", "bfloat16"
-
-Encode = Callable[[Sequence[str], bool], Any]
 
 
 def main() -> None:
@@ -57,22 +56,34 @@ def main() -> None:
     idle_s, folder_name, *more = sys.argv[1:]
     requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:
-        folder = Path(folder_name) if folder_name else _find_installed_model()
         if more == ["rerank"]:
-            handle = _build_scoring_handler(folder)
+            handle = _build_scoring_handler(Path(folder_name))
         else:
-            handle = _build_embedding_handler(
-                _Model(_open(folder), _choice_file(*more) if more else None)
-            )
+            handle = _build_embedding_handler(_open_model(folder_name, more))
     except Exception as error:  # noqa: BLE001 - the parent tells the user what is wrong
         handle = _build_refusing_handler(error)
     requests.serve(handle)
 
 
+def _open_model(folder_name: str, cache: Sequence[str]) -> "_Model":
+    """Open the model; torch is loaded at once unless the ONNX form can answer queries."""
+
+    def load() -> Any:
+        return _load_with_torch(Path(folder_name) if folder_name else _find_installed_model())
+
+    if not cache:
+        return _Model(load, None)
+    return _Model(load, locate_choice(*cache), OnnxFiles.locate(Path(cache[0]), cache[1]))
+
+
 def _build_embedding_handler(model: "_Model") -> Handler:
     def handle(frame: Frame) -> Answer:
+        if frame.header.get("export"):
+            model.export()
+            return {"precision": model.precision, "shape": (0, 0)}, b""
         vectors = model.encode(frame.header["texts"], bool(frame.header.get("urgent")))
-        header = {"precision": model.precision, "shape": vectors.shape}
+        state = {"precision": model.precision, "can_export": model.can_export}
+        header = {**state, "shape": vectors.shape}
         return header, vectors.astype("<f4").tobytes()
 
     return handle
@@ -119,97 +130,110 @@ def _find_installed_model() -> Path:
 
 
 class _Model:
-    """The embedding model, in the precision that is faster on this processor.
+    """The embedding model, in the form and precision that is faster on this processor.
 
     Attributes:
         precision: `float32` or `bfloat16`; `float32` until the faster one has been measured.
+        can_export: whether the model can be stored in ONNX form, and is not yet.
     """
 
-    def __init__(self, model: Any, choice_file: Path | None):
-        self._model = model
+    def __init__(
+        self,
+        load: Callable[[], Any],
+        choice_file: Path | None,
+        onnx_files: OnnxFiles | None = None,
+    ):
+        self._load = load
         self._choice_file = choice_file
-        kept = None if choice_file is None else _read_choice(choice_file)
-        self._is_chosen = kept is not None
+        self._onnx_files = onnx_files
+        self._onnx = None if onnx_files is None else onnx_files.load()
+        kept = {} if choice_file is None else read_choice(choice_file)
+        self._is_chosen = bool(kept)
+        self._uses_onnx = kept.get("encoder") == ONNX and self._onnx is not None
         self._batches = 0
-        self.precision = FLOAT32
-        if kept == BFLOAT16:
-            self._use_bfloat16(_convert_to_bfloat16(model))
+        self.precision = FLOAT32 if self._uses_onnx else kept.get("precision", FLOAT32)
+        self.can_export = (
+            onnx_files is not None and self._onnx is None and not onnx_files.is_refused
+        )
+        self._model: Any = None
+        if self._onnx is None:
+            self._ensure_model()
 
     def encode(self, texts: Sequence[str], is_question: bool) -> Any:
         """Return the vectors of the texts; a query never waits for the measurement of precision."""
-        if not is_question and not self._is_chosen:
-            self._choose_precision()
-        encode = _encode_fast if self.precision == BFLOAT16 else _encode
-        vectors = encode(self._model, texts, is_question)
+        if self._onnx is not None and (is_question or self._uses_onnx):
+            vectors = self._onnx.encode(texts, is_question)
+        else:
+            if not is_question and not self._is_chosen:
+                self._choose_precision()
+            vectors = self._encode_with_torch(texts, is_question)
         self._batches += not is_question
         if self._batches % _BATCHES_BETWEEN_TRIMS == 0 and not is_question:
             _return_memory()
         return vectors
 
+    def export(self) -> None:
+        """Store the model in ONNX form, if that gives the same vectors, and measure its speed."""
+        if not self.can_export or self._onnx_files is None:
+            return
+        self.can_export = False
+        model = self._load() if self.precision == BFLOAT16 else self._ensure_model()
+        try:
+            self._onnx = self._onnx_files.store(
+                lambda file: _export_to_onnx(model, file),
+                _describe_for_onnx(model),
+                lambda texts, is_question: _encode(model, texts, is_question),
+            )
+        except Exception as error:  # noqa: BLE001 - the model itself goes on answering
+            sys.stderr.write(f"The model cannot be stored in ONNX form: {error}\n")
+        if self._onnx is not None:
+            self._choose_encoder(self._onnx)
+
+    def _ensure_model(self) -> Any:
+        if self._model is None:
+            model = self._load()
+            self._model = _convert_to_bfloat16(model) if self.precision == BFLOAT16 else model
+        return self._model
+
+    def _encode_with_torch(self, texts: Sequence[str], is_question: bool = False) -> Any:
+        encode = _encode_fast if self.precision == BFLOAT16 else _encode
+        return encode(self._ensure_model(), texts, is_question)
+
     def _choose_precision(self) -> None:
         self._is_chosen = True
-        fast = _convert_to_bfloat16(copy.deepcopy(self._model))
+        model = self._ensure_model()
+        fast = _convert_to_bfloat16(copy.deepcopy(model))
         seconds: dict[str, float] = {}
         with suppress(RuntimeError, NotImplementedError):  # not on this processor
-            if _are_vectors_the_same(self._model, fast):
+            if _are_vectors_the_same(model, fast):
                 seconds = measure_seconds(
                     {
-                        FLOAT32: lambda texts: _encode(self._model, texts),
+                        FLOAT32: lambda texts: _encode(model, texts),
                         BFLOAT16: lambda texts: _encode_fast(fast, texts),
                     }
                 )
         if seconds and seconds[BFLOAT16] < seconds[FLOAT32]:
-            self._use_bfloat16(fast)
-        if self._choice_file is not None:
-            _keep_choice(self._choice_file, {"precision": self.precision, "seconds": seconds})
+            self._model, self.precision = fast, BFLOAT16
+        self._keep_choice({"precision": self.precision, "seconds": seconds})
 
-    def _use_bfloat16(self, model: Any) -> None:
-        self._model, self.precision = model, BFLOAT16
+    def _choose_encoder(self, onnx: OnnxModel) -> None:
+        """Measure whether passages are embedded faster by the ONNX form than by torch."""
+        seconds = measure_seconds({TORCH: self._encode_with_torch, ONNX: onnx.encode})
+        choice = {"precision": self.precision, "encoder_seconds": seconds}
+        self._uses_onnx = seconds[ONNX] < seconds[TORCH]
+        self._is_chosen = True
+        self._keep_choice({**choice, "encoder": ONNX if self._uses_onnx else TORCH})
+        self.precision = FLOAT32 if self._uses_onnx else self.precision
+
+    def _keep_choice(self, choice: Mapping[str, Any]) -> None:
+        if self._choice_file is not None:
+            keep_choice(self._choice_file, choice)
 
 
 def _return_memory() -> None:
     """Return unused memory to the system, since batches of different lengths fragment it."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def measure_seconds(
-    encoders: "dict[str, Callable[[Sequence[str]], Any]]",
-    clock: Callable[[], float] = time.process_time,
-) -> dict[str, float]:
-    """Return the shortest time in seconds that each encoder took for the same texts.
-
-    The encoders run in turns, so that other programs slow all of them down alike. The measurement
-    takes about one second at most, unless a single text takes longer.
-
-    Args:
-        encoders: the encoders by name; the first one is the reference for the others.
-        clock: returns seconds; by default processor time, which excludes other programs.
-    """
-    long_text = _SAMPLES[-1:]
-    best = _take_turns(encoders, long_text, _FEWEST_ROUNDS, clock)
-    first = next(iter(best.values()))
-    if first > _SLOW_S or any(seconds > _HOPELESS * first for seconds in best.values()):
-        return best
-    return _take_turns(encoders, long_text * _MEASURED_TEXTS, _ROUNDS, clock)
-
-
-def _take_turns(
-    encoders: "dict[str, Callable[[Sequence[str]], Any]]",
-    texts: Sequence[str],
-    rounds: int,
-    clock: Callable[[], float],
-) -> dict[str, float]:
-    best = dict.fromkeys(encoders, float("inf"))
-    ends_at = time.monotonic() + _PATIENCE_S
-    for number in range(rounds):
-        if number >= _FEWEST_ROUNDS and time.monotonic() > ends_at:
-            break
-        for name, encode in encoders.items():
-            started = clock()
-            encode(texts)
-            best[name] = min(best[name], clock() - started)
-    return best
 
 
 def _are_vectors_the_same(model: Any, fast: Any) -> bool:
@@ -248,10 +272,59 @@ def _count_threads() -> int:
     return int(torch.get_num_threads())
 
 
-def _open(folder: Path) -> Any:
+def _load_with_torch(folder: Path) -> Any:
     from sentence_transformers import SentenceTransformer
 
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+
+
+def _export_to_onnx(model: Any, file: Path) -> None:
+    """Write a sentence-transformers model as an ONNX graph, from token ids to vectors."""
+    import torch
+
+    names = _list_inputs(model)
+
+    class Graph(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *inputs: Any) -> Any:
+            found = self.model(dict(zip(names, inputs, strict=True)))
+            return torch.nn.functional.normalize(found["sentence_embedding"], dim=1)
+
+    example = tuple(torch.ones(2, 7, dtype=torch.long) for _ in names)
+    axes = {name: {0: "texts", 1: "tokens"} for name in names}
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")  # the vectors are compared afterwards
+        torch.onnx.export(
+            Graph().eval(),
+            example,
+            str(file),
+            dynamo=False,
+            input_names=names,
+            output_names=["vectors"],
+            dynamic_axes={**axes, "vectors": {0: "texts"}},
+        )
+
+
+def _describe_for_onnx(model: Any) -> OnnxDetails:
+    tokenizer, prompts = model.tokenizer, model.prompts or {}
+    default = prompts.get(model.default_prompt_name or "", "")
+    passage = next((prompts[k] for k in ("document", "passage", "corpus") if k in prompts), default)
+    return OnnxDetails(
+        inputs=tuple(_list_inputs(model)),
+        max_tokens=int(model.max_seq_length),
+        tokenizer=tokenizer.backend_tokenizer.to_str(),
+        pad_id=int(tokenizer.pad_token_id),
+        pad_token=str(tokenizer.pad_token),
+        prompts=(passage, prompts.get("query", default)),
+    )
+
+
+def _list_inputs(model: Any) -> list[str]:
+    known = ("input_ids", "attention_mask", "token_type_ids")
+    return [name for name in known if name in model.tokenize(["a text"])]
 
 
 def _convert_to_bfloat16(model: Any) -> Any:
@@ -262,41 +335,6 @@ def _convert_to_bfloat16(model: Any) -> Any:
         if isinstance(module, torch.nn.Linear):
             module.to(torch.bfloat16)
     return model
-
-
-def _choice_file(cache: str, stamp: str) -> Path:
-    """Return the file that stores the faster precision for this processor, torch and model."""
-    named = f"{_describe_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
-    return Path(cache) / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.json"
-
-
-def _describe_processor() -> str:
-    """Describe the processor by several fields, since virtual machines often share a model name."""
-    try:
-        first = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n", 1)[0]
-    except OSError:
-        return f"{platform.machine()} {platform.processor()}"
-    fields = (line.partition(":") for line in first.splitlines())
-    return "\n".join(value for name, _, value in fields if name.strip() in _PROCESSOR_FIELDS)
-
-
-def _read_choice(file: Path) -> str | None:
-    try:
-        kept = json.loads(file.read_text("utf-8"))["precision"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return kept if kept in (FLOAT32, BFLOAT16) else None
-
-
-def _keep_choice(file: Path, choice: dict[str, Any]) -> None:
-    """Write the measured choice atomically; if that fails, the next process measures again."""
-    with suppress(OSError):
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        written = file.with_name(f"{file.name}.{os.getpid()}")
-        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as out:
-            json.dump(choice, out)
-        written.replace(file)
 
 
 if __name__ == "__main__":

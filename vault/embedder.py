@@ -31,6 +31,7 @@ _IN_FLIGHT = 2
 class _Request:
     texts: Sequence[str]
     is_urgent: bool
+    exports: bool
     child: Child
     number: int
 
@@ -53,8 +54,8 @@ class Embedder:
         Args:
             model: the embedding model.
             idle_s: the seconds after which an idle child ends, since it uses a lot of memory.
-            cache_dir: the folder for the precision that was measured to be faster; with None
-                every child measures it again.
+            cache_dir: the folder for the precision that was measured to be faster, and for the
+                form of the model that loads quickly; with None neither is kept.
         """
         self.model = model
         self._cache_dir = cache_dir
@@ -62,6 +63,7 @@ class Embedder:
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._precision = ""
+        self._can_export = False
         self._deaths = 0
         self._is_closed = False
 
@@ -75,6 +77,19 @@ class Embedder:
     def precision(self) -> str:
         """The numeric precision in use, such as `float32`; empty before the first answer."""
         return self._precision
+
+    def store_onnx_form(self, on_wait: Callable[[], None] = lambda: None) -> None:
+        """Store the model in the cache in a form that loads quickly, unless it is there already.
+
+        Args:
+            on_wait: called about every 50 ms; an exception that it raises ends the wait.
+
+        Raises:
+            EmbedderFailed: the model is damaged, or its process dies repeatedly.
+        """
+        if self._can_export:
+            self._can_export = False
+            self._answer(self._ask([], is_urgent=False, exports=True), on_wait)
 
     def start(self) -> None:
         """Start the child without waiting, so that it loads the model in the background."""
@@ -156,15 +171,16 @@ class Embedder:
         cache = () if self._cache_dir is None else (str(self._cache_dir), self.model.stamp)
         return folder, *cache
 
-    def _ask(self, texts: Sequence[str], *, is_urgent: bool) -> _Request:
+    def _ask(self, texts: Sequence[str], *, is_urgent: bool, exports: bool = False) -> _Request:
+        header = {"texts": list(texts), "urgent": is_urgent, "export": exports}
         while True:
             child = self._ensure_child()
             try:
-                number = child.submit({"texts": list(texts), "urgent": is_urgent})
+                number = child.submit(header)
             except ChildDied as error:
                 self._discard_child(child, error)
             else:
-                return _Request(texts, is_urgent, child, number)
+                return _Request(texts, is_urgent, exports, child, number)
 
     def _answer(self, asked: _Request, on_wait: Callable[[], None]) -> "Vectors":
         import numpy as np
@@ -174,12 +190,13 @@ class Embedder:
                 frame = asked.child.answer(asked.number, _ANSWER_S, on_wait)
             except ChildDied as error:
                 self._discard_child(asked.child, error)
-                asked = self._ask(asked.texts, is_urgent=asked.is_urgent)
+                asked = self._ask(asked.texts, is_urgent=asked.is_urgent, exports=asked.exports)
             except ChildRefused as error:
                 raise EmbedderFailed(f"The embedding model cannot be used: {error}.") from error
             else:
                 self._deaths = 0
                 self._precision = str(frame.header["precision"])
+                self._can_export = bool(frame.header.get("can_export"))
                 return np.frombuffer(frame.payload, "<f4").reshape(frame.header["shape"])
 
     def _discard_child(self, child: Child, error: ChildDied) -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -66,6 +67,8 @@ class Program:
 
     def start(self, *argv: str) -> "subprocess.Popen[bytes]":
         """Start it, in a process group of its own."""
+        if {"index", "ask", "rpc", "search"}.intersection(argv):
+            share_onnx_form(self.home)
         child = subprocess.Popen(
             [*self.before, self.script, *self.options, *argv],
             stdin=subprocess.PIPE,
@@ -77,6 +80,23 @@ class Program:
         )
         _started.append(child)
         return child
+
+
+def share_onnx_form(home: Path) -> None:
+    """Put the ONNX form of the embedding model into a home, and take it from there when it is new.
+
+    Exporting takes seconds, which each home of a test would pay again.
+    """
+    shared = Path(tempfile.gettempdir()) / f"strata-onnx-{os.getuid()}"
+    cache = home / "cache" / "embedding"
+    with suppress(OSError):  # a home that cannot be written is some tests' subject
+        for folder in (shared, home, cache.parent, cache):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        for source, target in ((cache, shared), (shared, cache)):
+            for details in source.glob("*.onnx.json"):
+                for file in (details.with_suffix(""), details):
+                    with suppress(FileExistsError):
+                        os.link(file, target / file.name)
 
 
 def ended(child: "subprocess.Popen[bytes]") -> Done:

@@ -1,9 +1,11 @@
 """Embedding models and the chunks that they embed.
 
-    chunking  Splits notes into passages that fit into the embedding model's input.
-    models    Finds embedding models; the packaged model's tokenizer and token counts.
+    chunking        Splits notes into passages that fit into the embedding model's input.
+    encoder_choice  Measures which encoder is fastest on this processor, and stores it.
+    onnx_model      The model in ONNX form: exported once, checked, loaded without torch.
+    models          Finds embedding models; the packaged model's tokenizer and token counts.
 
 May import: `vault.notes`, `vault.errors`.
 """
 
-__all__ = ["chunking", "models"]
+__all__ = ["chunking", "encoder_choice", "models", "onnx_model"]

@@ -329,6 +329,7 @@ class Indexer:
             embedding.run(waiting, fills_store=fills_store)
         finally:
             self._counts.embedded += embedding.count
+        self._embedder.store_onnx_form(meter.tick)
 
     def _switch_when_complete(self) -> None:
         """Switch searches to the vectors of the new embedder, if they are complete."""

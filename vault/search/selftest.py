@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from statistics import mean, quantiles
 from typing import Any
 
 from vault.catalog import Catalog
@@ -98,6 +97,8 @@ def _choose_words(text: str, chance: random.Random) -> str:
 
 
 def _compute_percentile(values: list[float], percent: int) -> float:
+    from statistics import quantiles  # takes long to import, and few commands need it
+
     if len(values) == 1:
-        return mean(values)
+        return values[0]
     return quantiles(values, n=100, method="inclusive")[percent - 1]

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vault.embed_worker import BFLOAT16, FLOAT32, measure_seconds
 from vault.embedder import Embedder
+from vault.embedding.encoder_choice import BFLOAT16, FLOAT32, measure_seconds
 
 BATCH = [f"row {number} of the garden has peas" for number in range(8)]
 CHOOSE = """
 import sys
 from vault import embed_worker
-from vault.embed_worker import _Model, _find_installed_model, _open
+from vault.embed_worker import _Model, _find_installed_model, _load_with_torch
 embed_worker.measure_seconds = lambda _encoders: {"float32": 1.0, "bfloat16": float(sys.argv[1])}
 if sys.argv[2] == "other vectors":
     embed_worker._MIN_COSINE = 1.5
-model = _Model(_open(_find_installed_model()), None)
+model = _Model(lambda: _load_with_torch(_find_installed_model()), None)
 model.encode(["a question"], True)
 before = model.precision
 model.encode(["a note", "another one"], False)

@@ -1,0 +1,115 @@
+"""The choice of the fastest encoder on this processor: measured once, and stored as JSON.
+
+The file is named by the processor, the version of torch and the stamp of the model, so that a
+choice is never used where it was not measured.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+FLOAT32, BFLOAT16 = "float32", "bfloat16"
+TORCH, ONNX = "torch", "onnx"
+LONG_TEXT: Final = "the committee discussed the budget and agreed to meet again; " * 9
+
+_ROUNDS = 5
+_FEWEST_ROUNDS = 2
+_PATIENCE_S = 1.0
+_MEASURED_TEXTS = 8
+_SLOW_S = 0.1  # for one passage; slower models are measured with one passage at a time
+_HOPELESS = 4.0
+_PROCESSOR_FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
+
+
+def measure_seconds(
+    encoders: "dict[str, Callable[[Sequence[str]], Any]]",
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
+    """Return the shortest time in seconds that each encoder took for the same texts.
+
+    The encoders run in turns, so that other programs slow all of them down alike. The measurement
+    takes about one second at most, unless a single text takes longer.
+
+    Args:
+        encoders: the encoders by name; the first one is the reference for the others.
+        clock: returns seconds; by default processor time, which excludes other programs.
+    """
+    long_text = (LONG_TEXT,)
+    best = _take_turns(encoders, long_text, _FEWEST_ROUNDS, clock)
+    first = next(iter(best.values()))
+    if first > _SLOW_S or any(seconds > _HOPELESS * first for seconds in best.values()):
+        return best
+    return _take_turns(encoders, long_text * _MEASURED_TEXTS, _ROUNDS, clock)
+
+
+def _take_turns(
+    encoders: "dict[str, Callable[[Sequence[str]], Any]]",
+    texts: Sequence[str],
+    rounds: int,
+    clock: Callable[[], float],
+) -> dict[str, float]:
+    best = dict.fromkeys(encoders, float("inf"))
+    ends_at = time.monotonic() + _PATIENCE_S
+    for number in range(rounds):
+        if number >= _FEWEST_ROUNDS and time.monotonic() > ends_at:
+            break
+        for name, encode in encoders.items():
+            started = clock()
+            encode(texts)
+            best[name] = min(best[name], clock() - started)
+    return best
+
+
+def make_cache_folder(folder: Path) -> None:
+    """Make a folder and its missing parents, readable by the user alone.
+
+    Raises:
+        OSError: the folder cannot be made.
+    """
+    if not folder.is_dir():
+        make_cache_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def locate_choice(cache: str, stamp: str) -> Path:
+    """Return the file that stores the faster precision for this processor, torch and model."""
+    named = f"{_describe_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
+    return Path(cache) / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.json"
+
+
+def _describe_processor() -> str:
+    """Describe the processor by several fields, since virtual machines often share a model name."""
+    try:
+        first = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n", 1)[0]
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    fields = (line.partition(":") for line in first.splitlines())
+    return "\n".join(value for name, _, value in fields if name.strip() in _PROCESSOR_FIELDS)
+
+
+def read_choice(file: Path) -> dict[str, Any]:
+    """Return the stored choice, or an empty one if there is none or if it is damaged."""
+    try:
+        kept = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    is_known = isinstance(kept, dict) and kept.get("precision") in (FLOAT32, BFLOAT16)
+    return kept if is_known else {}
+
+
+def keep_choice(file: Path, choice: Mapping[str, Any]) -> None:
+    """Write the measured choice atomically; if that fails, the next process measures again."""
+    with suppress(OSError):
+        make_cache_folder(file.parent)
+        written = file.with_name(f"{file.name}.{os.getpid()}")
+        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as out:
+            json.dump({**read_choice(file), **choice}, out)
+        written.replace(file)

@@ -1,0 +1,217 @@
+"""The embedding model in ONNX form, which embeds texts without loading torch.
+
+The embedding process exports the model once on this computer, after the first indexing. The file
+is named by the stamp of the model, and a second file beside it holds its digest, its tokenizer and
+its prompts. A form whose vectors differ from those of the model is never used.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from vault.embedding.encoder_choice import make_cache_folder
+
+MIN_COSINE: Final = 0.9999
+# Fifty texts of different lengths, scripts and kinds, with which the vectors are compared.
+CHECKED_TEXTS: Final = tuple(
+    f"{text} {number} " * (1 + number % 7)
+    for number in range(5)
+    for text in (
+        "the committee discussed the budget and agreed to meet again",
+        "how do I list every file of a folder, newest first?",
+        "| hash | size | base fee |",
+        "Grüße aus München, привет, 你好",
+        "def read(path): return path.read_text()",
+        "# Backups",
+        "water the beds before eight in the morning",
+        "2024-03-05 call the plumber",
+        "it's 3.5 % of 1,204 €",
+        "a",
+    )
+)
+
+Encode = Callable[[Sequence[str], bool], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxDetails:
+    """The details of a model that its ONNX form needs to embed texts.
+
+    Attributes:
+        inputs: the names of the inputs of the graph, in order.
+        max_tokens: the length in tokens after which a text is cut.
+        tokenizer: the tokenizer as JSON.
+        pad_id: the id of the padding token; `pad_token` its text.
+        prompts: the texts before a passage and before a query.
+    """
+
+    inputs: tuple[str, ...]
+    max_tokens: int
+    tokenizer: str
+    pad_id: int
+    pad_token: str
+    prompts: tuple[str, str] = ("", "")
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "OnnxDetails":
+        """Build the details from JSON.
+
+        Raises:
+            KeyError, TypeError, ValueError: the JSON is damaged.
+        """
+        passage, query = data["prompts"]
+        return cls(
+            tuple(map(str, data["inputs"])),
+            int(data["max_tokens"]),
+            str(data["tokenizer"]),
+            int(data["pad_id"]),
+            str(data["pad_token"]),
+            (str(passage), str(query)),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the details as JSON."""
+        return {
+            "inputs": list(self.inputs),
+            "max_tokens": self.max_tokens,
+            "tokenizer": self.tokenizer,
+            "pad_id": self.pad_id,
+            "pad_token": self.pad_token,
+            "prompts": list(self.prompts),
+        }
+
+
+class OnnxModel:
+    """A loaded embedding model in ONNX form.
+
+    Attributes:
+        details: the names of its inputs, its tokenizer and its prompts.
+    """
+
+    def __init__(self, file: Path, details: OnnxDetails) -> None:
+        """Load the graph and the tokenizer."""
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(
+            str(file), options, providers=["CPUExecutionProvider"]
+        )
+        self.details = details
+        self._tokenizer = Tokenizer.from_str(details.tokenizer)
+        self._tokenizer.enable_truncation(details.max_tokens)
+        self._tokenizer.enable_padding(pad_id=details.pad_id, pad_token=details.pad_token)
+
+    def encode(self, texts: Sequence[str], is_query: bool = False) -> Any:
+        """Return the vectors of texts, float32 and of length one."""
+        import numpy as np
+
+        prompt = self.details.prompts[is_query]
+        encoded = self._tokenizer.encode_batch([f"{prompt}{text}".strip() for text in texts])
+        columns = {
+            "input_ids": [text.ids for text in encoded],
+            "attention_mask": [text.attention_mask for text in encoded],
+            "token_type_ids": [text.type_ids for text in encoded],
+        }
+        fed = {name: np.array(columns[name], dtype=np.int64) for name in self.details.inputs}
+        return self._session.run(None, fed)[0].astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxFiles:
+    """The two files of a model in ONNX form.
+
+    Attributes:
+        graph: the file of the graph and its weights.
+        details: the JSON file with the digest of the graph and the details of the model.
+    """
+
+    graph: Path
+    details: Path
+
+    @classmethod
+    def locate(cls, folder: Path, stamp: str) -> "OnnxFiles":
+        """Return the files for the model with a stamp."""
+        name = hashlib.sha256(stamp.encode()).hexdigest()[:16]
+        return cls(folder / f"{name}.onnx", folder / f"{name}.onnx.json")
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the model was exported, and its ONNX form gave other vectors."""
+        return bool(_read_json(self.details).get("refused"))
+
+    def load(self) -> OnnxModel | None:
+        """Load the model, or return None if there is none, or if a file is damaged."""
+        known = _read_json(self.details)
+        try:
+            with self.graph.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest != known["sha256"]:
+                return None
+            return OnnxModel(self.graph, OnnxDetails.from_json(known))
+        except (OSError, KeyError, TypeError, ValueError):
+            return None
+
+    def store(
+        self, export: Callable[[Path], None], details: OnnxDetails, encode: Encode
+    ) -> OnnxModel | None:
+        """Export a model, compare its vectors, and return it if they are the same.
+
+        Args:
+            export: writes the graph to a file.
+            details: the details of the model.
+            encode: the model itself, which gives the vectors to compare with.
+
+        Raises:
+            OSError: the files cannot be written.
+        """
+        make_cache_folder(self.graph.parent)
+        for left_over in self.graph.parent.glob(f"{self.graph.name}.new-*"):
+            left_over.unlink(missing_ok=True)
+        new = self.graph.with_name(f"{self.graph.name}.new-{os.getpid()}")
+        try:
+            export(new)
+            new.chmod(0o600)
+            model = OnnxModel(new, details)
+            if not are_vectors_equal(model.encode, encode):
+                _write_json(self.details, {"refused": "its vectors differ"})
+                return None
+            with new.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            new.replace(self.graph)
+            _write_json(self.details, {"sha256": digest, **details.to_json()})
+            return model
+        finally:
+            new.unlink(missing_ok=True)
+
+
+def are_vectors_equal(encode: Encode, reference: Encode) -> bool:
+    """Return whether two encoders give the same vectors for the checked texts."""
+    for is_query in (False, True):
+        pairs = encode(CHECKED_TEXTS, is_query) * reference(CHECKED_TEXTS, is_query)
+        if pairs.sum(axis=1).min() <= MIN_COSINE:
+            return False
+    return True
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        data = json.loads(file.read_text("utf-8"))
+        if isinstance(data, dict):
+            return data
+    return {}
+
+
+def _write_json(file: Path, data: Mapping[str, Any]) -> None:
+    new = file.with_name(f"{file.name}.new-{os.getpid()}")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as out:
+        json.dump(data, out)
+    new.replace(file)
