@@ -23,6 +23,7 @@ from app.sessions.transcript import (
 )
 from app.sessions.user_messages import read_mode, read_names, read_selections
 from chains.citations.check import check_citations
+from chains.request.project import join_texts, list_recorded_notes
 from chains.tools.registry import ToolRun
 from context.history.tool_pairing import is_final, list_tool_results
 from context.history.turns import Turn, list_turns
@@ -74,6 +75,7 @@ class _Reader:
         self._log = log
         self._tree = EntryTree(log)
         self.path = self._tree.path()
+        self._recorded = list_recorded_notes(self.path)
 
     def items(self, turn: Turn) -> Iterator[TranscriptItem]:
         """Yield the transcript items of a turn."""
@@ -112,7 +114,7 @@ class _Reader:
         text = last.message.text if is_whole else ""
         question = "" if turn.user is None else turn.user.message.text
         sources = (*turn.segments, *self._sources(turn))
-        checked = check_citations(text, sources, question)
+        checked = check_citations(text, sources, join_texts(question, self._recorded))
         return AnswerItem(
             entry=last.id,
             text=text,

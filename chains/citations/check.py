@@ -89,7 +89,7 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 
     Args:
         sources: the passages that were sent, each with its number.
-        question: the user message. Words quoted from it need no source.
+        question: the user message, and the notes on L1. Words quoted from them need no source.
     """
     reading = parse_answer(answer)
     checked = _Checker(sources, question)
@@ -162,6 +162,10 @@ class _Checker:
         self._question = question
 
     @cached_property
+    def _unnumbered(self) -> VerbatimText:
+        return VerbatimText(self._question)
+
+    @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset(name for source in self._sources.values() for name in source.names)
 
@@ -181,7 +185,7 @@ class _Checker:
             verified = [self._sources[n].citation(quote, place) for n, place in found if place]
             if verified:
                 return CitationReport(tuple(verified))
-        if VerbatimText(self._question).find(quote) is not None:
+        if self._unnumbered.find(quote) is not None:
             return CitationReport()
         return self._check_unnumbered(quote) if not claim.numbers else self._check_wrong(claim)
 

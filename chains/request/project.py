@@ -5,7 +5,7 @@ read them from there. A note that is saved later therefore does not change the p
 provider may have cached. They are recorded again after a compaction, and when the user asks for it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, Self
 
@@ -28,10 +28,13 @@ __all__ = [
     "build_refresh_entry",
     "decide_text",
     "find_project_context",
+    "join_texts",
+    "list_recorded_notes",
 ]
 
 PROJECT: Final = "project"  # the key of the record in the segments entry of a turn
 REFRESH: Final = "project_refresh"  # the type of the custom entry that asks for a new record
+NOTE_ID: Final = "project_note_"
 COMPACTION: Final = "compaction"
 TEXT_SHARE: Final = 4  # the text of notes may have a fourth of the budget
 MOST_TEXT_TOKENS: Final = 16_000
@@ -119,6 +122,18 @@ def find_project_context(session: SessionPort) -> ProjectContext | None:
     return None
 
 
+def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:
+    """Return the notes whose text was on L1 in any turn of a path."""
+    records = (_read_record(entry) for entry in path)
+    return [segment for record in records if record is not None for segment in record.segments]
+
+
+def join_texts(question: str, noted: Iterable[Segment]) -> str:
+    """Return a user message with the texts of the project's notes on L1, which have no number."""
+    notes = (one.raw_content for one in noted if one.id.startswith(NOTE_ID))
+    return "\n\n".join((question, *notes))
+
+
 def decide_text(session: SessionPort, setup: ProjectSetup) -> bool:
     """Return whether the text of notes is included, as the session's first record decided it."""
     found = (_read_record(entry) for entry in session.path())
@@ -193,7 +208,7 @@ def _include_texts(
 
 def _build_note_segment(number: int, file: ProjectFile, note: Note, text: str) -> Segment:
     return Segment.build(
-        id=f"project_note_{number}",
+        id=f"{NOTE_ID}{number}",
         layer=Layer.L1,
         kind="note",
         source=file.path,

@@ -18,6 +18,7 @@ from chains.request.draft import (
     draft_turn,
     prepare_turn,
 )
+from chains.request.project import join_texts
 from chains.request.request import TurnContext, TurnRequest
 from chains.request.session import SessionPort, SessionView
 from chains.request.usage import READING, REWRITE, log_usage
@@ -80,7 +81,8 @@ def run_turn(
     yield from _store(context, turn, found, fitted)
     answer = yield from _stream(context, turn)
     yield from end_turn(context, answer)
-    checked = check_citations(answer.text, answer.sources, context.request.question)
+    known = join_texts(context.request.question, context.customization.instructions)
+    checked = check_citations(answer.text, answer.sources, known)
     yield TurnEnded(build_result(context, answer, checked, fitted.read))
 
 

@@ -6,6 +6,7 @@ other views receive the events through the signal `event_arrived`.
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import PurePath
 from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -177,7 +178,7 @@ class SessionController(QObject):
         self._frame.column.sources.show_rows((), _NO_SOURCES_YET)
         if session is None:
             self._frame.middle.set_title("")
-            self._transcript.show_empty(*self._empty)
+            self._show_empty()
         self.session_changed.emit(session)
         if session is not None:
             self.load(is_new=True)
@@ -198,7 +199,14 @@ class SessionController(QObject):
         """Set the number of notes, index time and suggested questions that an empty chat shows."""
         self._empty = (notes, indexed, questions)
         if self.session is None and not self._transcript.feed.slots():
+            self._show_empty()
+
+    def _show_empty(self) -> None:
+        """Show a chat without messages, or that of a project."""
+        if self.project is None:
             self._transcript.show_empty(*self._empty)
+        else:
+            self._transcript.show_empty_project(PurePath(self.project).name or "this folder")
 
     def _start(self, request: OutgoingMessage, start: StartTurn) -> None:
         if self.is_running:
@@ -351,7 +359,7 @@ class SessionController(QObject):
         else:
             self._transcript.refresh(transcript)
         if not self._transcript.feed.slots():  # all user messages were returned unsent
-            self._transcript.show_empty(*self._empty)
+            self._show_empty()
         if is_new or not self.is_running:
             self._show_sources(transcript)
         if self._unsent_edit is not None and not is_new:

@@ -56,6 +56,7 @@ def test_a_folder_is_opened_as_a_project_and_its_chat_is_asked_about_it(
     assert projects.isHidden()
     click_button(window.view.sidebar, "Open a folder as a project")
     assert window.composer.mode == "project"
+    assert window.chat.view.empty.sentence.startswith("Answers stay inside this folder")
     assert projects.currentIndex().data() == "Thesis"
     window.composer.send("What is it about?")
     assert "walrus songs" in str(server.bodies[-1]["messages"][0]["content"])

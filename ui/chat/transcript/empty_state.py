@@ -49,12 +49,19 @@ class EmptyState(QWidget):
 
     def show_state(self, notes: int, indexed: str | None, questions: Sequence[str]) -> None:
         """Show how many notes there are, when they were indexed, and up to three questions."""
+        self._heading.setText("Ask your notes")
         when = f", indexed {ago(indexed)}" if indexed else ""
         known = f"{plural(notes, 'note')}{when}. " if notes or indexed else ""  # else no notes yet
         self._about.setText(f"{known}Answers cite the lines they rest on.")
         asked = list(questions[:_MOST_QUESTIONS])
         if asked != [row.question for row in self.questions]:  # else keep them: one may have focus
             self._replace_questions(asked)
+
+    def show_project(self, name: str) -> None:
+        """Show the name of a project, and where its answers come from."""
+        self._heading.setText(f"Ask about {one_line(name)}")
+        self._about.setText("Answers stay inside this folder, and cite the lines they rest on.")
+        self._replace_questions([])
 
     def _replace_questions(self, questions: Sequence[str]) -> None:
         for row in self.questions:

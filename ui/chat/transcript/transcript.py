@@ -74,6 +74,13 @@ class Transcript(QWidget):
         self.empty.show_state(note_count, indexed, questions)
         self._stack.setCurrentWidget(self.empty)
 
+    def show_empty_project(self, name: str) -> None:
+        """Show a chat of a project without messages."""
+        self.live.forget()
+        self.feed.reset([])
+        self.empty.show_project(name)
+        self._stack.setCurrentWidget(self.empty)
+
     def set_models(self, choices: Sequence[ModelOption]) -> None:
         """Set the labels and locations of the models for the line below an answer."""
         self.maker.set_models(choices, self.feed.rows)

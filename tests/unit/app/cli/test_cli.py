@@ -99,7 +99,7 @@ def test_the_version_imports_nothing_heavy() -> None:
         ["nonsense"],
         ["ask"],
         ["ask", "a", "b"],
-        ["ask", "x", "--mode", "project"],
+        ["ask", "x", "--mode", "folder"],
         ["ask", "x", "--mod", "chat"],
         ["search", "x", "-k", "0"],
         ["search", "x", "-k", "many"],
@@ -117,10 +117,11 @@ def test_misuse_is_two_with_usage_on_standard_error(strata: Strata, argv: list[s
     assert err.startswith("usage: strata")
 
 
-def test_no_flag_of_a_later_part_is_offered(strata: Strata) -> None:
-    _, out, _ = strata("ask", "--help")
-    for flag in ("--project",):
-        assert flag not in out
+def test_the_mode_project_without_a_project_is_refused_with_a_hint(strata: Strata) -> None:
+    code, out, _ = strata("ask", "x", "--mode", "project", "--json")
+    error = json.loads(out)["error"]
+    assert (code, error["code"]) == (1, "bad_request")
+    assert "--project" in error["hint"]
 
 
 @pytest.mark.parametrize(

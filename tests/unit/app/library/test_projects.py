@@ -71,13 +71,16 @@ def test_a_saved_note_changes_no_byte_of_l1_but_is_retrieved(
     first = result_of(ask(assistant, "What about songs?", mode="project", project="Thesis"))
     before = system(server)
     (thesis / "Plan.md").write_text("# Plan\n\nThe thesis is about walrus whistles now.")
+    server.script(Answer('It says "The walrus sang on Monday."'))
     again = result_of(ask(assistant, "Walrus whistles?", mode="project", session=first.session))
     assert system(server) == before
     assert again.context["prefix"]["changed"] is False
     question = str(server.bodies[-1]["messages"][-1]["content"])
     assert "whistles now" in question
     assert "sang on Monday" not in question, "what is in L1 is not retrieved again"
+    assert again.unverified == (), "the words of a note on L1 are known"
     assert first.session is not None
+    assert assistant.history.transcript(first.session).items[-1].unverified == ()
     reopened = assistant.sessions.read(first.session)
     kept = [e for e in reopened.path() if isinstance(e, SegmentsEntry) and PROJECT in e.extra]
     assert len(kept) == 1
