@@ -447,6 +447,7 @@ def test_notes_folders_and_tags_are_offered_once_they_are_known(
         "/model",
         "/mode",
         "/export",
+        "/project",
         "/new",
         "/help",
     ]
