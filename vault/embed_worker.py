@@ -49,6 +49,8 @@ _SAMPLES = (
 )
 _MIN_COSINE = 0.9999
 _BATCHES_BETWEEN_TRIMS = 4
+# Loading torch takes about five seconds, and saves at most a fortieth of a second for a passage.
+_MOST_WITHOUT_TORCH = 200
 
 
 def main() -> None:
@@ -150,7 +152,7 @@ class _Model:
         kept = {} if choice_file is None else read_choice(choice_file)
         self._is_chosen = bool(kept)
         self._uses_onnx = kept.get("encoder") == ONNX and self._onnx is not None
-        self._batches = 0
+        self._batches = self._passages = 0
         self.precision = FLOAT32 if self._uses_onnx else kept.get("precision", FLOAT32)
         self.can_export = (
             onnx_files is not None and self._onnx is None and not onnx_files.is_refused
@@ -161,7 +163,9 @@ class _Model:
 
     def encode(self, texts: Sequence[str], is_question: bool) -> Any:
         """Return the vectors of the texts; a query never waits for the measurement of precision."""
-        if self._onnx is not None and (is_question or self._uses_onnx):
+        if not is_question:
+            self._passages += len(texts)
+        if self._onnx is not None and (is_question or self._uses_onnx or self._can_spare_torch):
             vectors = self._onnx.encode(texts, is_question)
         else:
             if not is_question and not self._is_chosen:
@@ -171,6 +175,11 @@ class _Model:
         if self._batches % _BATCHES_BETWEEN_TRIMS == 0 and not is_question:
             _return_memory()
         return vectors
+
+    @property
+    def _can_spare_torch(self) -> bool:
+        """Whether loading torch takes longer than it saves for the passages so far."""
+        return self._model is None and self._passages <= _MOST_WITHOUT_TORCH
 
     def export(self) -> None:
         """Store the model in ONNX form, if that gives the same vectors, and measure its speed."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vault.embed_worker import _Model
 from vault.embedder import Embedder
 from vault.embedding.onnx_model import CHECKED_TEXTS, OnnxFiles
 
@@ -57,6 +58,26 @@ def test_passages_have_the_same_vectors_too(embedder: Embedder, opened: Embedder
     (plain,) = embedder.embed([PASSAGES])
     (quick,) = opened.embed([PASSAGES])
     assert float((plain * quick).sum(axis=1).min()) > 0.9999
+    assert opened.pid is not None
+    assert "libtorch" not in list_modules(opened.pid)
+
+
+class TorchWasLoaded(Exception):
+    """Raised in place of loading torch."""
+
+
+def test_torch_is_loaded_for_many_passages_alone(exported: Path) -> None:
+    def load() -> None:
+        raise TorchWasLoaded
+
+    files = OnnxFiles(*sorted(exported.glob("*.onnx*")))
+    model = _Model(load, None, files)
+    model.encode([QUERY], True)
+    model.encode(PASSAGES, False)
+    with pytest.raises(TorchWasLoaded):
+        model.encode(["peas"] * 200, False)
+    with pytest.raises(TorchWasLoaded):
+        model.encode(["peas"], False)
 
 
 def test_the_files_are_private_and_nothing_else_is_left(exported: Path) -> None:
