@@ -31,7 +31,7 @@ from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import EXTRACTIVE, describe
 from chains.retrieval.map_reduce_plan import ReadingCost
-from chains.turn.calls import ModelCheck
+from chains.turn.run import ModelCheck
 from chains.web.client import WebClient
 from context.layers import Segment
 from vault.access import read_allowed

@@ -31,7 +31,6 @@ __all__ = [
 READING_PROMPT: Final = "reading"
 REWRITE_PROMPT: Final = "rewrite"
 SUMMARY_PROMPT: Final = "summary"
-TITLE_PROMPT: Final = "title"
 
 SECTIONS: Final = ("agent_configuration", "task_context", "memory", "tools", "response_format")
 _HEADING: Final = re.compile(rf"^# ({'|'.join(SECTIONS)})[^\S\n]*$", re.MULTILINE)

@@ -39,9 +39,10 @@ from chains.request.request import TurnContext, TurnRequest
 from chains.request.session import SessionView
 from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import load_counter
-from chains.turn.calls import ModelCheck, check_model
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.run import (
+    ModelCheck,
+    check_model,
     compact_on_request,
     measure_reading,
     preview,
@@ -188,7 +189,7 @@ class TurnRunner:
         """Call a model with a few words; None means the model in the settings."""
         turn = self._builder.build_bare_turn(AskRequest("", "chat", model))
         chain = self._builder.build_chain("chat", None)
-        return check_model(TurnContext.open(chain, turn, SessionView(), cancel))
+        return check_model(chain, turn, SessionView(), cancel)
 
     def prepare_next(
         self,

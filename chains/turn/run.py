@@ -4,12 +4,16 @@ The user message is on disk before any other step. Each message is on disk befor
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Final
 
 from chains.cancel import CancelToken
 from chains.citations.check import check_citations
 from chains.concurrency import call
+from chains.errors import ModelUnavailable
 from chains.events import ContextPrepared, Event, MessageEnded, Retrieved, TurnEnded, Warned
+from chains.llm.port import ModelSent, ModelWaiting
 from chains.request.chain import Chain
 from chains.request.draft import (
     DraftedTurn,
@@ -40,12 +44,17 @@ from chains.turn.compact import (
 from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hooks
 from chains.turn.regenerate import find_last_question, redraft_turn
 from chains.turn.result import build_dry_result, build_result, end_turn
+from context.assemble.request import make_preamble
+from context.envelope import System
 from context.fit.compact import CompactionReport
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
+from context.pipeline import prepare_call
 from context.report.warnings import warn_of_attachments
 
 __all__ = [
+    "ModelCheck",
+    "check_model",
     "compact_on_request",
     "measure_reading",
     "preview",
@@ -53,6 +62,9 @@ __all__ = [
     "run_turn",
     "store_user_message",
 ]
+
+TEST_QUESTION: Final = "Answer with the word OK."
+TEST_TOKENS: Final = 16
 
 
 def run_turn(
@@ -246,6 +258,40 @@ def _open(
     chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
 ) -> TurnContext:
     return add_summaries(TurnContext.open(chain, request, session, cancel))
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """The result of a test call: which model answered, and after how many seconds."""
+
+    model: str
+    seconds: float
+
+
+def check_model(
+    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
+) -> ModelCheck:
+    """Call a model with a few words, and wait for its answer.
+
+    Raises:
+        ModelError: the model does not answer, or the service refuses the key.
+        Cancelled: the token was cancelled.
+    """
+    context, start = TurnContext.open(chain, request, session, cancel), monotonic()
+    request_budget = context.compute_request_budget()
+    prepared = prepare_call(
+        make_preamble(System(), (), context.counter),
+        (),
+        TEST_QUESTION,
+        replace(request_budget, reserve=min(request_budget.reserve, TEST_TOKENS)),
+        model=request.model,
+    )
+    for event in context.open_model().stream(prepared, cancel):
+        if isinstance(event, ModelSent):
+            start = monotonic()  # without the time to load the client
+        elif isinstance(event, ModelWaiting):  # who tests a model does not wait for later tries
+            raise ModelUnavailable(context.model.host or context.model.name, reason=event.reason)
+    return ModelCheck(request.model, monotonic() - start)
 
 
 def _prepare_view(

@@ -10,7 +10,7 @@ from app.config.models import ModelChoice
 from app.config.secrets import is_readable_on_the_way
 from app.errors import describe
 from chains.cancel import CancelToken
-from chains.turn.calls import ModelCheck
+from chains.turn.run import ModelCheck
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
 from ui.widgets.controls import ElidedLabel, IconLabel, button, label, make_wrapped_label
