@@ -7,7 +7,6 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from chains.models import EXTRACTIVE
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.chips import ChipRow, ChipState
 from ui.chat.composer.completion import Completer, Offers
@@ -134,6 +133,8 @@ class Composer(Scaled, QWidget):
 
     def set_models(self, choices: Sequence[ModelOption]) -> None:
         """Set the models in the list of models, which offers to set one if none is set."""
+        from chains.models import EXTRACTIVE  # not needed for the first paint
+
         shown = [(choice.name, choice.label, choice.summary) for choice in choices]
         if any(choice.is_set and choice.name == EXTRACTIVE for choice in choices):
             shown.append((_SET_MODEL, "Set a model…", ""))
