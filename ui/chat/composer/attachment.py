@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
-from app.library.attachments import is_web_address
 from context.layers import Segment, name_lines
 from ui.widgets.figures import plural
 
@@ -76,6 +75,8 @@ class Attachment:
     @property
     def is_web_page(self) -> bool:
         """Whether the attachment is a web page."""
+        from app.library.attachments import is_web_address  # not needed for the first paint
+
         return is_web_address(self.target)
 
 
