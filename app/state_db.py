@@ -224,6 +224,22 @@ class StateDB:
             lambda row: zlib.decompress(row[0]).decode("utf-8", "surrogatepass"),
         )
 
+    def forget_chat(self, session: str, results: Sequence[str]) -> None:
+        """Remove the requests, the list entry and the token counts of a chat.
+
+        Args:
+            session: the chat.
+            results: the references of tool results to remove as well.
+
+        Raises:
+            StorageFailed: the database cannot be written.
+        """
+        self._write("DELETE FROM request WHERE session = ?", (session,))
+        self._write("DELETE FROM chat WHERE session = ?", (session,))
+        self._write("DELETE FROM session_snapshots WHERE session = ?", (session,))
+        for ref_id in results:
+            self._write("DELETE FROM tool_result_blobs WHERE ref_id = ?", (ref_id,))
+
     def close(self) -> None:
         """Close the database; the next use opens it again."""
         with self._lock:

@@ -9,7 +9,7 @@
     verbs      Run index, search, related, selftest, doctor and rpc; the table of all verbs.
     ask        Ask a question and print the answer as it arrives.
     approvals  Show what a tool would do, and ask in the terminal.
-    sessions   List, show, fork and compact chats; show a request.
+    sessions   List, search, show, copy, change and delete chats; show a request.
     settings   Show and change settings, API keys, and instructions for models.
     interrupt  Handle Ctrl+C (SIGINT) and SIGTERM, and compute the exit code of every run.
     output     Print one JSON document or text; print messages on standard error.

@@ -278,16 +278,24 @@ def _add_rpc(verbs: "Verbs[ArgumentParser]") -> None:
 
 
 def _add_sessions(verbs: "Verbs[ArgumentParser]") -> None:
-    about = "list, read and copy the chats"
+    about = "list, search, read, copy, rename and delete the chats"
     actions = add_group(verbs, "sessions", about)
     add_verb(actions, "list", "list the chats, the one used last first")
     add_verb(actions, "show", "show a chat").add_argument("session", metavar="ID")
+    search = add_verb(actions, "search", "find texts in all chats, the newest first")
+    search.add_argument("text", metavar="TEXT", help='all of these words, or "a phrase" in quotes')
     export = add_verb(actions, "export", "print a chat as a document")
     export.add_argument("session", metavar="ID")
     export.add_argument("--format", choices=("md", "json"), default="md", help="default: md")
     fork = add_verb(actions, "fork", "begin a chat that is a copy of another up to an entry")
     fork.add_argument("session", metavar="ID")
     fork.add_argument("--at", metavar="ENTRY", help="the last entry to copy (otherwise the last)")
+    rename = add_verb(actions, "rename", "give a chat a title")
+    rename.add_argument("session", metavar="ID")
+    rename.add_argument("title", metavar="TITLE", help="empty: the first question again")
+    delete = add_verb(actions, "delete", "delete a chat for good; a terminal is asked first")
+    delete.add_argument("session", metavar="ID")
+    delete.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _add_instructions(verbs: "Verbs[ArgumentParser]") -> None:

@@ -1,17 +1,20 @@
-"""The verbs for chats: list, show, fork and compact them, and show a request."""
+"""The verbs for chats: list, search, show, copy, change and delete them, and show a request."""
 
 import argparse
 import logging
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
-from app.cli.output import Output, complain, readable
+from app.cli.output import Output, can_ask, complain, readable
 from app.errors import AppError, NotFound, SessionMissing
 from app.sessions.file import LoadedLog
+from app.sessions.search import MOST_HITS, ChatHit, search_chats
+from app.sessions.store import SessionInfo
 from app.wiring import open_vault
 from chains.events import CompactionEnded, CompactionStarted
 from context.report.markdown import envelope_markdown, report_markdown
@@ -29,6 +32,22 @@ def run_sessions(args: argparse.Namespace, assistant: Assistant, output: Output)
 def _list(_args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
     chats = assistant.list_sessions()
     output.show(lambda: {"sessions": [chat.to_dict() for chat in chats]}, cli_text.chats(chats))
+
+
+def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    hits = search_chats(assistant.sessions, readable(args.text))
+    output.show(lambda: {"hits": [hit.to_dict() for hit in hits]}, _list_hits(hits))
+    if len(hits) == MOST_HITS:
+        complain(f"These are the newest {MOST_HITS}; more words find fewer.")
+
+
+def _list_hits(hits: Sequence[ChatHit]) -> Iterator[str]:
+    """Yield the hits of a search in chats, one on each line."""
+    if not hits:
+        yield "No chat contains this."
+    for hit in hits:
+        when = hit.at[:16].replace("T", " ")
+        yield f"{hit.session}  {when}  {hit.role:<9}  {cli_text.plain(hit.text)}"
 
 
 def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
@@ -57,6 +76,31 @@ def _fork(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
     session = args.session
     copy = assistant.branches.fork(session, args.at)
     output.show(lambda: {"session": copy, "branchedFrom": session}, [copy])
+
+
+def _rename(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    session = args.session
+    assistant.branches.rename(session, readable(args.title))
+    title = assistant.sessions.info(session).title
+    output.show(lambda: {"session": session}, [f"{session}  {cli_text.plain(title)}"])
+
+
+def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    session = args.session
+    is_asked = can_ask() and not args.yes and not output.is_json
+    if is_asked and not _confirm_deletion(assistant.sessions.info(session)):
+        complain(f"The chat {session} is kept.")
+        return
+    assistant.sessions.delete(session)
+    output.show(lambda: {"session": session}, [f"The chat {session} is deleted."])
+
+
+def _confirm_deletion(chat: SessionInfo) -> bool:
+    """Ask in the terminal whether to delete a chat; any answer but yes keeps it."""
+    title = cli_text.plain(chat.title) or chat.session
+    sys.stderr.write(f"Delete the chat “{title}” for good? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _export(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
@@ -106,4 +150,12 @@ def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
     yield cli_text.plain(text)
 
 
-_ACTIONS = {"list": _list, "show": _show, "fork": _fork, "export": _export}
+_ACTIONS = {
+    "list": _list,
+    "search": _search,
+    "show": _show,
+    "fork": _fork,
+    "rename": _rename,
+    "delete": _delete,
+    "export": _export,
+}

@@ -3,7 +3,8 @@
     AskRequest → ask → chains.turn → session → file
     file → store → session → transcript_reader → transcript
 
-    store              List, open and create chats; one writer at a time.
+    store              List, open, create and delete chats; one writer at a time.
+    search             Search the text of all chats.
     session            One chat: its log in memory, its lock, and its data in state.db.
     file               Read a log, repair a cut-off last line, migrate an older version.
     ask                Run a turn: ask, edit, regenerate; compact a chat; preview a request.
@@ -11,15 +12,15 @@
     mcp                Approve, start and list the MCP servers of the settings.
     turn_builder       Build a turn and its chain from a question, the settings and the vault.
     user_messages      User messages: their mode, their attachments, and restoring these.
-    branches           Select, fork and summarise branches; label and pin entries.
+    branches           Select, fork and summarise branches; label and pin entries; rename chats.
     request_history    Show past requests, and why a note was or was not sent.
     export             A chat as a Markdown document.
     transcript         A chat as values for display.
     transcript_reader  Build a transcript from a log.
 
 May import: `app.customize`, `app.library`, `app.config`, `app.state_db`, chains, context. Always
-holds: a file is only appended to, except that a file of an older version is rewritten once; an
-acknowledged write is on disk.
+holds: a file is only appended to until the chat is deleted, except that a file of an older version
+is rewritten once; an acknowledged write is on disk.
 """
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "file",
     "mcp",
     "request_history",
+    "search",
     "store",
     "transcript",
     "turn_builder",

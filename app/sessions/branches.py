@@ -1,4 +1,4 @@
-"""Changes that the user makes to a chat: branches, forks, labels, pins, memory, summaries.
+"""Changes that the user makes to a chat: title, branches, forks, labels, pins, memory, summaries.
 
 Existing entries never change; each change is an added entry.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from app.errors import InvalidRequest
 from app.sessions.ask import TurnRunner
 from app.sessions.session import Session
-from app.sessions.store import SessionStore
+from app.sessions.store import TITLE, SessionStore
 from chains.cancel import CancelToken
 from chains.request.project import build_refresh_entry
 from chains.tools.memory_tools import find_long_part, list_memory_updates
@@ -25,6 +25,7 @@ from context.log.entries import (
     Entry,
     LabelEntry,
     LeafEntry,
+    OtherEntry,
     PinEntry,
     describe_unknown_schema,
     is_path_entry,
@@ -49,7 +50,7 @@ class AbandonedBranch:
 
 
 class BranchEditor:
-    """Appends branch selections, labels, pins, summaries and messages of programs to chats."""
+    """Appends titles, branch selections, labels, pins, summaries and messages of programs."""
 
     def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
@@ -114,6 +115,17 @@ class BranchEditor:
             named = LabelEntry(chat.new_id(), entry, chat.now(), entry, label)
             chat.append([named])
             return named.id
+
+    def rename(self, session: str, title: str) -> None:
+        """Give a chat a title; with an empty one, the first question is its title again.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+        """
+        data = {"type": "custom", "customType": TITLE, "content": " ".join(title.split())}
+        with self._sessions.open(session) as chat:
+            chat.append([OtherEntry(chat.new_id(), _leaf(chat), chat.now(), "custom", data)])
 
     def pin(self, session: str, target: str, on: bool) -> None:
         """Pin or unpin a message or a segment; a pinned one is always sent word for word.

@@ -8,19 +8,21 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
-from app.durable import lock, open_file
+from app.durable import lock, open_file, sync_folder
 from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFailed, storage_errors
 from app.sessions.file import LoadedLog, load_log, mend_end
 from app.sessions.session import Session, now, timestamp, turn_ids
 from app.state_db import StateDB
-from context.log.entries import Entry, MessageEntry
+from context.log.entries import Entry, MessageEntry, OtherEntry
 from context.log.parse import SessionHeader
 
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _TITLE_CHARS = 80
+_RESULT = re.compile(rb"\br[0-9a-f]{20}\b")  # the reference of a tool result in `state.db`
+TITLE: Final = "title"  # the custom type of entries with a title that the user gave
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class SessionInfo:
     """The list entry of a chat.
 
     Attributes:
-        title: the first question on the active path, on one line; without one, the first in the
-            log.
+        title: the title that the user gave; without one, the first question on the active path,
+            or else the first in the log; on one line.
         created: ISO 8601, UTC, as is `updated`.
         turns: the number of questions on the active path.
     """
@@ -141,6 +143,35 @@ class SessionStore:
         with storage_errors(path):
             return self._info(path)
 
+    def delete(self, session: str) -> None:
+        """Delete a chat with its requests, and the tool results that no other chat refers to.
+
+        Long texts that were attached to it are removed by `LongTexts.sweep`.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            SessionBusy: another process, or another part of this one, is writing to the chat.
+            StorageFailed: the file cannot be deleted.
+        """
+        if self._unwritten(session) is not None:
+            del self._begun[session]
+            return
+        path = self._find_file(session)
+        with storage_errors(path):
+            handle = _open_locked(path)
+            try:
+                results = _find_results(path)
+                for aside in path.parent.glob(f"{path.name}.*"):  # a cut-off line, an older version
+                    aside.unlink()
+                path.unlink()
+                sync_folder(path.parent)
+            finally:
+                os.close(handle)
+        with self._lock:
+            if self._newest is not None and self._newest[0][0] == session:
+                self._newest = None
+        self._forget(session, results)
+
     def newest(self) -> str | None:
         """Return the most recently used chat; None if there is none."""
         return next((info.session for info in self.list()), None)
@@ -202,6 +233,15 @@ class SessionStore:
         """Keep a log after a write, so that the next turn need not read it again."""
         with self._lock:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
+
+    def _forget(self, session: str, results: set[bytes]) -> None:
+        """Remove the data of a deleted chat from `state.db`; a failure is only logged."""
+        try:
+            for file in self._folder.glob("*.jsonl") if results else ():
+                results -= _find_results(file)
+            self._state.forget_chat(session, [ref.decode("ascii") for ref in results])
+        except (OSError, StorageFailed) as error:
+            _log.warning("Requests or results of the chat %s were not removed: %s", session, error)
 
     def _infos(self, files: Iterable[Path]) -> Iterator[SessionInfo]:
         for path in files:
@@ -282,15 +322,37 @@ def _check_writable(log: LoadedLog) -> None:
         raise InvalidRequest(log.why_read_only, hint=f"Continue a copy of it: {copy}")
 
 
+def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:
+    """Return the entry of the title that the user gave a chat, and the title; None and "" if none.
+
+    The last title entry counts; an empty title in it removes the earlier ones.
+    """
+    named = next(filter(_is_title, reversed(log.index.others)), None)
+    title = "" if named is None else named.data.get("content")
+    return (named, title) if isinstance(title, str) and title else (None, "")
+
+
+def _is_title(entry: Entry) -> bool:
+    return isinstance(entry, OtherEntry) and entry.data.get("customType") == TITLE
+
+
+def _find_results(file: Path) -> set[bytes]:
+    """Return the references of stored tool results that occur in a chat's file."""
+    with os.fdopen(open_file(file, os.O_RDONLY), "rb") as opened:
+        return set(_RESULT.findall(opened.read()))
+
+
 def _summary(log: LoadedLog) -> SessionInfo:
     path = log.index.path
     asked = (entry.message for entry in (*path, *log.entries) if _asks(entry))
     first = next(asked, None)
+    title = find_title(log)[1] or ("" if first is None else first.text)
+    used = next((entry for entry in reversed(log.entries) if not _is_title(entry)), log.header)
     return SessionInfo(
         session=log.header.id,
-        title="" if first is None else one_line(first.text, _TITLE_CHARS),
+        title=one_line(title, _TITLE_CHARS),
         created=log.header.timestamp,
-        updated=log.entries[-1].timestamp if log.entries else log.header.timestamp,
+        updated=used.timestamp,
         vault=log.header.vault,
         project=log.header.project,
         turns=len(turn_ids(path)),

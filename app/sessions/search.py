@@ -1,0 +1,120 @@
+"""Search the text of all chats: titles, questions, answers and messages of programs.
+
+The logs themselves are read, including branches that are not active; there is no index. Results of
+tools are not searched, as they repeat notes.
+"""
+
+import logging
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from typing import Final
+
+from app.errors import InvalidRequest
+from app.sessions.file import LoadedLog
+from app.sessions.store import SessionStore, find_title, one_line
+from context.log.entries import CustomMessageEntry, Entry, MessageEntry
+
+__all__ = ["MOST_HITS", "ChatHit", "search_chats"]
+
+MOST_HITS: Final = 200
+_CHARS_BEFORE: Final = 60
+_EXCERPT_CHARS: Final = 200
+_SEARCHED_ROLES: Final = ("user", "assistant")
+_TERM: Final = re.compile(r'"([^"]*)"|(\S+)')
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ChatHit:
+    """A text in a chat that contains the words of a search.
+
+    Attributes:
+        entry: the entry of the text in the log.
+        role: `user`, `assistant`, or `title` for a title that the user gave.
+        text: an excerpt around the words, on one line.
+        at: the time of the entry, ISO 8601, UTC.
+    """
+
+    session: str
+    entry: str
+    role: str
+    text: str
+    at: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the hit as a JSON object."""
+        return asdict(self)
+
+
+def search_chats(sessions: SessionStore, query: str) -> tuple[ChatHit, ...]:
+    """Return the texts that contain all words of a query, the newest first.
+
+    Case is ignored, and a word may be part of a longer one. Words in double quotes must follow one
+    another. At most `MOST_HITS` texts are returned; a chat that cannot be read is skipped.
+
+    Raises:
+        InvalidRequest: the query is blank.
+        StorageFailed: the folder of the chats cannot be read.
+    """
+    terms = _read_terms(query)
+    if not terms:
+        raise InvalidRequest("There is nothing to search for.")
+    found: list[ChatHit] = []
+    for info in sessions.list():
+        try:
+            log = sessions.read(info.session).log
+            found += _search_log(log, terms)
+        except Exception as error:  # noqa: BLE001 - one bad chat never breaks the search
+            _log.warning("The chat %s cannot be searched: %s", info.session, error)
+    found.sort(key=lambda hit: (hit.at, hit.session, hit.entry), reverse=True)
+    return tuple(found[:MOST_HITS])
+
+
+def _read_terms(query: str) -> tuple[str, ...]:
+    """Return the words and the quoted phrases of a query, folded."""
+    terms = (_fold(" ".join(phrase.split()) or word) for phrase, word in _TERM.findall(query))
+    return tuple(filter(None, (term.strip() for term in terms)))
+
+
+def _search_log(log: LoadedLog, terms: Sequence[str]) -> Iterator[ChatHit]:
+    for entry, role, text in _list_texts(log):
+        line = unicodedata.normalize("NFC", " ".join(text.split()))
+        folded = _fold(line)
+        if all(term in folded for term in terms):
+            excerpt = _cut_excerpt(line, folded, terms)
+            yield ChatHit(log.header.id, entry.id, role, excerpt, entry.timestamp)
+
+
+def _list_texts(log: LoadedLog) -> Iterator[tuple[Entry, str, str]]:
+    """Yield the searched texts of a chat, each with its entry and role."""
+    named, title = find_title(log)
+    if named is not None:
+        yield named, "title", title
+    for entry in log.entries:
+        if not isinstance(entry, MessageEntry | CustomMessageEntry):
+            continue
+        if entry.message.role in _SEARCHED_ROLES:
+            yield entry, entry.message.role, entry.message.text
+
+
+def _cut_excerpt(line: str, folded: str, terms: Sequence[str]) -> str:
+    """Return the part of a text around its longest term, cut between words."""
+    at = _find_place(line, folded, max(terms, key=len))
+    start = max(0, at - _CHARS_BEFORE)
+    if start:
+        start = line.find(" ", start, at) + 1 or start
+    return ("…" if start else "") + one_line(line[start:], _EXCERPT_CHARS)
+
+
+def _find_place(line: str, folded: str, term: str) -> int:
+    """Return where a term of the folded text begins in the text itself, which may be shorter."""
+    ends = list(accumulate(len(char.casefold()) for char in line))
+    return bisect_right(ends, folded.index(term))
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()

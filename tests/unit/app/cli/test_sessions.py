@@ -1,0 +1,110 @@
+"""`strata sessions search`, `rename` and `delete`."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from app.cli.parser import run
+from tests.support.model_server import ModelServer
+from tests.support.turns import ask, result_of
+
+Sessions = Callable[..., tuple[int, str, str]]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def sessions(capsys: pytest.CaptureFixture[str]) -> Sessions:
+    """Run `strata sessions` in this process: exit code, standard output, standard error."""
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        return (run(["sessions", *argv], lambda _: 1), *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def chat(assistant: Assistant, server: ModelServer) -> str:
+    session = result_of(ask(assistant, "Where is the barrel?", mode="chat")).session
+    assert session is not None
+    return session
+
+
+def document(sessions: Sessions, *argv: str) -> Any:
+    return json.loads(sessions(*argv, "--json")[1])
+
+
+def test_a_search_prints_hits_or_that_there_are_none(sessions: Sessions, chat: str) -> None:
+    (hit,) = document(sessions, "search", "BARREL where")["hits"]
+    assert (hit["session"], hit["role"], hit["text"]) == (chat, "user", "Where is the barrel?")
+    code, out, _ = sessions("search", "barrel")
+    assert (code, out.startswith(chat), out.endswith("Where is the barrel?\n")) == (0, True, True)
+    assert sessions("search", "snow")[:2] == (0, "No chat contains this.\n")
+    code, out, _ = sessions("search", " ", "--json")
+    assert (code, json.loads(out)["error"]["code"]) == (1, "bad_request")
+
+
+def test_a_new_title_is_listed_shown_and_exported(
+    sessions: Sessions, chat: str, assistant: Assistant
+) -> None:
+    assert sessions("rename", chat, "Water\n in summer")[1] == f"{chat}  Water in summer\n"
+    assert document(sessions, "rename", chat, "Water in winter") == {"session": chat}
+    (listed,) = document(sessions, "list")["sessions"]
+    assert (listed["title"], listed["turns"]) == ("Water in winter", 1)
+    assert sessions("show", chat)[1].startswith("Water in winter\n")
+    assert sessions("export", chat)[1].startswith("# Water in winter\n")
+    result = result_of(ask(assistant, "And the hose?", session=chat, mode="chat"))
+    assert (result.session, assistant.sessions.info(chat).title) == (chat, "Water in winter")
+
+
+@pytest.mark.parametrize("argv", [["rename", "nowhere", "x"], ["delete", "nowhere", "--yes"]])
+def test_an_unknown_chat_is_an_error(sessions: Sessions, argv: list[str]) -> None:
+    code, out, _ = sessions(*argv, "--json")
+    assert (code, json.loads(out)["error"]["code"]) == (1, "session_missing")
+
+
+@pytest.mark.parametrize("options", [["--json"], []])
+def test_a_chat_is_deleted_without_a_question_if_nobody_can_be_asked(
+    sessions: Sessions, chat: str, options: list[str]
+) -> None:
+    code, out, _ = sessions("delete", chat, *options)
+    assert (code, chat in out) == (0, True)
+    assert document(sessions, "list") == {"sessions": []}
+    assert document(sessions, "search", "barrel") == {"hits": []}
+
+
+def test_a_busy_chat_is_not_deleted(sessions: Sessions, chat: str, assistant: Assistant) -> None:
+    with assistant.sessions.open(chat):
+        code, out, _ = sessions("delete", chat, "--json")
+    assert (code, json.loads(out)["error"]["code"]) == (1, "busy")
+    assert assistant.sessions.info(chat).turns == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "options", "is_deleted"),
+    [("n\n", [], False), ("", [], False), ("Y\n", [], True), ("", ["--yes"], True)],
+)
+def test_in_a_terminal_the_user_is_asked(
+    sessions: Sessions,
+    chat: str,
+    monkeypatch: pytest.MonkeyPatch,
+    typed: str,
+    options: list[str],
+    is_deleted: bool,
+) -> None:
+    screen = Terminal()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdin", Terminal(typed))
+        patched.setattr(sys, "stderr", screen)
+        assert sessions("delete", chat, *options)[0] == 0
+    asked = "Delete the chat “Where is the barrel?” for good? [y/N] " in screen.getvalue()
+    assert asked == (not options)
+    assert (document(sessions, "list") == {"sessions": []}) == is_deleted
