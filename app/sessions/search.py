@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from typing import Final
 
@@ -71,7 +71,7 @@ def search_chats(sessions: SessionStore, query: str) -> tuple[ChatHit, ...]:
         except Exception as error:  # noqa: BLE001 - one bad chat never breaks the search
             _log.warning("The chat %s cannot be searched: %s", info.session, error)
     found.sort(key=lambda hit: (hit.at, hit.session, hit.entry), reverse=True)
-    return tuple(found[:MOST_HITS])
+    return tuple(replace(hit, text=_cut_excerpt(hit.text, terms)) for hit in found[:MOST_HITS])
 
 
 def _read_terms(query: str) -> tuple[str, ...]:
@@ -81,12 +81,12 @@ def _read_terms(query: str) -> tuple[str, ...]:
 
 
 def _search_log(log: LoadedLog, terms: Sequence[str]) -> Iterator[ChatHit]:
+    """Yield the texts of a chat that contain all terms, each whole and on one line."""
     for entry, role, text in _list_texts(log):
         line = unicodedata.normalize("NFC", " ".join(text.split()))
         folded = _fold(line)
         if all(term in folded for term in terms):
-            excerpt = _cut_excerpt(line, folded, terms)
-            yield ChatHit(log.header.id, entry.id, role, excerpt, entry.timestamp)
+            yield ChatHit(log.header.id, entry.id, role, line, entry.timestamp)
 
 
 def _list_texts(log: LoadedLog) -> Iterator[tuple[Entry, str, str]]:
@@ -101,19 +101,19 @@ def _list_texts(log: LoadedLog) -> Iterator[tuple[Entry, str, str]]:
             yield entry, entry.message.role, entry.message.text
 
 
-def _cut_excerpt(line: str, folded: str, terms: Sequence[str]) -> str:
-    """Return the part of a text around its longest term, cut between words."""
-    at = _find_place(line, folded, max(terms, key=len))
+def _cut_excerpt(line: str, terms: Sequence[str]) -> str:
+    """Return the part of a text around the longest term, cut between words."""
+    at = _find_place(line, max(terms, key=len))
     start = max(0, at - _CHARS_BEFORE)
     if start:
         start = line.find(" ", start, at) + 1 or start
     return ("…" if start else "") + one_line(line[start:], _EXCERPT_CHARS)
 
 
-def _find_place(line: str, folded: str, term: str) -> int:
-    """Return where a term of the folded text begins in the text itself, which may be shorter."""
+def _find_place(line: str, term: str) -> int:
+    """Return where a folded term begins in a text, which may be shorter than its folded form."""
     ends = list(accumulate(len(char.casefold()) for char in line))
-    return bisect_right(ends, folded.index(term))
+    return bisect_right(ends, _fold(line).index(term))
 
 
 def _fold(text: str) -> str:
