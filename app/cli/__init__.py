@@ -6,7 +6,7 @@
 
     arguments  The parser class, global options, and adding verbs.
     parser     Define verbs, options and arguments; run a verb or open the window.
-    verbs      Run index, search, related, selftest, doctor and rpc; the table of all verbs.
+    verbs      Run index, search, related, selftest, doctor, rpc and mcp; the table of verbs.
     ask        Ask a question and print the answer as it arrives.
     approvals  Show what a tool would do, and ask in the terminal.
     sessions   List, search, show, copy, change and delete chats; show a request.

@@ -93,6 +93,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_verb(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
     add_verb(verbs, "doctor", "check that everything Strata needs is in order")
     _add_rpc(verbs)
+    _add_mcp(verbs)
     return found
 
 
@@ -275,6 +276,14 @@ def _add_rpc(verbs: "Verbs[ArgumentParser]") -> None:
     found.allow_abbrev = False
     add_globals(found, "late")
     found.set_defaults(json=True)
+
+
+def _add_mcp(verbs: "Verbs[ArgumentParser]") -> None:
+    about = "let other programs search and read the notes, as an MCP server over standard input"
+    found = verbs.add_parser("mcp", help=about, description=f"{about[0].upper()}{about[1:]}.")
+    found.allow_abbrev = False
+    add_globals(found, "late")
+    found.set_defaults(json=False)  # standard output has the protocol only
 
 
 def _add_sessions(verbs: "Verbs[ArgumentParser]") -> None:

@@ -190,6 +190,14 @@ def _rpc(args: argparse.Namespace, assistant: Assistant, _output: Output) -> int
     return 0
 
 
+def _serve_mcp(args: argparse.Namespace, assistant: Assistant, _output: Output) -> int:
+    from app.rpc.mcp_server import serve_notes
+
+    open_vault(assistant, args.vault)
+    serve_notes(assistant)
+    return 0
+
+
 _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "index": _index,
     "search": _search,
@@ -208,6 +216,7 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "undo": _undo,
     "doctor": _doctor,
     "rpc": _rpc,
+    "mcp": _serve_mcp,
 }
 # These verbs show or repair a damaged settings file; all others need a valid one.
 _BEARS_DAMAGE = frozenset({"settings", "doctor"})

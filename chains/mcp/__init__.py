@@ -1,4 +1,4 @@
-"""Use the tools of MCP servers, as programs on this computer or at an address.
+"""Use the tools of MCP servers, as programs or at an address; serve tools to an MCP client.
 
 ```
 settings → server: McpServer → client: connect, list, call → calls: text of bounded size
@@ -9,6 +9,7 @@ settings → server: McpServer → client: connect, list, call → calls: text o
 - `client`: the running servers; starts, restarts and stops them, with limits on time.
 - `wire`: the child process of a server, with a clean environment and bounded messages; HTTP.
 - `calls`: checks arguments against the JSON schema of a tool; the result of a tool as text.
+- `tool_server`: serves tools of Strata over standard input and output.
 
 May import: `chains.event_loop`, `chains.ledger`, `chains.llm.http`, vault.workers. Must not: app,
 ui, tools. The SDK and jsonschema are imported on first use.
@@ -16,4 +17,4 @@ Invariants: a server is an opponent. What it says is bounded, shown without invi
 never decides by itself. A server that fails is one sentence, not a failed turn. Nothing is printed.
 """
 
-__all__ = ["calls", "client", "server"]
+__all__ = ["calls", "client", "server", "tool_server"]

@@ -11,6 +11,7 @@ tool call → registry: find the tool, check the arguments → run → result an
 - `memory_tools`: update_memory, update_progress, and remember, which asks first.
 - `web`: fetch_url, and web pages as segments. `mcp`: the tools of MCP servers; both ask first.
 - `edits`: create_note, edit_note, append_to_note and move_note, which ask first.
+- `vault_tools`: the tools that other programs get over MCP.
 - `context_tools`: read_result reads stored results in pages, compact_context frees space,
   tool_search finds tools that requests leave out.
 
@@ -29,5 +30,6 @@ __all__ = [
     "memory_tools",
     "notes",
     "registry",
+    "vault_tools",
     "web",
 ]

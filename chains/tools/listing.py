@@ -21,7 +21,7 @@ from vault.access import is_hidden
 from vault.notes.links import Link, LinkResolver
 from vault.search.grep import find_backlinks, find_lines
 
-__all__ = ["LISTING_TOOLS", "build_listing_tools"]
+__all__ = ["LISTING_TOOLS", "build_listing_tools", "list_allowed"]
 
 MOST_LINES: Final = 100
 MOST_LINE_CHARS: Final = 300
@@ -79,7 +79,7 @@ def build_listing_tools(
     """
 
     def grep(arguments: Mapping[str, Any]) -> str:
-        paths = _list_allowed(notes, arguments.get("path", ""))
+        paths = list_allowed(notes, arguments.get("path", ""))
         read = notes.read_allowed
         found = find_lines(notes.root, paths, read, arguments["pattern"], MOST_LINES)
         lines = [f"{path}:{n}: {line.strip()[:MOST_LINE_CHARS]}" for path, n, line in found.lines]
@@ -88,7 +88,7 @@ def build_listing_tools(
         return "\n".join(lines) or "No line matches."
 
     def get_links(arguments: Mapping[str, Any]) -> str:
-        note, allowed = notes.read_allowed(arguments["path"]), _list_allowed(notes)
+        note, allowed = notes.read_allowed(arguments["path"]), list_allowed(notes)
         resolver = notes.build_link_resolver()
         back = find_backlinks(notes.root, allowed, notes.read_allowed, note.path, resolver)
         outgoing = _list_outgoing(note.path, note.links, resolver, frozenset(allowed))
@@ -102,7 +102,7 @@ def build_listing_tools(
         )
 
     def list_tags(_arguments: Mapping[str, Any]) -> str:
-        allowed = frozenset(_list_allowed(notes))
+        allowed = frozenset(list_allowed(notes))
         return "\n".join(_count_tags(notes.tags(), allowed)) or "No note has a tag."
 
     def recent(arguments: Mapping[str, Any]) -> str:
@@ -119,8 +119,12 @@ def build_listing_tools(
     return tuple(Tool(*pair) for pair in zip(LISTING_TOOLS, works, strict=True))
 
 
-def _list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
-    """Return the notes that a model may read now: one note, those of a folder, or all."""
+def list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
+    """Return the notes that a model may read now: one note, those of a folder, or all.
+
+    Raises:
+        ToolFailed: there are none at the place.
+    """
     place = below.strip("/").removeprefix("./")
     place = "" if place == "." else place
     known = [
@@ -132,7 +136,7 @@ def _list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
     ]
     allowed = sorted(notes.still_allowed(known))
     if place and not allowed:
-        raise ToolFailed(f"There are no notes at {below}. Call list_folder first.")
+        raise ToolFailed(f"There are no notes at {below}. List the folder above it first.")
     return allowed
 
 
@@ -159,7 +163,7 @@ def _count_tags(tags: Mapping[str, Sequence[str]], allowed: frozenset[str]) -> I
 def _list_changed(notes: NotesPort, since: datetime) -> list[tuple[datetime, str]]:
     """Return the notes that changed since a time, the newest first."""
     found = []
-    for path in _list_allowed(notes):
+    for path in list_allowed(notes):
         try:
             changed = os.stat(notes.root / path).st_mtime
         except OSError:

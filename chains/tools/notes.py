@@ -122,7 +122,7 @@ def build_note_tools(
         hits = [hit for hit in found_hits[offset:] if not is_hidden(hit.path)]
         found = sources.number(build_passages(hits[:k], known=known))
         if not found:
-            return "Nothing was found. Try other words, or list_folder."
+            return "Nothing was found. Try other words, or list the notes."
         is_more = len(found_hits) > offset + k
         more = f"\nThere are more; offset {offset + k} shows the next." if is_more else ""
         return render_segments(found) + more
