@@ -1,4 +1,4 @@
-"""Proposals of tools in the window: the card, its buttons and keys, and what comes of them."""
+"""Proposals of tools in the window: the card, its buttons and keys, and their effects."""
 
 import json
 from collections.abc import Callable, Iterator

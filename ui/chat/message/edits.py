@@ -55,7 +55,7 @@ class EditsCard(AccessibleFrame):
 
     @property
     def state(self) -> str:
-        """What came of the undo; empty before it."""
+        """The result of the undo as a sentence; empty before it."""
         return self._state.text()
 
     def show_undone(self) -> None:
