@@ -59,7 +59,7 @@ def test_a_source_tells_why_it_is_one(window: MainWindow) -> None:
     menu = panel.list.build_menu(panel.list.model().index(0, 0))
     assert [action.text() for action in menu.actions()] == ["Open", REASON]
     action_of(menu, REASON).trigger()
-    assert "Watering.md is shown" in reason(panel)
+    assert "Watering.md ranks 1st" in reason(panel)
 
 
 def test_before_the_first_question_there_is_no_reason(window: MainWindow) -> None:

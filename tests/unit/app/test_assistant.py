@@ -226,16 +226,20 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(
-    "attach", [("nowhere.md",), ("http://example.org/",)], ids=["missing", "address"]
-)
-def test_what_cannot_be_attached_is_refused_before_anything_is_stored(
-    assistant: Assistant, attach: tuple[str, ...]
-) -> None:
+def test_a_file_that_is_missing_is_refused_before_anything_is_stored(assistant: Assistant) -> None:
     with pytest.raises(TurnFailed) as caught:
-        ask(assistant, "One?", mode="chat", attach=attach)
+        ask(assistant, "One?", mode="chat", attach=("nowhere.md",))
     assert caught.value.session is None
     assert assistant.list_sessions() == []
+
+
+def test_a_page_that_cannot_be_fetched_fails_the_turn_and_the_message_is_kept(
+    assistant: Assistant,
+) -> None:
+    with pytest.raises(TurnFailed, match="Only pages in the public Internet") as caught:
+        ask(assistant, "One?", mode="chat", attach=("http://127.0.0.1:9/page",))
+    (chat,) = assistant.list_sessions()
+    assert (chat.session, chat.title) == (caught.value.session, "One?")
 
 
 def test_an_agent_without_a_model_says_that_it_needs_one(reading: Assistant) -> None:

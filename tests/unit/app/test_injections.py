@@ -61,7 +61,7 @@ class CarefulPerson:
         self.rejected: list[str] = []
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Decision:
-        if request.tool == "mcp" or request.proposal.summary.endswith("/page"):
+        if request.tool == "start_server" or request.proposal.summary.endswith("/page"):
             return "once"
         self.rejected.append(request.tool)
         return "reject"
