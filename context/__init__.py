@@ -1,6 +1,7 @@
-"""Build the requests to a language model: what each holds, in which order, how large.
+"""Build the requests to a language model: their content, its order and its size.
 
-`pipeline.prepare` builds a request of a turn, `pipeline.prepare_call` a single call beside turns:
+`pipeline.prepare` builds a request of a turn. `pipeline.prepare_call` builds a single call outside
+of any turn.
 
     lines of a log → log → active path → history → turns ────┐
     instructions, tools, attachments, passages, hooks ───────┴→ assemble → RequestPlan
@@ -10,29 +11,29 @@
     history     active path → turns as requests show them; pins, memory, carried sources
     assemble    turns, instructions, tools, attachments, passages → a draft, measured by layer
     fit         policy, trim, compact, drop and the budget guard; the provider's prompt cache
-    report      values that say what a request held, what was left out and why
+    report      values that describe what a request held, what was left out and why
     accounting  the report of one request, from its draft and the guard's steps
 
-Below these stand the contract modules. Values: `messages`, `layers`, `envelope`, `budget`,
-`tokens`, `errors`. Changes of an envelope: `hooks`, `patches`. Pure functions over texts and
+The contract modules are below these packages. Values: `messages`, `layers`, `envelope`, `budget`,
+`tokens`, `errors`. Changes to an envelope: `hooks`, `patches`. Pure functions for texts and
 messages: `trimming`, `compaction`, `carry_forward`, `cleaner`, `offload`, `prompt`.
 
 Where to look:
-- order on the wire: `layers.WIRE_ORDER`; requests and reports apply it by `layers.sort_by_wire`;
+- order on the wire: `layers.WIRE_ORDER`; requests and reports apply it with `layers.sort_by_wire`;
 - trimming and compaction: `fit.policy` decides; dropping and the last check: `fit.guard`;
 - shortened answers: `history.boundaries.trim_message` once a trim is stored,
   `fit.shorten.shorten_answer` where the guard needs it for one request;
 - a new log entry type: a class and a row in `log/entries.py`, field kinds in `log/codec.py`;
 - the cached prefix: `fit.cache.compare_requests` compares a request with the previous one.
 
-May import: the standard library, without clock, randomness, threads and I/O. Must not: app, chains,
-vault, ui, resources, third parties. Only `Ports` (`assemble.inputs`) reaches outside.
+May import: the standard library, except for clocks, randomness, threads and I/O. Must not import:
+app, chains, vault, ui, resources, third parties. Only `Ports` (`assemble.inputs`) reaches outside.
 
-Holds always:
+Always true:
 - a request is at most as large as its budget, and the tokens of its layers add up to `used`;
-- the user message is in it; the last answered turn too, unless the report says otherwise;
+- a request holds the user message, and the last answered turn unless the report says otherwise;
 - log entries never change; whatever is left out is in the report, with its tokens and a reason;
 - a stored patch is replayed without its hook; every tool call has exactly one result;
-- trims and drops only move forward while the model stays and the budget does not grow;
+- trims and drops only move forward while the model is the same and the budget does not grow;
 - user messages are never trimmed; equal inputs give equal bytes.
 """

@@ -1,6 +1,7 @@
-"""Build the report of one request: the content of each layer, omissions, the reused prefix."""
+"""Build the report of one request: each layer's content, what was left out, the reused prefix."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from context.assemble.apply_hooks import HookedPath
 from context.assemble.attachments import LOSSES, find_loss
@@ -36,7 +37,7 @@ from context.report.report import (
     TrimSummary,
     When,
 )
-from context.report.warnings import SHARE, warn_of_attachments
+from context.report.warnings import SHARE, UNSEEN, warn_of_attachments
 from context.tokens import TokenCounter, count_message, count_segment
 
 HOOK = "hook"
@@ -50,12 +51,14 @@ def make_report(
     when: When,
     actions: Actions,
 ) -> ContextReport:
-    """Return the report of a request that went through the guard."""
+    """Return the report of a request that went through the budget guard."""
     draft = guarded.draft
     history_policy = request.inputs.history_policy or HistoryPolicy()
     segments = (*_list_segments(plan, guarded), *_list_unsent(request.inputs, plan))
     changes = _find_changes(request, hooked_path, guarded)
     continued = compare_requests(draft, request.inputs.previous, plan.previous_question, changes)
+    if not request.inputs.is_cached:
+        continued = Continuation(replace(continued.prefix, tokens_reused=0))
     return ContextReport(
         session=request.inputs.session,
         when=when,
@@ -70,7 +73,7 @@ def make_report(
         compactions=tuple(_list_compactions(hooked_path.transforms)),
         offloaded=tuple(_list_offloaded(draft)),
         segments=(*_list_instructions(request.inputs, draft), *segments),
-        dropped=_list_left_out(plan, guarded, segments, request.inputs.unsent),
+        dropped=_list_left_out(plan, guarded, segments, request.inputs),
         tools=tuple(tool.name for tool in draft.preamble.tools),
         warnings=_collect_warnings(request.inputs, hooked_path, actions, segments),
         memory=hooked_path.reading.memory,
@@ -94,7 +97,7 @@ def _collect_warnings(
 ) -> tuple[str, ...]:
     """Collect the warnings for a request.
 
-    Warnings about attachments come with its turn's first request.
+    Warnings about attachments appear only with the first request of a turn.
     """
     attached = warn_of_attachments(segments) if inputs.request == 1 else ()
     warnings = (*inputs.warnings, *attached, *hooked_path.warnings, *actions.warnings)
@@ -126,7 +129,7 @@ def _list_pins(reading: ReplayedPath, plan: RequestPlan) -> Iterator[PinUse]:
 
 
 def _summarise_trim(plan: RequestPlan) -> TrimSummary | None:
-    """Summarise how many messages are trimmed, and by how many tokens."""
+    """Count the trimmed messages and their tokens; return None if no message is trimmed."""
     offsets = max(plan.offsets.cleaned, plan.offsets.trimmed)
     if not offsets:
         return None
@@ -178,7 +181,7 @@ def _describe_transform(transform: TransformEntry) -> dict[str, object]:
 
 
 def measure_layers(draft: RequestDraft, continued: Continuation) -> dict[Layer, LayerUse]:
-    """Return the size and the number of items of each layer."""
+    """Return each layer's tokens and number of items, and whether the prompt cache covers it."""
     items = {
         Layer.T: len(draft.preamble.tools),
         Layer.L1: len(draft.preamble.system.parts),
@@ -199,7 +202,7 @@ def _list_left_out(
     plan: RequestPlan,
     guarded: GuardReport,
     segments: Iterable[SegmentUse],
-    unsent: Sequence[Segment],
+    inputs: PrepareInputs,
 ) -> tuple[LeftOut, ...]:
     """List everything that the request leaves out, with the reasons."""
     if not guarded.fits:
@@ -211,20 +214,23 @@ def _list_left_out(
     oversized = [record_dropped_segment(segment, SHARE, counter) for segment in plan.oversized]
     guarded_out = [left_out for left_out in guarded.left_out if left_out.reason != ROOM]
     oversized += [
-        LeftOut(Layer.L3, (part.id,), 0, _count_whole(part, counter), SHARE) for part in unsent
+        LeftOut(
+            Layer.L3, (part.id,), 0, _count_whole(part, counter), _find_unsent_reason(inputs, part)
+        )
+        for part in inputs.unsent
     ]
     return (*turns_out, *oversized, *_list_losses(segments), *guarded_out)
 
 
 def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
-    """List carried segments whose source is excluded or gone."""
+    """List carry-forward segments whose source is excluded, gone or an unseen image."""
     for use in segments:
-        if use.reason in LOSSES:
+        if use.reason in LOSSES and use.segment.layer is Layer.L2:
             yield LeftOut(Layer.L2, (use.segment.id,), 0, use.original_tokens, use.reason)
 
 
 def _list_instructions(inputs: PrepareInputs, draft: RequestDraft) -> Iterator[SegmentUse]:
-    """List the parts of L1 that were written in notes, unless a hook removed them."""
+    """List the L1 parts that come from notes, including those that a hook removed."""
     for segment in inputs.instructions:
         sent = draft.preamble.part_tokens.get(segment.id)
         if sent is None:
@@ -258,10 +264,14 @@ def _list_segments(plan: RequestPlan, guarded: GuardReport) -> Iterator[SegmentU
 
 
 def _list_unsent(inputs: PrepareInputs, plan: RequestPlan) -> Iterator[SegmentUse]:
-    """List the attachments of which nothing fitted."""
+    """List attachments of which not even a part fits, and images that the model cannot see."""
     for segment in inputs.unsent:
         size = _count_whole(segment, plan.draft.tail.counter)
-        yield SegmentUse(segment, 0, size, "dropped", SHARE)
+        yield SegmentUse(segment, 0, size, "dropped", _find_unsent_reason(inputs, segment))
+
+
+def _find_unsent_reason(inputs: PrepareInputs, segment: Segment) -> str:
+    return UNSEEN if segment.kind == "image" and not inputs.sees else SHARE
 
 
 def _count_whole(segment: Segment, counter: TokenCounter) -> int:
@@ -271,5 +281,5 @@ def _count_whole(segment: Segment, counter: TokenCounter) -> int:
 def _find_state(segment: Segment) -> SegmentState:
     if segment.pinned and segment.layer is Layer.L2:
         return "pinned"
-    is_compacted = segment.layer is Layer.L2 and segment.kind != "selection"
+    is_compacted = segment.layer is Layer.L2 and not segment.is_whole
     return "compacted" if is_compacted else "full"

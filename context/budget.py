@@ -1,4 +1,4 @@
-"""The token budget of a request, and the fractions of it at which to trim, compact and block."""
+"""The token budget of a request, and the thresholds for trimming, compaction and blocking."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +12,7 @@ FACTOR_SCALE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ContextBudget:
-    """The tokens of a request, by component.
+    """The number of tokens in each component of a request.
 
     Source: "Context Management Enhancements", 1.
     """
@@ -26,23 +26,23 @@ class ContextBudget:
 
     @property
     def effective_window(self) -> int:
-        """The tokens of the total that remain beside the reserve for the answer; never negative."""
+        """The total window minus the tokens reserved for the answer; never negative."""
         return max(0, self.total - self.max_output_tokens)
 
     @property
     def used_tokens(self) -> int:
-        """The sum of the tokens of all components."""
+        """The total number of tokens of all components."""
         instructions = self.system_prompt + self.skill_prompts
         return instructions + self.tool_descriptions + self.conversation
 
     @property
     def remaining_tokens(self) -> int:
-        """The remaining tokens of the effective window; negative if it is exceeded."""
+        """The number of tokens left in the effective window; negative if it is exceeded."""
         return self.effective_window - self.used_tokens
 
     @property
     def used_percentage(self) -> float:
-        """The used share of the effective window; 1.0 if the window is empty."""
+        """The used fraction of the effective window; 1.0 if the window has no tokens."""
         if self.effective_window <= 0:
             return 1.0
         return self.used_tokens / self.effective_window
@@ -50,7 +50,7 @@ class ContextBudget:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPolicy:
-    """The fractions of the budget at which to trim, compact and block.
+    """The fractions of the token budget above which to trim, compact or block.
 
     Raises:
         BadPolicy: unless 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.
@@ -75,32 +75,32 @@ class BudgetPolicy:
         return used > int(budget * self.compact_at)
 
     def is_blocked(self, used: int, budget: int) -> bool:
-        """Return whether no more user messages are accepted before tokens are freed."""
+        """Return whether tokens have to be freed before another user message is accepted."""
         return used > int(budget * self.block_at)
 
 
 def output_reserve(max_output_tokens: int, window: int) -> int:
-    """Return the tokens reserved for the answer.
+    """Return the number of tokens reserved for the answer.
 
-    That is the user's setting, but at most a quarter of the window.
+    This is the user's setting, but at most a quarter of the window.
     """
     return min(max_output_tokens, window // OUTPUT_SHARE)
 
 
 def compute_window(threshold: int, model_limit: int | None) -> int:
-    """Return the smaller of the user's threshold and the model's own limit, if that is known."""
+    """Return the user's threshold, or the model's own limit if it is known and smaller."""
     return threshold if model_limit is None else min(threshold, model_limit)
 
 
 def compute_budget_tokens(window: int, reserve: int, factor: float) -> int:
-    """Return the budget of a request: the window without the reserve, divided by the factor."""
+    """Return a request's token budget: the window minus the reserve, divided by the factor."""
     # In whole hundredths, since 110 / 1.1 is 99.99… in floating point.
     return max(0, (window - reserve) * FACTOR_SCALE // round(factor * FACTOR_SCALE))
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBudget:
-    """The budget of a request, and the values that it was computed from."""
+    """The token budget of a request, and the values from which it was computed."""
 
     counter: str
     factor: float
@@ -118,10 +118,11 @@ def compute_budget(
     max_output_tokens: int,
     factor: float | None = None,
 ) -> RequestBudget:
-    """Return the budget of a request, with the values that it was computed from.
+    """Compute the token budget of a request, and return it with the values it was computed from.
 
     Args:
-        factor: the minimum divisor of the budget, from reported usage.
+        factor: a divisor learned from reported usage, used if it is larger than the token
+            counter's own; None if none was learned.
     """
     divisor = max(choose_factor(counter), factor or 0.0)
     size = compute_window(threshold, model_limit)

@@ -1,4 +1,7 @@
-"""Shorten long texts without a model, always the same way.
+"""Carry-forward (L2): shorten attachments of earlier turns, without a model.
+
+Equal texts are always shortened to equal results. `context.fit` shortens other long texts with
+these functions too.
 
 Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
 """
@@ -28,8 +31,9 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 def truncate_with_ellipsis(text: str, max_chars: int) -> str:
     """Shorten a text to about `max_chars` characters, at the end of a sentence, paragraph or word.
 
-    The end is searched in the first `max_chars` characters, a sentence first, then a paragraph,
-    then a word. The ellipsis is not counted. A text that fits is returned unchanged.
+    The cut is made at the last end of a sentence within the limit. If that is too near to the
+    beginning, the last end of a paragraph is tried, then that of a word, and at last the limit
+    itself. The ellipsis is added on top of `max_chars`. A text that fits is returned unchanged.
     """
     if len(text) <= max_chars:
         return text
@@ -49,10 +53,10 @@ def truncate_with_ellipsis(text: str, max_chars: int) -> str:
 def compact_by_section(
     text: str, preview_chars: int = PREVIEW_CHARS, max_sections: int = MOST_SECTIONS
 ) -> str:
-    """Keep the headings of a Markdown text and the beginning of each section.
+    """Shorten a Markdown text to its headings and the beginning of each section.
 
-    The text before the first heading is a section too. A text with a single section is shortened as
-    a whole.
+    Sections after the first `max_sections` are omitted. Text before the first heading counts as a
+    section. A text with a single section is shortened as a whole.
     """
     sections = _split_sections(text)
     if len(sections) < 2:
@@ -65,10 +69,10 @@ def compact_by_section(
 
 
 def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Format the attachment of an earlier turn as it is carried forward, escaped.
+    """Format an attachment of an earlier turn for carry-forward (L2), with its text escaped.
 
-    Up to 5,000 characters are kept word for word; a longer text keeps its structure and previews,
-    and ends with a line that says how to read all of it.
+    A text of up to 5,000 characters is kept word for word. A longer one is reduced to headings and
+    previews, and its last line says how to read the full text.
 
     Args:
         tools: the names of the request's tools; None if not known.
@@ -78,7 +82,7 @@ def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str
 
 
 def shorten_carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Shorten a text for carry-forward, without escaping it."""
+    """Shorten a long text for carry-forward, without escaping it; return a short one unchanged."""
     is_short = len(text) <= VERBATIM_CHARS
     return text if is_short else shorten_text(source, kind, text, tools=tools)
 
@@ -91,10 +95,10 @@ def shorten_text(
     max_sections: int = MOST_SECTIONS,
     tools: Tools = None,
 ) -> str:
-    """Return the headings of a text with previews, and a line that says how to read all of it.
+    """Return a text's headings with previews, and a line that says how to read the full text.
 
-    A text that was shortened before keeps a single such line. The line names a tool only if the
-    request has it.
+    Shortening a text again does not add a second such line. The line names a tool, or, if the
+    request is known not to have that tool, tells the model to ask the user.
     """
     name, argument = ("fetch_url", "url") if kind in ("url", "youtube") else ("read_note", "path")
     by_tool = f'[Shortened. For the full text use the "{name}" tool with {argument}="{source}".]'
@@ -105,14 +109,14 @@ def shorten_text(
 
 
 def wrap_prior(source: str, kind: str, content: str) -> str:
-    """Wrap escaped content in an element that names its source."""
+    """Wrap escaped content in an XML element that names its source."""
     attributes = f'source="{html.escape(source)}" type="{html.escape(kind)}"'
     return f"<prior_context {attributes}>\n{content}\n</prior_context>"
 
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading line, empty for the first section, with the text below it."""
+    """A heading line and the text below it. Text before the first heading has an empty heading."""
 
     heading: str
     body: str
@@ -127,7 +131,7 @@ class _Section:
 def _split_sections(text: str) -> list[_Section]:
     """Split a text at its headings.
 
-    Text before the first heading is a section unless it is blank.
+    Text before the first heading is a section too, unless it is blank.
     """
     sections: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
@@ -142,9 +146,9 @@ def _split_sections(text: str) -> list[_Section]:
 
 
 def _update_fence(line: str, fence: str) -> str:
-    """Return the code fence that is open after a line.
+    """Return the code fence that is open after a line; empty if none is open.
 
-    A fence ends with the same sign, at least as long.
+    A code fence is closed by a run of the same character that is at least as long.
     """
     match = _FENCE.match(line)
     if match is None:

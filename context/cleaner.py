@@ -1,4 +1,4 @@
-"""Replace old tool output by its number of lines. The calls stay visible.
+"""Replace old tool output with its number of lines. The tool calls stay visible.
 
 Source: "Context Engineering Optimization", 3.5.
 """
@@ -14,9 +14,9 @@ _CLEANED: Final = re.compile(r"\[Content truncated: \d+ lines\]")
 
 
 def clean_tool_output(message: Message) -> Message:
-    """Replace each tool result of a message by `[Content truncated: N lines]`.
+    """Replace each tool result of a message with `[Content truncated: N lines]`.
 
-    A replaced result and the stub of an offloaded one stay unchanged.
+    Results that are already replaced, and the stubs of offloaded results, stay unchanged.
     """
     if isinstance(message.content, str):
         if message.role != "tool":
@@ -38,5 +38,5 @@ def _clean(content: str) -> str:
 
 
 def _count_lines(text: str) -> int:
-    """Count the lines of a text. A line end at the very end begins no further line."""
+    """Count the lines of a text. A trailing newline does not start another line."""
     return text.count("\n") + (bool(text) and not text.endswith("\n"))

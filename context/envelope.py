@@ -21,14 +21,14 @@ class SystemPart:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read a part from JSON."""
+        """Build a system part from its JSON object."""
         name, text = data.get("name"), data.get("text")
         if not isinstance(name, str) or not isinstance(text, str):
             raise MalformedEnvelope("A system part has a name and a text.")
         return cls(name, text)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the part as JSON."""
+        """Return the system part as a JSON object."""
         return {"name": self.name, "text": self.text}
 
 
@@ -40,7 +40,7 @@ class System:
 
     @property
     def compiled(self) -> str:
-        """The plain concatenation of the parts."""
+        """The texts of all parts, joined without separators."""
         return "".join(part.text for part in self.parts)
 
 
@@ -49,8 +49,9 @@ class Messages:
     """The messages of the active path, and the messages that belong to one request alone.
 
     Attributes:
-        cached: every message of the active path, the current turn's bare user text included.
-        uncached: messages sent after all others, never stored.
+        cached: every message of the active path. This includes the current user message, but not
+            the context that is sent with it.
+        uncached: messages that are sent after all others and never stored.
     """
 
     cached: tuple[Message, ...] = ()
@@ -70,7 +71,7 @@ class CancelPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RequestMeta:
-    """The purpose of a request, which is not part of an envelope's JSON.
+    """Facts about a request that hooks can read. They are not part of the envelope's JSON.
 
     Attributes:
         cancel: the cancel token for long hooks; None if the request cannot be stopped.
@@ -99,10 +100,10 @@ class ContextEnvelope:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read an envelope from JSON. `compiled` is computed again from the parts.
+        """Build an envelope from its JSON object. `compiled` is computed again from the parts.
 
         Raises:
-            MalformedEnvelope: when a part is missing or of another type.
+            MalformedEnvelope: when a field has the wrong type or a required one is missing.
             MalformedMessage: when a message or a tool definition is malformed.
         """
         system, messages = _object(data, "system"), _object(data, "messages")
@@ -117,7 +118,7 @@ class ContextEnvelope:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the envelope as fresh JSON, the inverse of `from_dict`."""
+        """Return the envelope as a new JSON object. This is the inverse of `from_dict`."""
         parts = [part.to_dict() for part in self.system.parts]
         return {
             "system": {"parts": parts, "compiled": self.system.compiled},

@@ -8,7 +8,7 @@
     ├── ContextPatchError   a patch of an envelope that cannot be applied
     ├── ContextHookError    a context hook that failed, so that nothing was sent
     │   └── HookPatchError  … because its patch cannot be applied; a ContextPatchError as well
-    ├── SummaryFailed       a model could not summarise old messages
+    ├── SummaryFailed       a summary of old messages that cannot be used
     ├── BadPin              an item that cannot be pinned
     ├── BadPolicy           budget thresholds out of order
     ├── BadInputs           the inputs of a request contradict each other
@@ -26,37 +26,37 @@ class LayerReport(Protocol):
 
     @property
     def budget(self) -> int:
-        """The maximum tokens of the request."""
+        """The maximum number of tokens in the request."""
 
     @property
     def used(self) -> int:
-        """The minimum tokens of the request."""
+        """The number of tokens of the content that cannot be left out of the request."""
 
     def to_dict(self) -> dict[str, object]:
-        """Return the report as JSON, with every documented field."""
+        """Return the report as a JSON object with every documented field."""
 
     def to_markdown(self) -> str:
         """Render the report as Markdown."""
 
 
 class ContextError(Exception):
-    """The base class of all errors of `context`."""
+    """The base class of all errors in `context`."""
 
 
 class MalformedMessage(ContextError, ValueError):
-    """Raised when a message, a part or a tool definition does not have the agreed shape."""
+    """Raised when a message, a message part or a tool definition is malformed."""
 
 
 class MalformedEntry(ContextError, ValueError):
-    """Raised when an entry of a session log does not have the agreed shape."""
+    """Raised when an entry of a session log is malformed."""
 
 
 class UnknownEntry(ContextError, LookupError):
-    """Raised when an entry id is not in the log."""
+    """Raised when no entry of the session log has the given id."""
 
 
 class MalformedEnvelope(ContextError, ValueError):
-    """Raised when an envelope does not have the agreed shape."""
+    """Raised when the JSON of an envelope is malformed."""
 
 
 class ContextPatchError(ContextError, ValueError):
@@ -64,11 +64,11 @@ class ContextPatchError(ContextError, ValueError):
 
 
 class ContextHookError(ContextError):
-    """Raised when a context hook failed. The request is aborted, and nothing is stored.
+    """Raised when a context hook fails. The request is aborted, and nothing is stored.
 
     Attributes:
         name: the name of the hook.
-        reason: the boundary at which it ran: `before_request`, `ephemeral` or `turn_end`.
+        reason: the phase in which the hook ran: `before_request`, `ephemeral` or `turn_end`.
     """
 
     def __init__(self, name: str, reason: str, detail: str = "") -> None:
@@ -79,15 +79,15 @@ class ContextHookError(ContextError):
 
 
 class HookPatchError(ContextHookError, ContextPatchError):
-    """Raised when a context hook returned a patch that cannot be applied."""
+    """Raised when a context hook returns a patch that cannot be applied."""
 
 
 class SummaryFailed(ContextError):
-    """Raised when a model's summary cannot be used. An outline replaces it."""
+    """Raised when a summary cannot be used. If a model wrote it, an outline replaces it."""
 
 
 class BadPin(ContextError, ValueError):
-    """Raised when an item does not exist, or pins would take more of the budget than they may."""
+    """Raised when the item to pin does not exist, or pins would exceed their part of the budget."""
 
 
 class BadPolicy(ContextError, ValueError):
@@ -99,17 +99,17 @@ class BadInputs(ContextError, ValueError):
 
 
 class UnguardedRequest(ContextError, TypeError):
-    """Raised when code outside of the guard builds a request to be sent."""
+    """Raised when code other than the budget guard builds a request to be sent."""
 
 
 class ContextOverflow(ContextError):
     """Raised when the content that must be sent exceeds the budget. Nothing is sent.
 
     Attributes:
-        report: the report, if the overflow was found before sending; `None` if only the provider
-            reported it.
+        report: the context report if the overflow was found before sending; `None` if the provider
+            reported the overflow.
         ways_out: the actions that the user can take, most helpful first.
-        limit: the context length that the provider's error names; None if it names none.
+        limit: the context length named in the provider's error; None if no error named one.
     """
 
     def __init__(

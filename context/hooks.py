@@ -1,8 +1,9 @@
-"""Hooks: code of the user and of installed packages that changes requests and messages.
+"""Hooks: code that changes requests and messages, from the user or from installed packages.
 
 A context hook reads an envelope and returns a patch. The patch is data: it is stored and replayed,
-and the hook is not run again. A message hook reads one finished message before it is stored and
-used. Both get immutable values, so no hook can change the values of another.
+so the hook does not run again. A message hook reads one finished message, before it is stored and
+used, and may return a changed one. Both receive immutable values, so no hook can change the values
+that another hook receives.
 
 If a context hook fails, the request is aborted and nothing is stored. If a message hook fails, the
 error is reported and the message stays as it was.
@@ -27,7 +28,7 @@ HOOK_KINDS: Final[tuple[str, ...]] = get_args(HookKind)
 
 @dataclass(frozen=True, slots=True)
 class ContextEvent:
-    """The argument of a context hook: the envelope of a request, or of a finished turn."""
+    """The argument of a context hook: the envelope of a request or of a finished turn."""
 
     reason: ContextReason
     envelope: ContextEnvelope
@@ -39,18 +40,21 @@ class ContextResult:
 
     Attributes:
         patch: the JSON of the operations; see `context.patches`.
-        transformer_name: the name of the change; by default the name of the hook.
-        display: how the transcript shows it, `{title, summary, markdown}`.
+        transformer_name: the name under which the change is stored; if empty, the hook's name.
+        display: how the transcript shows the change, as `{title, summary, markdown}`.
+        label: a label for the turn's answer. An empty text removes the label, None keeps it. Only
+            a `turn_end` hook may set one.
     """
 
     patch: Sequence[Op] = ()
     transformer_name: str = ""
     display: Mapping[str, object] | None = None
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MessageEvent:
-    """A finished message, before it is stored and used."""
+    """The argument of a message hook: a finished message, before it is stored and used."""
 
     message: Message
 
@@ -64,7 +68,7 @@ class AgentStartEvent:
 
 @dataclass(frozen=True, slots=True)
 class CustomMessage:
-    """A message that an extension adds to a session. The model reads it as the user's."""
+    """A message that an extension adds to a session. The model sees it as a user message."""
 
     custom_type: str
     content: str | tuple[Part, ...]
@@ -78,11 +82,11 @@ AgentStartHandler = Callable[[AgentStartEvent], CustomMessage | None]
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A valid patch of a hook.
+    """A hook's patch that was checked and applied.
 
     Attributes:
-        entry_id: the id of the entry that it is stored in.
-        reasons: the reasons why the patch breaks the prompt cache.
+        entry_id: the id of the log entry that stores the patch.
+        reasons: the reasons that the patch gives for breaking the prompt cache.
     """
 
     entry_id: str
@@ -94,21 +98,31 @@ class Transform:
 
 @dataclass(frozen=True, slots=True)
 class ContextRun:
-    """The result of all context hooks for an envelope."""
+    """The result of running all context hooks on an envelope.
+
+    Attributes:
+        label: the label for the turn's answer, from the last hook that sets one; None if no hook
+            does.
+    """
 
     envelope: ContextEnvelope
     transforms: tuple[Transform, ...] = ()
+    label: str | None = None
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The reasons why the prompt cache breaks, each one once."""
+        """The reasons why the hooks break the prompt cache, without duplicates."""
         reasons = (reason for transform in self.transforms for reason in transform.reasons)
         return tuple(dict.fromkeys(reasons))
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRun:
-    """The result of all message hooks for a message, with one sentence for each error."""
+    """The result of running all message hooks on a message.
+
+    Attributes:
+        problems: one sentence for each hook that failed.
+    """
 
     message: Message
     problems: tuple[str, ...] = ()
@@ -116,7 +130,11 @@ class MessageRun:
 
 @dataclass(frozen=True, slots=True)
 class AgentStartRun:
-    """The messages that hooks add at the start of a turn, with one sentence for each error."""
+    """The messages that hooks add at the start of a turn.
+
+    Attributes:
+        problems: one sentence for each hook that failed.
+    """
 
     messages: tuple[CustomMessage, ...] = ()
     problems: tuple[str, ...] = ()
@@ -129,7 +147,7 @@ class _Hook:
 
 
 class HookRegistry:
-    """The registered hooks of this run, in order."""
+    """The registered hooks of each kind, in the order in which they run."""
 
     def __init__(self) -> None:
         self._hooks: dict[str, list[_Hook]] = {kind: [] for kind in HOOK_KINDS}
@@ -146,7 +164,7 @@ class HookRegistry:
         """Register a hook.
 
         Args:
-            name: the name in reports and errors; by default the name of the function.
+            name: the hook's name in reports and errors; if empty, the name of the function.
 
         Raises:
             ValueError: when the kind is not `context`, `message` or `before_agent_start`.
@@ -167,7 +185,7 @@ class HookRegistry:
             raise
 
     def has(self, kind: HookKind) -> bool:
-        """Return whether a hook of a kind is registered."""
+        """Return whether any hook of a kind is registered."""
         return bool(self._hooks[kind])
 
     def run_context(
@@ -175,25 +193,29 @@ class HookRegistry:
     ) -> ContextRun:
         """Run every context hook on the envelope, each on the result of the previous one.
 
-        Nothing is stored here. The caller stores the transforms of a phase together.
+        This method stores nothing. The caller stores all transforms of a phase together.
 
         Raises:
             ContextHookError: when a hook fails, or its patch cannot be applied. If the request was
-                cancelled meanwhile, the exception of the cancel token is raised instead.
+                cancelled meanwhile, the cancel token's exception is raised instead.
         """
         transforms: list[Transform] = []
+        label: str | None = None
         for hook in self._hooks["context"]:
             result = _run_handler(hook, ContextEvent(reason, envelope))
-            if result is None or not result.patch:
+            if result is None:
+                continue
+            label = _check_label(hook, result, reason, label)
+            if not result.patch:
                 continue
             envelope, transform = _apply_result(
                 hook, result, ContextEvent(reason, envelope), new_id()
             )
             transforms.append(transform)
-        return ContextRun(envelope, tuple(transforms))
+        return ContextRun(envelope, tuple(transforms), label)
 
     def run_message(self, message: Message) -> MessageRun:
-        """Run every message hook on a finished message, and return the result."""
+        """Run every message hook on a finished message, each on the result of the previous one."""
         problems: list[str] = []
         for hook in self._hooks["message"]:
             try:
@@ -203,7 +225,7 @@ class HookRegistry:
         return MessageRun(message, tuple(problems))
 
     def run_agent_start(self, prompt: str) -> AgentStartRun:
-        """Return the messages that hooks add at the start of a turn."""
+        """Run every `before_agent_start` hook, and return the messages that the hooks add."""
         messages: list[CustomMessage] = []
         problems: list[str] = []
         for hook in self._hooks["before_agent_start"]:
@@ -252,8 +274,21 @@ def _apply_result(
     return patched.envelope, Transform(entry_id, name, patch, display, tuple(patched.reasons))
 
 
+def _check_label(
+    hook: _Hook, result: ContextResult, reason: ContextReason, earlier: str | None
+) -> str | None:
+    """Return the label that a hook sets, as one line. Without one, return the earlier label."""
+    if result.label is None:
+        return earlier
+    if reason != "turn_end":
+        raise HookPatchError(hook.name, reason, "only a turn_end hook may set a label")
+    if not isinstance(result.label, str):
+        raise HookPatchError(hook.name, reason, "its label is not text")
+    return " ".join(result.label.split())
+
+
 def _check_result(message: Message, result: object) -> Message:
-    """Check what a message hook returned."""
+    """Check the result of a message hook, and return the message to use from now on."""
     if result is None:
         return message
     if not isinstance(result, Message):

@@ -1,12 +1,13 @@
-"""The layers of a request, and the segments on them.
+"""The layers of a request, and segments: typed pieces of context that belong to a layer.
 
 A segment's text is escaped when the segment is built, so that a note may contain any tag or fence.
 Rendered text is never parsed back into segments.
 """
 
 import html
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, Literal, Self, TypeVar, cast, get_args
@@ -17,11 +18,20 @@ from context.errors import MalformedEntry
 Piece = TypeVar("Piece")
 SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
 SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)
-_PRIOR_TYPES: Final = {"folder": "note", "tag": "note", "passage": "note"}
+_PRIOR_TYPES: Final = {"folder": "note", "tag": "note", "passage": "note", "image": "file"}
+_FENCE: Final = re.compile(r"[ \t]{0,20}(?:`{3,}|~{3,})")
+# A block id at the end of a line, and an embedded image such as `![[plus.svg#icon]]`.
+_MARK: Final = re.compile(
+    r"[ \t]+\^[A-Za-z0-9-]{1,40}[ \t]*$"
+    r"|^\^[A-Za-z0-9-]{1,40}[ \t]*$"
+    r"|[ \t]?!\[\[[^\[\]\n]{0,300}\.(?:avif|bmp|gif|ico|jpe?g|png|svg|webp)"
+    r"(?:[#|][^\[\]\n]{0,300})?\]\]",
+    re.IGNORECASE,
+)
 
 
 class Layer(StrEnum):
-    """A named part of a request."""
+    """A layer of a request, such as the tool definitions (T) or the history (L4)."""
 
     T = "T"
     L1 = "L1"
@@ -48,19 +58,45 @@ WIRE_ORDER: Final[tuple[Layer, ...]] = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ImageData:
+    """An image as it is sent: its media type, such as `image/png`, and its bytes as base64."""
+
+    media_type: str
+    data: str
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Build an image from its JSON object in a session log.
+
+        Raises:
+            MalformedEntry: when a field is missing or is not text.
+        """
+        return cls(_read_text(data, "media_type"), _read_text(data, "data"))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the image as a new JSON object. This is the inverse of `from_dict`."""
+        return {"media_type": self.media_type, "data": self.data}
+
+
 @dataclass(frozen=True)
 class Segment:
     """A typed piece of context with a stable id.
 
     Attributes:
-        source: the path relative to the vault, or an address.
-        lines: first and last line, from 1, inclusive.
-        version: a hash of the source as it was read.
-        content: the text, escaped.
-        number: the number by which the source is cited.
-        derived: how the text was derived if it is not the source's own, such as `map_reduce`.
-        whole_tokens: the tokens of the whole attachment if this is an excerpt: a passage found in
-            it, or, in a preview, about as much of it as will be sent.
+        source: the path relative to the vault, or a URL.
+        lines: the first and the last line of the text in its source, counted from 1; None if the
+            segment has no line range.
+        version: a hash of the source's content when it was read; None if there is no hash.
+        content: the escaped text.
+        number: the number with which answers cite the source; None if it has no number.
+        derived: how the text was made from its source, such as `map_reduce`; empty for the
+            source's own text.
+        whole_tokens: the number of tokens of the whole attachment if the segment is an excerpt of
+            it; else None. An excerpt is a passage found in the attachment. In a preview, it is a
+            text of about the size that will be sent.
+        image: the image that is sent with the text; None for a segment without one. The log stores
+            it only on L3, since the L2 segments of all later turns can repeat the same image.
     """
 
     id: str
@@ -76,6 +112,7 @@ class Segment:
     number: int | None = None
     derived: str = ""
     whole_tokens: int | None = None
+    image: ImageData | None = None
 
     def __post_init__(self) -> None:
         # `source` stays as it is, since a file whose name is not UTF-8 is found by it.
@@ -99,11 +136,13 @@ class Segment:
         heading: Iterable[str] = (),
         number: int | None = None,
         derived: str = "",
+        image: ImageData | None = None,
     ) -> Self:
         """Build a segment from raw text. The text is escaped here and nowhere else."""
         content = html.escape(text, quote=False)
         place = (id, layer, kind, source, lines, version)
-        return cls(*place, content, pinned, title, tuple(heading), number, derived)
+        made = cls(*place, content, pinned, title, tuple(heading), number, derived)
+        return replace(made, image=image)
 
     @property
     def is_excerpt(self) -> bool:
@@ -112,30 +151,36 @@ class Segment:
 
     @property
     def is_retrieved(self) -> bool:
-        """Whether the segment is a retrieved passage, not one of an attachment."""
+        """Whether the segment is a retrieved passage, not an excerpt of an attachment."""
         return self.kind == "passage" and self.whole_tokens is None
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the segment is sent unchanged or not at all, like a selection or an image."""
+        return self.kind in ("selection", "image")
+
+    @property
     def raw_content(self) -> str:
-        """The text of the segment as in its source, not escaped."""
+        """The text of the segment as it is in its source, not escaped."""
         text = self.content.replace("&lt;", "<").replace("&gt;", ">")
         return text.replace("&amp;", "&")
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """The cached token counts, by counter; see `context.tokens`."""
+        """The cached token counts, one for each token counter; see `context.tokens`."""
         return {}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read a segment from the JSON of a log.
+        """Build a segment from its JSON object in a session log.
 
         Raises:
-            MalformedEntry: when a field is missing or of another type.
+            MalformedEntry: when a required field is missing or has the wrong type.
         """
         number = data.get("number")
         version = data.get("version")
         whole = data.get("wholeTokens")
+        image = data.get("image")
         return cls(
             id=_read_text(data, "id"),
             layer=_read_layer(data),
@@ -150,13 +195,16 @@ class Segment:
             number=number if isinstance(number, int) else None,
             derived=_read_text(data, "derived", default=""),
             whole_tokens=whole if isinstance(whole, int) else None,
+            image=ImageData.from_dict(image) if isinstance(image, Mapping) else None,
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the segment as fresh JSON, the inverse of `from_dict`."""
+        """Return the segment as a new JSON object. This is the inverse of `from_dict`."""
         made: dict[str, object] = {"derived": self.derived} if self.derived else {}
         if self.is_excerpt:
             made["wholeTokens"] = self.whole_tokens
+        if self.image is not None and self.layer is Layer.L3:
+            made["image"] = self.image.to_dict()
         return {
             "id": self.id,
             "layer": str(self.layer),
@@ -173,21 +221,36 @@ class Segment:
         }
 
     def render(self) -> str:
-        """Render the segment for the model: its text in an element that names its source."""
-        source = replace_surrogates(self.source)
+        """Render the segment for the model: its text in an XML element that names its source.
+
+        Block ids and the names of embedded images are left out: they mean nothing to a reader.
+        """
+        source, content = replace_surrogates(self.source), _remove_marks(self.content)
         if self.layer is Layer.L2:
-            return wrap_prior(source, _PRIOR_TYPES.get(self.kind, self.kind), self.content)
+            return wrap_prior(source, _PRIOR_TYPES.get(self.kind, self.kind), content)
         lines = f"{self.lines[0]}-{self.lines[1]}" if self.lines else None
         number = None if self.number is None else str(self.number)
         attributes = {"n": number, "title": self.title, "path": source, "lines": lines}
         shown = "".join(
             f' {name}="{html.escape(value)}"' for name, value in attributes.items() if value
         )
-        return f"<source{shown}>\n{self.content}\n</source>"
+        return f"<source{shown}>\n{content}\n</source>"
+
+
+def _remove_marks(text: str) -> str:
+    """Return a Markdown text without block ids and embedded images, except in code blocks."""
+    if "^" not in text and "![[" not in text:
+        return text
+    lines, in_fence = text.split("\n"), False
+    for at, line in enumerate(lines):
+        in_fence = in_fence != (_FENCE.match(line) is not None)
+        if not in_fence:
+            lines[at] = _MARK.sub("", line)
+    return "\n".join(lines)
 
 
 def sort_by_wire(pieces: Mapping[Layer, Piece]) -> Iterator[tuple[Layer, Piece]]:
-    """Yield the layers of a mapping with their values, in the order of the wire."""
+    """Yield the layers of a mapping with their values, in the order in which they are sent."""
     return ((layer, pieces[layer]) for layer in WIRE_ORDER if layer in pieces)
 
 
@@ -198,7 +261,7 @@ def name_lines(lines: tuple[int, int]) -> str:
 
 
 def render_segments(segments: Iterable[Segment]) -> str:
-    """Render segments for the model, in their order."""
+    """Render segments for the model, in the given order, and join them with newlines."""
     return "\n".join(segment.render() for segment in segments)
 
 
@@ -240,9 +303,9 @@ def _read_heading(value: object) -> tuple[str, ...]:
 
 
 def replace_surrogates(text: str) -> str:
-    """Replace each lone surrogate by U+FFFD, so that a text can be written as UTF-8.
+    """Replace each lone surrogate with U+FFFD, so that a text can be written as UTF-8.
 
-    Two adjacent halves of a pair are joined.
+    The two halves of a surrogate pair are joined to one character.
     """
     if text.isascii():
         return text

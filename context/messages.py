@@ -1,4 +1,4 @@
-"""Messages and their parts: the values that logs, envelopes and requests are made of."""
+"""Messages and their parts, which session logs, envelopes and requests consist of."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ class FrozenMapping(Mapping[str, object]):
 
     @cached_property
     def json(self) -> str:
-        """The object as compact JSON: no blanks, not ASCII-escaped, keys sorted."""
+        """The object as compact JSON: no extra spaces, not ASCII-escaped, keys sorted."""
         return compact_json(thaw(self))
 
     def __getitem__(self, key: str) -> object:
@@ -58,7 +58,7 @@ _FROZEN: Final = (int, float, FrozenMapping)
 
 
 def clean_json(value: Any) -> Any:
-    """Return a JSON value without lone surrogates, its keys in order."""
+    """Return a copy of a JSON value without lone surrogates. The order of keys is kept."""
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, dict):
@@ -67,10 +67,10 @@ def clean_json(value: Any) -> Any:
 
 
 def freeze(value: object) -> object:
-    """Return a JSON value with every object and list made immutable, without lone surrogates.
+    """Return an immutable copy of a JSON value, without lone surrogates.
 
     Raises:
-        TypeError: for a value that JSON does not have.
+        TypeError: when the value has a type that JSON does not support.
     """
     if isinstance(value, str):
         return replace_surrogates(value)
@@ -98,7 +98,7 @@ def thaw_mapping(value: Mapping[str, object]) -> dict[str, object]:
 
 
 def compact_json(value: object) -> str:
-    """Return a value as JSON without blanks, not ASCII-escaped, its keys in order."""
+    """Return a value as JSON without extra spaces, not ASCII-escaped. The order of keys is kept."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -108,7 +108,7 @@ ROLES: Final[tuple[str, ...]] = get_args(Role)
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A part of a message with text for the reader."""
+    """A message part with plain text: what the user wrote, or what the model answered."""
 
     text: str
 
@@ -122,11 +122,12 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """A part of a message with a model's reasoning before its answer.
+    """A message part with a model's reasoning before its answer.
 
     Attributes:
-        signature: the provider's signature of the text, which has to come back with it unchanged.
-            With an empty text it is the reasoning itself, encrypted. Empty for most providers.
+        signature: the provider's signature of the text. Both must be sent back unchanged. If the
+            text is empty, the signature is the reasoning itself, encrypted. For most providers,
+            there is no signature, and this is empty.
     """
 
     text: str
@@ -143,7 +144,7 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """A part of a message with a picture, as base64 text."""
+    """A message part with an image, as base64 text."""
 
     media_type: str
     data: str
@@ -204,11 +205,11 @@ Part = TextPart | ReasoningPart | ImagePart | ToolCallPart | ToolResultPart
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a conversation; deeply immutable, and without lone surrogates.
+    """One message of a conversation. It is deeply immutable and has no lone surrogates.
 
     Attributes:
-        content: plain text, or typed parts.
-        id: the id of the message's log entry, if there is one.
+        content: plain text or typed parts.
+        id: the id of the message's log entry; None if the message has no entry.
     """
 
     role: Role
@@ -225,10 +226,10 @@ class Message:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read a message from JSON; unknown keys are ignored.
+        """Build a message from its JSON object. Unknown keys are ignored.
 
         Raises:
-            MalformedMessage: when a part of the agreed shape is missing or of another type.
+            MalformedMessage: when a required field is missing or has the wrong type.
         """
         role = _read_text(data, "role")
         content = data.get("content")
@@ -242,7 +243,7 @@ class Message:
         return cls(cast(Role, role), content, message_id)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message as fresh JSON, the inverse of `from_dict`."""
+        """Return the message as a new JSON object. This is the inverse of `from_dict`."""
         content: object = self.content
         if not isinstance(self.content, str):
             content = [part.to_dict() for part in self.content]
@@ -251,18 +252,18 @@ class Message:
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """The cached token counts, by counter; see `context.tokens`."""
+        """The cached token counts, one for each token counter; see `context.tokens`."""
         return {}
 
     @cached_property
     def shorter(self) -> "dict[Hashable, Message]":
-        """The cached shorter forms for old messages; see `context.history.boundaries`."""
+        """The cached shortened forms of the message; see `context.history.boundaries`."""
         return {}
 
     def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:
-        """Return the text that `encode` writes for the message, cached for each form.
+        """Return the message as encoded by `encode`, and cache the text under the key `form`.
 
-        The text of a picture is large, so it is not cached.
+        A message with an image is not cached, because its text is large.
         """
         text = self._encoded.get(form)
         if text is None:
@@ -306,7 +307,7 @@ class ToolDefinition:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read a tool definition from JSON; unknown keys are ignored."""
+        """Build a tool definition from its JSON object. Unknown keys are ignored."""
         parameters = data.get("parameters", {})
         if not isinstance(parameters, Mapping):
             raise MalformedMessage("A tool's parameters are a JSON object.")
@@ -315,13 +316,13 @@ class ToolDefinition:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the definition as fresh JSON, the inverse of `from_dict`."""
+        """Return the definition as a new JSON object. This is the inverse of `from_dict`."""
         parameters = thaw_mapping(self.parameters)
         return {"name": self.name, "description": self.description, "parameters": parameters}
 
     @property
     def parameters_json(self) -> str:
-        """The schema as compact JSON with sorted keys."""
+        """The schema of the parameters as compact JSON with sorted keys."""
         return cast(FrozenMapping, self.parameters).json
 
 

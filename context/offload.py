@@ -1,4 +1,4 @@
-"""Stubs in a request for tool results that are stored elsewhere."""
+"""Stubs: short texts in a request that replace tool results stored elsewhere."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _STUB: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Offloaded:
-    """A tool result that is stored elsewhere."""
+    """A reference to a tool result that is stored outside of the request."""
 
     ref_id: str
     tool: str
@@ -27,7 +27,7 @@ class Offloaded:
 
 
 def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
-    """Build the stub of an offloaded result: its size, its beginning, and how to read the rest.
+    """Build the stub of a tool result: its size, its beginning, and how to read the rest.
 
     Source: "Context Management Enhancements", 2.
     """
@@ -41,12 +41,12 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
 
 
 def is_offload_stub(content: str) -> bool:
-    """Return whether a text is a stub, which holds the only reference to its result."""
+    """Return whether a text is a stub. A stub holds the only reference to its tool result."""
     return content.startswith(_OPENING) and content.endswith(_CLOSING)
 
 
 def read_stub(content: str) -> Offloaded | None:
-    """Parse a stub, or return `None` for any other text."""
+    """Return the reference to the tool result in a stub, or `None` for any other text."""
     found = _STUB.fullmatch(content) if is_offload_stub(content) else None
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Patches: changes to an envelope as data, so that they can be stored and replayed.
+"""Patches: changes to an envelope, described as data so that they can be stored and replayed.
 
 Every operation on the cached part must give a reason for breaking the provider's prompt cache.
 
@@ -30,8 +30,9 @@ class PatchResult:
     """An envelope after a patch, and the effect of the patch on the prompt cache.
 
     Attributes:
-        cache_invalidated: whether any operation addressed the cached part, even without effect.
-        reasons: the reasons for that, each one once, in order.
+        cache_invalidated: whether any operation addressed the cached part, even if the operation
+            changed nothing.
+        reasons: the reasons that these operations give, in order and without duplicates.
     """
 
     envelope: ContextEnvelope
@@ -47,14 +48,15 @@ def apply_patch(
     transformer_name: str = "",
     entry_id: str = "",
 ) -> PatchResult:
-    """Check all operations of a patch, and return the envelope with the operations applied.
+    """Check all operations of a patch, apply them, and return the new envelope.
 
     Args:
         envelope: the envelope to patch, which stays unchanged.
         ops: the JSON of the operations, applied in order.
-        phase: the phase of the patch; only `ephemeral` ones may address the uncached part.
-        transformer_name: the origin of the patch, for the error message.
-        entry_id: the id of the entry that stores the patch; ids of new messages derive from it.
+        phase: the phase of the patch. Only an `ephemeral` patch may address the uncached part.
+        transformer_name: the name of the patch's author, for error messages.
+        entry_id: the id of the log entry that stores the patch. The ids of new messages derive
+            from it.
 
     Raises:
         ContextPatchError: when an operation is unknown, lacks its scope or its reason, or names a
@@ -71,7 +73,7 @@ def apply_patch(
 
 
 def request_ops(ops: Sequence[Op]) -> tuple[Op, ...]:
-    """Return the patch operations that change instructions, tools or options."""
+    """Return those operations of a patch that change instructions, tools or options."""
     return tuple(op for op in ops if op["op"] not in MESSAGE_OPS)
 
 
@@ -109,7 +111,7 @@ def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_Newcomers") -> Contex
 
 
 class _Newcomers:
-    """Gives ids to the messages that a patch adds, derived from the id of its entry."""
+    """A reader of the messages that a patch adds. Their ids derive from the patch's entry id."""
 
     def __init__(self, entry_id: str) -> None:
         self.entry_id = entry_id

@@ -1,9 +1,9 @@
-"""Prepare one request, from the entries of a session to a request that may be sent.
+"""Prepare one request, from the entries of a session to a request that is ready to be sent.
 
 Replay the path → run hooks → apply stored trims and drops → add the turn's context, carry-forward
 and memory → measure → trim → compact → run ephemeral hooks → add the note on usage → guard →
 compare with the previous request → report → place marks → `PreparedRequest`. Only compaction calls
-a model. A preview writes nothing, runs no hook, and has an outline in place of a model's summary.
+a model. A preview writes nothing, runs no hook, and uses an outline in place of a model's summary.
 """
 
 from collections.abc import Sequence
@@ -49,13 +49,13 @@ Mode = Literal["send", "preview"]
 def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> PreparedRequest:
     """Build a request that fits its budget, with a report of its content and of what was left out.
 
-    New entries (transforms, a trim, a compaction, a drop) are appended in one write, unless this
-    is a preview.
+    New log entries (transforms, a trim, a compaction, a drop) are appended in one write. A preview
+    appends none.
 
     Raises:
-        ContextOverflow: when instructions, tools and the user message alone exceed the budget; then
-            nothing is appended.
-        ContextHookError: when a hook fails; then nothing is appended either.
+        ContextOverflow: when instructions, tools and the user message alone exceed the budget.
+            Nothing is appended.
+        ContextHookError: when a hook fails. Nothing is appended.
         BadInputs: when the path does not end with this turn's user message or its work.
     """
     is_sent = mode == "send"
@@ -79,7 +79,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
 
 @dataclass(frozen=True)
 class _FittedPlan:
-    """The plan of a request after the decisions to trim and to compact."""
+    """The plan of a request after the decisions on trimming and compaction."""
 
     hooked_path: HookedPath
     plan: RequestPlan
@@ -96,7 +96,7 @@ class _FittedPlan:
         return Actions(self.has_trimmed, True, is_blocked, compacted.warnings, compacted.to_dict())
 
     def with_entries(self, request: RequestContext, entries: tuple[Entry, ...]) -> "_FittedPlan":
-        """Return the plan of the path that ends with new entries."""
+        """Return the plan after new entries are added to the end of the path."""
         return self._with_path(request, add_entries(self.hooked_path, entries, request))
 
     def with_ephemerals(self, request: RequestContext) -> "_FittedPlan":
@@ -105,7 +105,7 @@ class _FittedPlan:
         return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
 
     def plan_with_usage_note(self, request: RequestContext) -> RequestPlan:
-        """Return the plan with the note on the used budget, if it is due."""
+        """Return the plan, with a note about the used budget if one is due."""
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy
         draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)
@@ -119,10 +119,11 @@ class _FittedPlan:
 def _trim_and_compact(
     request: RequestContext, hooked_path: HookedPath, is_sent: bool
 ) -> _FittedPlan:
-    """Decide whether to trim and to compact. Nothing is decided for a request that cannot fit.
+    """Trim and compact the history as the history policy decides.
 
-    A trim can make a compaction unnecessary. If it does not, the trim is discarded, and the
-    compaction decides how far the turns that it keeps are trimmed.
+    A request whose indispensable content exceeds the budget stays as it is. A trim can make a
+    compaction unnecessary. If it does not, the trim is discarded, and the compaction decides how
+    far to trim the turns that it keeps.
     """
     fitted = _FittedPlan(hooked_path, build_plan(request, hooked_path))
     if not can_fit(fitted.plan.draft, request.budget_tokens):
@@ -193,7 +194,7 @@ def prepare_call(
     temperature: float = 0.0,
     takes_marks: bool = False,
 ) -> PreparedRequest:
-    """Build a request for a single call outside of the turns. Nothing is left out of it.
+    """Build a request for a single call outside of any turn. Nothing is left out of it.
 
     Raises:
         ContextOverflow: when the call exceeds its budget.

@@ -9,19 +9,19 @@ from context.envelope import SystemPart
 
 @dataclass(frozen=True, slots=True)
 class PromptSection:
-    """A named part of a prompt. `cacheable` sections stay the same from request to request."""
+    """A named section of a prompt. `cacheable` sections stay the same from request to request."""
 
     name: str
     content: str
     cacheable: bool
 
     def render(self) -> str:
-        """Render the section as an XML element, its content escaped."""
+        """Render the section as an XML element with escaped content."""
         return f"<{self.name}>\n{html.escape(self.content, quote=False)}\n</{self.name}>"
 
 
 class PromptBuilder:
-    """Joins sections, static ones before dynamic ones, each in the order of adding.
+    """A builder that joins sections, static ones before dynamic ones, else in the order added.
 
     Source: "Context Management Enhancements", 4; "Context Engineering Optimization", 3.1.
     """
@@ -34,11 +34,12 @@ class PromptBuilder:
         return PromptBuilder((*self.sections, section))
 
     def build(self) -> tuple[str, list[int]]:
-        """Return the prompt, and the end of its cacheable beginning.
+        """Return the prompt, and the position at which its cacheable prefix ends.
 
         Returns:
-            The sections joined by blank lines, and one breakpoint, in characters, after the last
-            static section; none unless both a static and a dynamic section exist.
+            The sections, joined by blank lines, and a list with one breakpoint: the index just past
+            the last static section, in characters. The list is empty unless there are both static
+            and dynamic sections.
         """
         static = "\n\n".join(part.render() for part in self.sections if part.cacheable)
         dynamic = "\n\n".join(part.render() for part in self.sections if not part.cacheable)
@@ -49,11 +50,11 @@ class PromptBuilder:
 
 @dataclass(frozen=True, slots=True)
 class InstructionsText:
-    """Instructions of the user for the model, such as those of an `AGENTS.md`.
+    """The user's instructions for the model, such as the text of an `AGENTS.md` file.
 
     Attributes:
-        name: the name of the prompt section, and of the part that hooks address.
-        text: the text of the file.
+        name: the name of the prompt section. Hooks address the system part by the same name.
+        text: the text of the instructions.
     """
 
     name: str
@@ -65,13 +66,13 @@ def make_system_parts(
 ) -> tuple[SystemPart, ...]:
     """Build L1: the app's own prompt, then the instructions of the user, the project or the vault.
 
-    Each text of instructions is a separate part after those that change less often, so that a
-    change leaves the prefix before it intact. Empty instructions give no part.
+    Each text of instructions becomes a separate part, placed after those that change less often.
+    Thus a change leaves the cached prefix before it intact. Empty instructions add no part.
 
     Args:
         name: the name of the part with the app's own prompt.
         base: the sections of the app's own prompt.
-        instructions: the texts of instructions, the one that changes least first.
+        instructions: the instructions, beginning with those that change least often.
 
     Source: "Context Management Enhancements", 4.
     """
@@ -88,7 +89,7 @@ def make_system_parts(
 
 
 def _split_at_breakpoint(base: Sequence[PromptSection]) -> tuple[str, str]:
-    """Split a prompt at its breakpoint. Without one, all of it is static, or all of it dynamic."""
+    """Split a prompt into its static and its dynamic text, either of which may be empty."""
     prompt, breakpoints = PromptBuilder(base).build()
     whole = len(prompt) if any(part.cacheable for part in base) else 0
     at = breakpoints[0] if breakpoints else whole

@@ -1,8 +1,8 @@
-"""Count tokens of messages, segments and tools in one way for all callers.
+"""Count the tokens of messages, segments and tools in the same way for all callers.
 
-Counts are not corrected. Uncertainty is in the budget, which is divided by a factor ("Strata: the
-design", 4.5): 1.0 with the model's own tokenizer, 1.1 with another one, and more once a provider
-has reported more than the estimate.
+Counts are estimates without a safety margin. Instead, the budget is divided by a factor ("Strata:
+the design", 4.5): 1.0 with the model's own tokenizer, 1.1 with another one, and more once a
+provider has reported more than the estimate.
 """
 
 import math
@@ -37,11 +37,11 @@ PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request of any 
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """The port of a tokenizer: counts the tokens of text, and gives the overhead on the wire."""
+    """The port of a tokenizer, which counts tokens and knows the overhead of each message."""
 
     @property
     def name(self) -> str:
-        """The name of the counter in the report."""
+        """The name of the token counter in context reports."""
 
     @property
     def is_exact(self) -> bool:
@@ -49,35 +49,35 @@ class TokenCounter(Protocol):
 
     @property
     def message_overhead(self) -> int:
-        """The tokens of a message beside its content."""
+        """The number of tokens that a message takes in addition to its content."""
 
     @property
     def part_overhead(self) -> int:
-        """The tokens of a part beside its content."""
+        """The number of tokens that a message part takes in addition to its content."""
 
     def count(self, text: str) -> int:
-        """Return the tokens of a text.
+        """Return the number of tokens of a text.
 
         This must be fast even for hundreds of thousands of characters.
         """
 
     def __hash__(self) -> int:
-        """Return a hash by value, since counts are cached by counter."""
+        """Return a hash by value, since token counts are cached by counter."""
 
 
 @runtime_checkable
 class ImageCounter(Protocol):
-    """The port of a counter for pictures, by the rule of a model's provider."""
+    """The port of a token counter that counts images too, by the rule of the model's provider."""
 
     def count_image(self, data: str) -> int:
-        """Return the tokens of a picture in base64; `IMAGE_TOKENS` if its size is not known."""
+        """Return the tokens of a base64 image; `IMAGE_TOKENS` if the image's size is not known."""
 
 
 @dataclass(frozen=True)
 class ByteEstimator:
-    """Estimates tokens from UTF-8 bytes when no tokenizer is available.
+    """A token counter that estimates from UTF-8 bytes when no tokenizer is available.
 
-    Characters are no measure: a quarter of their number is half of the tokens of Japanese text.
+    The common rule of four characters per token would find only half the tokens of Japanese text.
 
     Source: "Budget-Aware Trimming", 7.1.
     """
@@ -94,7 +94,7 @@ class ByteEstimator:
 
 
 def count_message(message: Message, counter: TokenCounter) -> int:
-    """Return the tokens of a rendered message, cached for each counter."""
+    """Return the number of tokens of a rendered message, cached for each token counter."""
     tokens = message.token_counts.get(counter)
     if tokens is None:
         tokens = message.token_counts[counter] = _count_content(message, counter)
@@ -109,12 +109,13 @@ def is_merged(before: Message, after: Message) -> bool:
 def count_merged(
     before: Message, after: Message, counter: TokenCounter, *, joined: Collection[Message] = ()
 ) -> int:
-    """Return the tokens saved by sending two neighbouring messages as one.
+    """Return the number of tokens saved by sending two neighbouring messages as one.
 
-    The overhead of a message then counts once, and a plain text becomes a part.
+    The overhead per message then counts only once, but a plain text becomes a message part, which
+    has an overhead of its own.
 
     Args:
-        joined: the messages among the two that are part of a merged message already.
+        joined: those of the two messages that already belong to a merged message.
     """
     if not is_merged(before, after):
         return 0
@@ -124,20 +125,28 @@ def count_merged(
 
 
 def count_segment(segment: Segment, counter: TokenCounter) -> int:
-    """Return the tokens of a rendered segment and its line end, cached for each counter."""
+    """Return the tokens of a rendered segment, with its newline and image; cached by counter."""
     tokens = segment.token_counts.get(counter)
     if tokens is None:
-        tokens = segment.token_counts[counter] = counter.count(segment.render() + "\n")
+        tokens = counter.count(segment.render() + "\n") + count_segment_image(segment, counter)
+        segment.token_counts[counter] = tokens
     return tokens
 
 
+def count_segment_image(segment: Segment, counter: TokenCounter) -> int:
+    """Return the number of tokens of a segment's image, which is sent as a message part; else 0."""
+    if segment.image is None:
+        return 0
+    return _count_image(segment.image.data, counter) + counter.part_overhead
+
+
 def count_part(text: str, counter: TokenCounter) -> int:
-    """Return the tokens of one text part of a message."""
+    """Return the number of tokens of a text that is sent as a message part."""
     return counter.count(text) + counter.part_overhead
 
 
 def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
-    """Return the tokens of one tool definition."""
+    """Return the number of tokens of one tool definition."""
     text = tool.name + tool.description + tool.parameters_json
     return math.ceil(counter.count(text) * TOOL_OVERHEAD_FACTOR) + TOOL_OVERHEAD_TOKENS
 
@@ -148,7 +157,7 @@ def choose_factor(counter: TokenCounter) -> float:
 
 
 def raise_factor(factor: float, estimated: int, reported: int) -> float:
-    """Return the factor after a provider has reported its own count of a request.
+    """Return the budget's divisor after a provider has reported its own count for a request.
 
     The factor rises by one step if the request was larger than `estimated × factor`, and never
     falls. It rises one step at a time, up to a limit, because a provider may report wrong usage.
@@ -156,6 +165,10 @@ def raise_factor(factor: float, estimated: int, reported: int) -> float:
     if reported <= estimated * factor + PRIMING_TOKENS or factor >= LARGEST_FACTOR:
         return factor
     return min(round(factor + FACTOR_STEP, 2), LARGEST_FACTOR)
+
+
+def _count_image(data: str, counter: TokenCounter) -> int:
+    return counter.count_image(data) if isinstance(counter, ImageCounter) else IMAGE_TOKENS
 
 
 def _count_content(message: Message, counter: TokenCounter) -> int:
@@ -169,7 +182,7 @@ def _count_part(part: Part, counter: TokenCounter) -> int:
     if isinstance(part, TextPart | ReasoningPart):
         return counter.count(part.text)
     if isinstance(part, ImagePart):
-        return counter.count_image(part.data) if isinstance(counter, ImageCounter) else IMAGE_TOKENS
+        return _count_image(part.data, counter)
     if isinstance(part, ToolCallPart):
         return counter.count(part.name + part.arguments_json) + CALL_OVERHEAD_TOKENS
     return counter.count(part.content) + CALL_OVERHEAD_TOKENS

@@ -1,7 +1,7 @@
-"""Replace old assistant and tool content by `[trimmed]` once a conversation passes a threshold.
+"""Replace old assistant and tool content with `[trimmed]` once a conversation passes a threshold.
 
-User and system text is never changed, and tool calls keep their shape. The boundary only moves
-forward, so that the trimmed beginning stays the same from request to request. Lengths are in UTF-8
+User and system text is never changed, and tool calls stay complete. The end of the trimmed part
+only moves forward, so that this part stays the same from request to request. Lengths are in UTF-8
 bytes.
 
 Source: "Budget-Aware Trimming".
@@ -45,20 +45,20 @@ def bytes_to_tokens(n_bytes: int) -> int:
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
-    """Return a careful estimate of the tokens of messages: their sum plus five percent."""
+    """Return a conservative estimate of the tokens of messages: the sum plus five percent."""
     return _with_safety(sum(_message_tokens(message) for message in messages))
 
 
 def estimate_tool_overhead(tools: Sequence[ToolDefinition] | None) -> int:
-    """Return the estimated tokens of the tool definitions."""
+    """Return the estimated number of tokens of tool definitions."""
     return sum(_tool_tokens(tool) for tool in tools or ())
 
 
 def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
     """Merge neighbouring messages of the same role. The merged message keeps the id of the first.
 
-    A string becomes one text part, and an empty one is removed. A message without a neighbour of
-    its role stays unchanged.
+    In a merged message, a string becomes one text part, and an empty string is removed. A message
+    without a neighbour of its role stays unchanged.
     """
     merged: list[Message] = []
     for _, neighbours in groupby(messages, key=lambda message: message.role):
@@ -71,31 +71,33 @@ def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
 
 
 def dedup_tool_results(messages: Iterable[Message]) -> list[Message]:
-    """Keep the last of several results for the same call, in each tool message."""
+    """Remove all but the last result for the same tool call from each tool message."""
     return [_without_earlier_results(message) for message in messages]
 
 
 def remove_xml_tag(tag_name: str, content: str) -> str:
-    """Return a text without the elements of a name and their content."""
+    """Remove all XML elements with a tag name, including their content, from a text."""
     tag = re.escape(tag_name)
     return re.sub(f"<{tag}>.*?</{tag}>", "", content, flags=re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextTrimmer:
-    """Trims from the oldest message on, no more than needed. The metadata store the position.
+    """A trimmer that shortens messages, oldest first, no more than needed.
+
+    The position up to which messages are trimmed is stored in metadata.
 
     Attributes:
-        keep_last_n_assistant_messages: how many of the newest assistant messages stay as they are
+        keep_last_n_assistant_messages: how many of the newest assistant messages stay unchanged
             while the budget allows it.
-        context_budget_threshold: the share of the window that messages and tools may fill.
+        context_budget_threshold: the fraction of the window that messages and tools may fill.
     """
 
     keep_last_n_assistant_messages: int = 50
     context_budget_threshold: float = 0.8
 
     def reduce_context(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the messages without checkpoint tags, merged by role, results deduplicated."""
+        """Remove checkpoint tags, merge neighbours of a role, and deduplicate tool results."""
         cleaned = [_without_checkpoints(message) for message in messages]
         return dedup_tool_results(merge_consecutive_same_role(cleaned))
 
@@ -108,7 +110,7 @@ class ContextTrimmer:
     ) -> tuple[list[Message], dict[str, object] | None]:
         """Return the reduced messages, trimmed if they pass the threshold, and the metadata.
 
-        The stored index refers to the merged list. It never decreases.
+        The index stored in the metadata refers to the reduced list. It never decreases.
         """
         reduced = self.reduce_context(messages)
         overhead = estimate_tool_overhead(tools)
@@ -127,9 +129,10 @@ class ContextTrimmer:
 
 
 def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
-    """Return the position of the first message that the newest assistant messages protect.
+    """Return the position of the oldest of the `keep_last` newest assistant messages.
 
-    The position is 0 if there are not enough assistant messages to trim any.
+    Messages from there on are not trimmed at first. The position is 0 if there are fewer assistant
+    messages than that, and the number of messages if none is to be kept.
     """
     if keep_last <= 0:
         return len(messages)
@@ -139,11 +142,13 @@ def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
 
 
 class TrimPass:
-    """One pass over a list of messages, which tracks their size.
+    """One trimming pass over a list of messages, which keeps track of their total size.
 
-    Arguments: `limit` is the maximum size of the messages; `measure` returns the size of one, and
-    `safety` multiplies their sum; `shorten` returns the short form of a message, or the message
-    itself if it stays unchanged.
+    Args:
+        limit: the maximum total size of the messages.
+        measure: returns the size of one message; by default an estimate of its tokens.
+        safety: the factor by which the sum of the sizes is multiplied.
+        shorten: returns the short form of a message, or the message itself if it stays unchanged.
     """
 
     def __init__(
@@ -169,7 +174,7 @@ class TrimPass:
 
     @property
     def tokens(self) -> int:
-        """The size of the messages now."""
+        """The current total size of the messages, multiplied by the safety factor."""
         return math.ceil(self._raw * self._safety)
 
     def trim(self, first: int, end: int) -> None:
@@ -185,11 +190,11 @@ class TrimPass:
     ) -> int:
         """Shorten messages one by one until they fit.
 
-        Return the position after the last shortened one.
+        Return the position just past the last shortened message, or `first` if none was shortened.
 
         Args:
-            end: the first position that is not shortened.
-            shorten: replaces the function of the whole pass.
+            end: the position before which to stop; None for the end of the list.
+            shorten: the function to use here in place of the pass's own.
         """
         last = first
         for at in range(first, len(self.messages) if end is None else end):

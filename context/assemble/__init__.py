@@ -1,4 +1,4 @@
-"""From turns to the draft of one request, measured by layer, before it is made to fit.
+"""Assemble the draft of one request from its turns, measured by layer, before it is made to fit.
 
     PrepareInputs + Ports ─ apply_hooks ─→ HookedPath ─┐
     sources of earlier turns ─ attachments ─→ L2 ──────┼─ builder ─→ RequestPlan with RequestDraft
@@ -6,18 +6,18 @@
 
     inputs        `RequestContext`: the `PrepareInputs`, the budget, and the `Ports` to the outside
     apply_hooks   hooks of `before_request`, `ephemeral` and `turn_end`; patches → log entries
-    attachments   carry-forward (L2): attachments and cited notes of earlier turns, in short form
+    attachments   carry-forward (L2): the attachments and cited notes of earlier turns, shortened
     turn_context  the share of a turn's passages; the tokens that history leaves free for the tail
     request       `Preamble` (T, L1), `Tail` (L2, L3, E, L5) and `RequestDraft`: tokens, messages
     builder       `build_plan`: puts the parts together, with the trims and drops of the path
 
-The order on the wire is decided by `context.layers.WIRE_ORDER`; `Tail` and `RequestDraft` put their
-parts into it with `sort_by_wire`. `builder` applies the trims and drops that are stored in the log,
-and leaves out the sources and passages that exceed their share; the rest is up to `context.fit`.
+`context.layers.WIRE_ORDER` defines the order on the wire; `Tail` and `RequestDraft` sort their
+parts with `sort_by_wire`. `builder` applies the trims and drops that are stored in the log, and
+leaves out the sources and passages that exceed their share. The rest is up to `context.fit`.
 
 May import: `context.history`, `context.log` and the contract modules.
-Holds always: L2 is built with the first request of a turn and then kept; a source that is excluded
-by now is not sent; hooks run for a request that is sent and at the end of a turn, not for a
+Always true: L2 is built with the first request of a turn and then kept; a source that is now
+excluded is not sent; hooks run for a request that is sent and at the end of a turn, not for a
 preview; rendered text is never parsed back into segments.
 """
 

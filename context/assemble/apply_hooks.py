@@ -1,4 +1,4 @@
-"""Replay the path of a request, and apply the hooks of this run.
+"""Replay a request's path, and apply the registered hooks to it.
 
 The patch of a `before_request` hook is stored, and replayed for later requests. The patch of an
 `ephemeral` hook is applied to this request alone.
@@ -14,7 +14,14 @@ from context.envelope import ContextEnvelope, Messages, RequestMeta, System
 from context.history.replay import ReplayedPath, apply_request_ops, replay_path
 from context.hooks import Transform
 from context.layers import Layer
-from context.log.entries import Entry, EphemeralEntry, MessageEntry, TransformEntry, TrimEntry
+from context.log.entries import (
+    Entry,
+    EphemeralEntry,
+    LabelEntry,
+    MessageEntry,
+    TransformEntry,
+    TrimEntry,
+)
 from context.messages import FrozenMapping, Message, Part, TextPart, ToolDefinition
 
 TRIMMED: Final = "old results and words were trimmed"
@@ -22,14 +29,14 @@ TRIMMED: Final = "old results and words were trimmed"
 
 @dataclass(frozen=True)
 class HookedPath:
-    """The replayed path of a request, with the effect of hooks and of entries not stored yet.
+    """A request's replayed path, with the changes made by hooks and by entries not stored yet.
 
     Attributes:
-        envelope: instructions, tools, options and the uncached messages.
+        envelope: the instructions, tools, options and uncached messages of the request.
         transforms: the transforms that are replayed for later requests.
         new: the entries to store when the request is sent.
-        reasons: the reasons why the prompt cache breaks after the previous request.
-        touched: the layers among T, L1 and L4 that these reasons concern.
+        reasons: the reasons why changes since the previous request break the prompt cache.
+        touched: the layers among T, L1 and L4 that these changes concern.
     """
 
     reading: ReplayedPath
@@ -42,10 +49,10 @@ class HookedPath:
 
 
 def replay_with_hooks(request: RequestContext, is_sent: bool) -> HookedPath:
-    """Replay the path of a request, and run `before_request` hooks on it if it is sent.
+    """Replay a request's path, and run `before_request` hooks on it if the request is sent.
 
     Raises:
-        ContextHookError: when a hook fails; nothing was stored.
+        ContextHookError: when a hook fails. Nothing is stored.
     """
     reading = replay_path(request.inputs.path, request.counter)
     recent = _find_new_entries(request.inputs.path)
@@ -63,7 +70,7 @@ def replay_with_hooks(request: RequestContext, is_sent: bool) -> HookedPath:
 def add_entries(
     hooked_path: HookedPath, entries: Sequence[Entry], request: RequestContext
 ) -> HookedPath:
-    """Return the hooked path with entries added at the end of its path."""
+    """Return the hooked path with new entries at its end, which are replayed too."""
     if not entries:
         return hooked_path
     new = (
@@ -75,7 +82,7 @@ def add_entries(
 
 
 def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
-    """Link entries into a chain, the first one below `parent`."""
+    """Link entries into a chain: the first follows `parent`, each other one its predecessor."""
     chain: list[Entry] = []
     for entry in entries:
         chain.append(replace(entry, parent_id=chain[-1].id if chain else parent))
@@ -83,10 +90,10 @@ def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
 
 
 def apply_ephemeral_hooks(hooked_path: HookedPath, request: RequestContext) -> HookedPath:
-    """Run `ephemeral` hooks on a request to be sent. Their changes hold for this request alone.
+    """Run `ephemeral` hooks on a request to be sent. Their changes affect this request only.
 
     Raises:
-        ContextHookError: when a hook fails; nothing was stored.
+        ContextHookError: when a hook fails. Nothing is stored.
     """
     if request.ports.hooks is None or not request.ports.hooks.has("context"):
         return hooked_path
@@ -119,7 +126,10 @@ def _make_hooked_path(
 ) -> HookedPath:
     """Build the hooked path from a replayed path.
 
-    `decided` are the new entries, `earlier` is the hooked path before them.
+    Args:
+        new: all entries to store when the request is sent.
+        decided: the entries whose reasons for breaking the prompt cache are added.
+        earlier: the hooked path before these entries; None if there is no earlier one.
     """
     reasons, touched = _collect_reasons(decided)
     if earlier is not None:
@@ -142,7 +152,7 @@ def _make_hooked_path(
 
 
 def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
-    """Join everything that belongs to one request alone into one message, or return None."""
+    """Join texts and messages for one request only to a single message; return None without any."""
     parts: list[Part] = [TextPart(text) for text in texts if text]
     for message in messages:
         content = message.content
@@ -156,7 +166,7 @@ def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> 
 def make_transform_entries(
     transforms: Iterable[Transform], parent: str | None, now: str
 ) -> tuple[TransformEntry, ...]:
-    """Build the log entries of transforms, each below the previous one."""
+    """Build the log entries of transforms. Each entry follows the previous one."""
     entries: list[TransformEntry] = []
     for transform in transforms:
         cached = tuple(op for op in transform.patch if op.get("scope") == "cached")
@@ -167,7 +177,7 @@ def make_transform_entries(
 
 
 def make_hook_envelope(request: RequestContext, reading: ReplayedPath) -> ContextEnvelope:
-    """Build the envelope for hooks: the request so far, with its cached messages."""
+    """Build the envelope that hooks receive: the request so far, with its cached messages."""
     return replace(_make_envelope(request, reading), messages=Messages(reading.messages))
 
 
@@ -223,7 +233,10 @@ def _find_layer(op: str) -> Layer:
 def _keep_runnable(
     hooked_path: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
-    """Keep the tools that can be run. A patch can describe a tool, but not add code for it."""
+    """Return the tools that can be run, and a warning for every tool that cannot.
+
+    A hook's patch can describe a new tool, but it cannot add the code that runs the tool.
+    """
     names = {tool.name for tool in given}
     missing = (tool.name for tool in hooked_path if tool.name not in names)
     warnings = (
@@ -233,29 +246,33 @@ def _keep_runnable(
 
 
 def _limit_options(options: Mapping[str, object], budget: RequestBudget) -> FrozenMapping:
-    """Limit the answer length in the options to the reserve."""
+    """Limit the answer length in the options to the output reserve."""
     wanted = options.get("maxTokens")
     is_number = isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0
     most = min(wanted, budget.reserve) if is_number and isinstance(wanted, int) else budget.reserve
     return FrozenMapping({**options, "maxTokens": most})
 
 
-def run_turn_end_hooks(inputs: PrepareInputs, ports: Ports) -> tuple[TransformEntry, ...]:
-    """Run `turn_end` hooks on a finished turn, and append their patches in one write.
+def run_turn_end_hooks(inputs: PrepareInputs, ports: Ports) -> tuple[Entry, ...]:
+    """Run `turn_end` hooks on a finished turn, and append their patches and label in one write.
 
     Args:
-        inputs: as for the requests of the turn, the path with its last answer at the end.
-        ports: as for the requests of the turn.
+        inputs: the inputs of the turn's requests, with a path that ends with the last answer.
+        ports: the ports of the turn's requests.
 
     Raises:
-        ContextHookError: when a hook fails; then nothing is appended.
+        ContextHookError: when a hook fails. Nothing is appended.
     """
     if ports.hooks is None or not ports.hooks.has("context"):
         return ()
     reading = replay_path(inputs.path, ports.counter)
     envelope = make_hook_envelope(RequestContext.build(inputs, ports), reading)
     run = ports.hooks.run_context("turn_end", envelope, ports.new_id)
-    transforms = make_transform_entries(run.transforms, inputs.path[-1].id, ports.now())
-    if transforms:
-        ports.append(transforms)
-    return transforms
+    now = ports.now()
+    answer = next(e.id for e in reversed(inputs.path) if isinstance(e, MessageEntry))
+    entries: tuple[Entry, ...] = make_transform_entries(run.transforms, answer, now)
+    if run.label is not None:
+        entries += (LabelEntry(ports.new_id(), answer, now, answer, run.label or None),)
+    if entries:
+        ports.append(entries)
+    return entries

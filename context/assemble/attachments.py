@@ -1,8 +1,8 @@
 """Carry-forward (L2): attachments and cited notes of earlier turns, as the model sees them.
 
-Attachments are read in their current version and shortened, always the same way. A source that is
-gone or excluded is replaced by a notice. Selections stay unchanged, and so do the notes of a
-map-reduce.
+Attachments are read in their current version, and equal texts are shortened to equal results. A
+source that no longer exists or is now excluded is replaced with a notice. Selections, images and
+the results of a map-reduce stay unchanged.
 
 Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
 """
@@ -19,12 +19,13 @@ from context.tokens import TokenCounter, count_segment
 
 CARRY_FORWARD_SHARE: Final = 0.15
 
-SourceState = Literal["same", "changed", "gone", "excluded"]
-Loss = Literal["gone", "excluded"]
+SourceState = Literal["same", "changed", "gone", "excluded", "unseen"]
+Loss = Literal["gone", "excluded", "unseen"]
 LOSSES: Final[tuple[str, ...]] = get_args(Loss)
 _LINES: Final[Mapping[Loss, str]] = {
     "gone": "[This note is no longer there.]",
     "excluded": "[This note is now excluded and is not read any more.]",
+    "unseen": "[This image is not sent, because the model does not see images.]",
 }
 
 
@@ -33,8 +34,10 @@ class CurrentSource:
     """The current state of a segment's source.
 
     Attributes:
-        text: the current raw text, if it has changed.
-        version: the hash of the file with that text.
+        state: the change of the source since it was read. `unseen` is an image that the session's
+            model cannot see.
+        text: the current raw text if it has changed; else empty.
+        version: the hash of the changed file; None if the file has not changed.
     """
 
     state: SourceState
@@ -43,9 +46,9 @@ class CurrentSource:
 
     @property
     def loss(self) -> Loss | None:
-        """The reason why the source is not read any more; None if it still is."""
+        """The reason why the source is no longer sent; None if it is still sent."""
         match self.state:
-            case "gone" | "excluded" as loss:
+            case "gone" | "excluded" | "unseen" as loss:
                 return loss
             case _:
                 return None
@@ -56,11 +59,12 @@ Resolve = Callable[[Segment], CurrentSource]
 
 @dataclass(frozen=True, slots=True)
 class CarryForward:
-    """The segments of L2, and the segments that exceed its share.
+    """The segments of L2, and the segments that exceed the share of L2.
 
     Attributes:
-        full: the complete segment that each segment was shortened from, by id.
-        lost: cited segments whose note is not read any more; nothing replaces them in the request.
+        full: for the id of each segment, the complete segment from which it was shortened.
+        lost: the cited segments whose note is now missing or excluded, with the reason. They are
+            left out of the request without a notice.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -69,23 +73,25 @@ class CarryForward:
     lost: tuple[tuple[Segment, Loss], ...] = ()
 
     def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Return the segments that are not among others."""
+        """Return the segments of L2 except those with the same id as one of `others`."""
         there = {segment.id for segment in others}
         return tuple(segment for segment in self.segments if segment.id not in there)
 
 
 def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
-    """Return the notice for a segment whose source is excluded now, or None if it is not."""
-    if resolve(segment).state != "excluded":
-        return None
-    return _replace_by_line(segment, "excluded")
+    """Return the notice for a segment that may no longer be sent, or None if it may be sent.
+
+    If its source no longer exists, a segment may still be sent as it is stored in the log.
+    """
+    loss = resolve(segment).loss
+    return None if loss is None or loss == "gone" else _replace_by_line(segment, loss)
 
 
 def find_loss(segment: Segment) -> Loss | None:
-    """Return why a segment consists of a notice only: its source is excluded or gone; else None."""
+    """Return the reason why a segment's text was replaced with a notice; None if it was not."""
     if segment.layer is not Layer.L2 or segment.version is not None:
         return None
-    return next((loss for loss, line in _LINES.items() if segment.content == line), None)
+    return next((loss for loss in _LINES if segment.content == _describe_loss(segment, loss)), None)
 
 
 def make_carry_forward(
@@ -96,13 +102,15 @@ def make_carry_forward(
     room_tokens: int,
     tools: Tools = None,
 ) -> CarryForward:
-    """Build L2 from the sources of earlier turns, without those that this turn has itself.
+    """Build L2 from the sources of earlier turns, without sources that this turn attaches itself.
 
     Args:
         now: the segments of this turn.
-        resolve: returns the current state of a source; nothing excluded is sent.
-        room_tokens: the budget of L2; the least recently used sources leave first, pins never.
-        tools: the names of the request's tools, with which the model can read more.
+        resolve: returns the current state of a source, so that no excluded source is sent.
+        room_tokens: the maximum number of tokens of L2 without pinned segments. The least recently
+            used sources are dropped first, pinned ones never.
+        tools: the names of the request's tools. A shortened text names the tool that reads the
+            rest.
     """
     found = [(item, resolve(item.segment)) for item in _select_sources(carried, now)]
     entries = [
@@ -130,9 +138,9 @@ def _last_use(entry: tuple[CarriedSource, Segment, Segment]) -> int:
 
 
 def _select_sources(carried: CarriedSources, now: Sequence[Segment]) -> Iterator[CarriedSource]:
-    """Select the carried sources that this turn does not have.
+    """Yield the carried sources that this turn does not attach itself.
 
-    An attached note is preferred to a citation of it.
+    If a note was both attached and cited, only the attachment is yielded.
     """
     taken = {make_source_key(segment) for segment in now}
     sources = {segment.source for segment in now if segment.kind != "selection"}
@@ -158,11 +166,11 @@ def _make_segments(
     if source.loss:
         yield _replace_by_line(segment, source.loss), segment
         return
-    if source.state == "changed" and segment.kind != "selection" and not segment.derived:
+    if source.state == "changed" and not segment.is_whole and not segment.derived:
         content = html.escape(source.text, quote=False)
         segment = replace(segment, content=content, version=source.version)
     text = segment.raw_content
-    if segment.kind != "selection":
+    if not segment.is_whole:
         text = shorten_carried_text(segment.source, segment.kind, text, tools)
     yield _move_to_l2(segment, text), segment
 
@@ -173,7 +181,12 @@ def _find_lost(segment: Segment, source: CurrentSource) -> Iterator[tuple[Segmen
 
 
 def _replace_by_line(segment: Segment, loss: Loss) -> Segment:
-    return replace(_move_to_l2(segment, _LINES[loss]), version=None)
+    return replace(_move_to_l2(segment, _describe_loss(segment, loss)), version=None, image=None)
+
+
+def _describe_loss(segment: Segment, loss: Loss) -> str:
+    line = _LINES[loss]
+    return line.replace("This note", "This image") if segment.kind == "image" else line
 
 
 def _move_to_l2(segment: Segment, text: str) -> Segment:

@@ -1,4 +1,4 @@
-"""Build the plan of a request: its draft before new trims, a compaction and the guard.
+"""Build the plan of a request: its draft before any new trim, a compaction and the guard.
 
 The draft holds the history after the stored trims and drops, the turn's context, carry-forward,
 memory, and the work so far.
@@ -39,16 +39,17 @@ NOTHING_KEPT: Final = "(nothing)"
 
 @dataclass(frozen=True)
 class RequestPlan:
-    """The plan of a request: its draft before the guard, and the values that decisions need.
+    """A request's draft before the guard, with the values that trimming and compaction need.
 
     Attributes:
-        trim_input: history, user message and work before trimming, without dropped turns.
+        trim_input: the history, user message and work before trimming, without dropped turns.
         offsets: the positions up to which `trim_input` is trimmed.
-        lasting_tail_tokens: the tokens that the history leaves free for later tails too.
+        lasting_tail_tokens: the number of tokens to keep free for the tails of this and later
+            requests.
         dropped_turns: the turns that stored drops leave out.
-        carry_forward: L2, if this request built it.
+        carry_forward: the segments of L2; empty if an earlier request of the turn built them.
         segments: all segments of this turn and of L2, before any was left out.
-        oversized: the segments that exceed the share of their kind.
+        oversized: the segments left out because their kind exceeds its share of the budget.
         previous_question: the user message of the previous request.
     """
 
@@ -71,7 +72,7 @@ def build_plan(
     """Build the plan of a request from its replayed and hooked path.
 
     Args:
-        carry_forward: L2 without pins, if it is built already.
+        carry_forward: the segments of L2 without pins; None to build them.
 
     Raises:
         BadInputs: when the path does not end with this turn's user message or its work.
@@ -120,7 +121,7 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
 
 
 def _make_carry_forward(request: RequestContext, hooked_path: HookedPath) -> CarryForward:
-    """Build L2 in the first request of a turn. Later requests keep that."""
+    """Build L2 for the first request of a turn. In later requests, the turn's segments have it."""
     reading, tools = hooked_path.reading, {tool.name for tool in hooked_path.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()
     is_made = request.inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
@@ -138,7 +139,7 @@ def _collect_pins(
     shown: tuple[TurnList, tuple[Message, ...]],
     found: tuple[Segment, ...],
 ) -> tuple[Segment, ...]:
-    """Collect pinned items whose turn is not sent. An excluded note becomes a notice."""
+    """Collect pinned items that the request lacks. An excluded note is replaced with a notice."""
     if not reading.pins.segments:
         return ()
     history, work = shown
@@ -153,7 +154,7 @@ def _collect_pins(
 
 
 def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCounter) -> TurnList:
-    """Append the messages that an extension added before the user message to the history."""
+    """Append to the history the messages that an extension added before the user message."""
     if not lead:
         return history
     ids = tuple(message.id for message in lead if message.id is not None)
@@ -161,7 +162,7 @@ def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCou
 
 
 def _make_uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:
-    """Build the message with changes of the memory and with content for this request alone."""
+    """Build the message for this request only: the changed memory, and messages from hooks."""
     changed = ""
     if reading.open is not None and reading.open.memory != reading.memory:
         changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"

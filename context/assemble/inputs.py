@@ -1,8 +1,8 @@
-"""The inputs of a request, and the ports to everything outside of `context`."""
+"""The inputs of a request, and the ports through which `context` reaches outside."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from context.assemble.attachments import Resolve
 from context.assemble.request import Preamble, RequestDraft
@@ -28,16 +28,16 @@ class PreviousQuestion:
 
 @dataclass(frozen=True)
 class SummaryTask:
-    """The request for a summary of old turns.
+    """The task of summarising old turns.
 
     Attributes:
-        said: the turns before trimming, oldest first; an earlier summary comes first.
-        sent: the same turns as the session's requests begin with them, so that a provider has
-            them in its cache; empty if requests do not begin with them.
-        preamble: tools and instructions of the session.
-        request_budget: the budget of each call.
-        most_tokens: the maximum length of the summary.
-        instructions: the user's instructions for the summary.
+        said: the turns before trimming, oldest first. An earlier summary comes before them.
+        sent: the same turns as the session's requests send them at their beginning, so that the
+            provider's prompt cache is reused; empty if the requests begin with other turns.
+        preamble: the tools and instructions of the session.
+        request_budget: the token budget of each call.
+        most_tokens: the maximum number of tokens of the summary.
+        instructions: the user's instructions for the summary; empty if there are none.
     """
 
     said: tuple[MeasuredTurn, ...]
@@ -56,14 +56,14 @@ class SummaryTask:
 
     @property
     def shortened(self) -> tuple[MeasuredTurn, ...]:
-        """The turns of `sent` that are trimmed or cleared, in full, with their tool calls."""
+        """The full form of those turns that are trimmed or cleared in `sent`."""
         counter = self.preamble.counter
         pairs = zip(self.sent, self.said, strict=False)
         return tuple(_restore_turn(sent, said, counter) for sent, said in pairs if sent != said)
 
     @property
     def turns(self) -> tuple[MeasuredTurn, ...]:
-        """The turns in the call: as sent, followed by the full form of shortened ones."""
+        """The turns that a call holds: as sent, followed by the full form of shortened turns."""
         return (*self.sent, *self.shortened) if self.continues else self.said
 
 
@@ -85,9 +85,9 @@ class ToolDeferral:
     """The tools that a request leaves out to save context.
 
     Attributes:
-        names: the tools that are left out.
-        promoted: the tools that were left out before, until the model found them.
-        at_start: how many tools were left out when the turn began.
+        names: the names of the tools that are left out.
+        promoted: the names of tools that were left out until the model found them.
+        at_start: the number of tools that were left out when the turn began.
     """
 
     names: tuple[str, ...] = ()
@@ -95,7 +95,10 @@ class ToolDeferral:
     at_start: int = 0
 
     def add_note(self, notes: str) -> str:
-        """Add the note for the model, which stays the same within a turn, to its other notes."""
+        """Append a line about the tools that are left out to the notes for the model.
+
+        The line stays the same during a turn.
+        """
         if not self.at_start:
             return notes
         note = DEFERRED_NOTE.format(count=f"{self.at_start:,}")
@@ -109,8 +112,8 @@ class HistoryPolicy:
     Attributes:
         auto_compact: whether old turns are summarised automatically.
         keep_last: how many of the newest assistant messages are trimmed last.
-        clean_after: tool results older than this number of turns are shortened first.
-        can_summarise: whether a model can summarise; otherwise an outline is built.
+        clean_after: the age in turns from which tool results are shortened before all other text.
+        can_summarise: whether a model can summarise. Otherwise an outline is built.
     """
 
     policy: BudgetPolicy = field(default_factory=BudgetPolicy)
@@ -121,25 +124,46 @@ class HistoryPolicy:
 
 
 @dataclass(frozen=True)
+class GivenSummary:
+    """A summary that the user has seen, and perhaps edited, before it is stored.
+
+    Attributes:
+        text: the text of the summary, which is stored unchanged.
+        by: the origin of the first version: a model, or an outline built without a model.
+    """
+
+    text: str
+    by: Literal["model", "outline"]
+
+
+@dataclass(frozen=True)
 class PrepareInputs:
     """The inputs of one request.
 
     Attributes:
-        model_limit: the model's own input limit; `None` if it is not known.
+        model_limit: the model's own input limit in tokens; `None` if it is not known.
         path: the active path. It ends with this turn's user message and segments, stored or not,
             followed by the tool calls and results so far.
         turn: the id of this turn.
-        request: the number of the request in its turn, from 1; later ones keep the turn's context.
+        request: the number of the request in its turn, counted from 1. Later requests of the turn
+            keep the context of the first.
         tools: the tools that can be run.
-        factor: the divisor of the session's budget so far, from reported usage.
-        previous: the previous request on this path, or its neutral body.
-        instructions: the system parts that were written in notes, for the report; the id of each
-            segment is the name of its part.
-        takes_marks: whether the provider takes cache marks; `None` decides by the model's name.
-        unsent: attachments of which nothing fits the budget, for the report.
-        summary_instructions: the user's instructions for summaries.
-        deferral: the tools that are left out.
-        history_policy: when to trim and compact; None leaves everything to the guard.
+        factor: the divisor of the budget, learned from the usage reported in this session; None if
+            none was learned.
+        previous: the previous request on this path or its provider-neutral body; None for the first
+            request.
+        is_cached: whether the previous request was answered by the same service, so that its cache
+            may hold the common prefix.
+        instructions: the system parts that come from notes, for the report. The id of each segment
+            is the name of its system part.
+        takes_marks: whether the provider takes cache marks; `None` if the model's name decides.
+        unsent: the attachments of which nothing can be sent, for the report.
+        sees: whether the model sees images. If not, this is why images are among `unsent`.
+        summary_instructions: the user's instructions for summaries; empty if there are none.
+        given_summary: the summary to use in a compaction on request; None to have one written.
+        deferral: the tools that the request leaves out.
+        history_policy: the settings for trimming and compaction; None to leave everything to the
+            guard.
     """
 
     session: str | None
@@ -159,9 +183,12 @@ class PrepareInputs:
     takes_marks: bool | None = None
     history_policy: HistoryPolicy | None = None
     summary_instructions: str = ""
+    given_summary: "GivenSummary | None" = None
     instructions: tuple[Segment, ...] = ()
     unsent: tuple[Segment, ...] = ()
+    sees: bool = True
     deferral: ToolDeferral = ToolDeferral()
+    is_cached: bool = True
 
 
 @dataclass(frozen=True)
@@ -169,13 +196,13 @@ class Ports:
     """The functions and objects outside of `context` that the pipeline calls.
 
     Attributes:
-        append: writes entries to the log, in one write.
-        hooks: the user's hooks; they run only when a request is sent or a turn has ended.
-        resolve: returns the current state of an attached or cited source. Without it nothing is
-            carried forward, since the source might be excluded by now.
-        cancel: checked before hooks run, and passed to them.
-        summarise: summarises with a model. Without it, or if it fails, an outline is built.
-        breaker: remembers compactions that freed nothing.
+        append: writes entries to the session log, in one write.
+        hooks: the registered hooks. They run only when a request is sent or a turn has ended.
+        resolve: returns the current state of an attached or cited source. Without this function,
+            nothing is carried forward, because a source might be excluded by now.
+        cancel: the cancel token, which is checked before hooks run and passed to them.
+        summarise: summarises turns with a model. Without it, or if it fails, an outline is built.
+        breaker: the circuit breaker that stops compactions after several freed nothing.
     """
 
     counter: TokenCounter
@@ -199,7 +226,7 @@ class RequestContext:
 
     @classmethod
     def build(cls, inputs: PrepareInputs, ports: Ports) -> "RequestContext":
-        """Build the context of a request, with its budget computed."""
+        """Build the context of a request, and compute its budget."""
         return cls(inputs, ports, compute_request_budget(inputs, ports.counter))
 
     @property
@@ -209,16 +236,16 @@ class RequestContext:
 
     @property
     def budget_tokens(self) -> int:
-        """The maximum tokens of the request."""
+        """The maximum number of tokens of the request."""
         return self.budget.budget
 
     @property
     def epoch(self) -> Epoch:
-        """The budget and the model, to which stored trims and drops are bound."""
+        """The budget and model of the request, for which stored trims and drops have to hold."""
         return Epoch(self.budget_tokens, self.inputs.model)
 
 
 def compute_request_budget(inputs: PrepareInputs, counter: TokenCounter) -> RequestBudget:
-    """Return the budget of a request, with the values that it was computed from."""
+    """Return the token budget of a request, with the values from which it was computed."""
     limits = inputs.threshold, inputs.model_limit, inputs.max_output_tokens
     return compute_budget(counter, *limits, inputs.factor)

@@ -1,4 +1,4 @@
-"""The draft of a request: its parts, their tokens by layer, its messages in wire order."""
+"""The draft of a request: its parts, its tokens by layer, and its messages in wire order."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,12 +9,13 @@ from context.envelope import System
 from context.history.pins import NO_PINS, Pins
 from context.history.turn_list import TurnList
 from context.layers import Layer, Segment, render_segments, sort_by_wire
-from context.messages import Message, Part, TextPart, ToolDefinition, compact_json
+from context.messages import ImagePart, Message, Part, TextPart, ToolDefinition, compact_json
 from context.tokens import (
     TokenCounter,
     count_merged,
     count_message,
     count_part,
+    count_segment_image,
     count_tool,
     is_merged,
 )
@@ -30,28 +31,28 @@ class Preamble:
 
     @cached_property
     def tool_sizes(self) -> tuple[tuple[str, int], ...]:
-        """The tokens of each tool, with its name."""
+        """The name of each tool, with its number of tokens."""
         return tuple((tool.name, count_tool(tool, self.counter)) for tool in self.tools)
 
     @cached_property
     def tool_tokens(self) -> int:
-        """The tokens of layer T."""
+        """The number of tokens of layer T, the tool definitions."""
         return sum(size for _, size in self.tool_sizes)
 
     @cached_property
     def system_tokens(self) -> int:
-        """The tokens of layer L1. A request without instructions has no system message."""
+        """The number of tokens of layer L1, the system message; 0 without instructions."""
         text = self.system.compiled
         return count_message(Message("system", text), self.counter) if text else 0
 
     @cached_property
     def part_tokens(self) -> Mapping[str, int]:
-        """The tokens of each part of L1, by its name."""
+        """The number of tokens of each part of L1, by the part's name."""
         return {part.name: count_part(part.text, self.counter) for part in self.system.parts}
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of the tools and the system message as sent."""
+        """A hash of the tools and the system message, as they are sent."""
         tools = [tool.to_dict() for tool in self.tools]
         text = compact_json([tools, self.system.compiled])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -61,9 +62,9 @@ class Preamble:
 def make_preamble(
     system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter
 ) -> Preamble:
-    """Return the preamble of a system message and tools, the same object for equal arguments.
+    """Return the preamble with a system message and tools, cached for equal arguments.
 
-    The preamble is the largest text that requests have in common, so it is counted once.
+    The preamble is the largest text that requests have in common, so its tokens are counted once.
     """
     return Preamble(system, tools, counter)
 
@@ -73,9 +74,9 @@ class Tail:
     """The last user message of a request: segments and notes of the turn, then the typed text.
 
     Attributes:
-        segments: L2 and L3, in the order in which they were attached or ranked.
+        segments: the segments of L2 and L3, in the order in which they were attached or ranked.
         question: the typed user message, without context.
-        notes: layer E, as it was when the turn began.
+        notes: the text of layer E when the turn began; empty if there is none.
         tools: the names of the request's tools; None if not known.
     """
 
@@ -87,27 +88,30 @@ class Tail:
 
     @cached_property
     def blocks(self) -> tuple[tuple[Layer, str], ...]:
-        """The rendered text before the typed text, by layer, in the order of the wire."""
+        """The rendered context before the typed text: each layer's text, in wire order."""
         texts = {layer: render_segments(self.on(layer)) for layer in (Layer.L2, Layer.L3)}
         texts[Layer.E] = self.notes
         return tuple((layer, text) for layer, text in sort_by_wire(texts) if text)
 
     @cached_property
     def message(self) -> Message:
-        """The message as sent: text, or a text part for each layer with the typed text last."""
+        """The message as sent: text, or each layer's text and images, with the typed text last."""
         if not self.blocks:
             return self.question
         content = self.question.content
         typed: tuple[Part, ...] = (TextPart(content),) if isinstance(content, str) else content
         parts = {Layer.L5: typed}
-        parts |= {layer: (TextPart(text),) for layer, text in self.blocks}
+        parts |= {layer: (TextPart(text), *self._images(layer)) for layer, text in self.blocks}
         ordered = sort_by_wire(parts)
         return replace(self.question, content=tuple(part for _, some in ordered for part in some))
 
     @cached_property
     def tokens(self) -> Mapping[Layer, int]:
-        """The tokens of each layer of the message. The overhead of the message counts as L5."""
-        sizes = {layer: count_part(text, self.counter) for layer, text in self.blocks}
+        """The number of tokens of each layer of the message. Its overhead counts as part of L5."""
+        counter = self.counter
+        sizes = {layer: count_part(text, counter) for layer, text in self.blocks}
+        for segment in self.segments:
+            sizes[segment.layer] += count_segment_image(segment, counter)
         sizes[Layer.L5] = count_message(self.question, self.counter)
         if self.blocks and isinstance(self.question.content, str):
             sizes[Layer.L5] += self.counter.part_overhead
@@ -115,12 +119,17 @@ class Tail:
 
     @cached_property
     def total(self) -> int:
-        """The tokens of the whole message."""
+        """The number of tokens of the whole message."""
         return sum(self.tokens.values())
 
     def on(self, layer: Layer) -> tuple[Segment, ...]:
         """Return the segments of one layer."""
         return tuple(segment for segment in self.segments if segment.layer is layer)
+
+    def _images(self, layer: Layer) -> tuple[Part, ...]:
+        """Return the images of a layer, in the order of its segments. They follow its text."""
+        images = (segment.image for segment in self.on(layer))
+        return tuple(ImagePart(image.media_type, image.data) for image in images if image)
 
 
 @dataclass(frozen=True)
@@ -129,9 +138,9 @@ class RequestDraft:
 
     Attributes:
         history: the earlier turns in the request, oldest first.
-        work: layer W, the tool calls and results of this turn so far.
-        uncached: the last message, which belongs to this request alone.
-        pins: the messages and segments that are always kept.
+        work: the tool calls and results of this turn so far, layer W.
+        uncached: the last message, which belongs to this request alone; None if there is none.
+        pins: the pinned messages and segments, which are always kept.
     """
 
     preamble: Preamble
@@ -143,7 +152,7 @@ class RequestDraft:
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:
-        """The tokens of each layer. Together they are `used`."""
+        """The number of tokens of each layer. The sum of them is `used`."""
         counter = self.tail.counter
         question_saved, *work_saved = self._merged[: 1 + len(self.work)]
         work = sum(count_message(message, counter) for message in self.work)
@@ -163,27 +172,27 @@ class RequestDraft:
 
     @property
     def uncached_tokens(self) -> int:
-        """The tokens of the uncached message, which count as layer E."""
+        """The number of tokens of the uncached message, which count as layer E."""
         if self.uncached is None:
             return 0
         return count_message(self.uncached, self.tail.counter) - self._merged[-1]
 
     @property
     def used(self) -> int:
-        """The tokens of the request."""
+        """The number of tokens of the whole request."""
         return sum(self.layers.values())
 
     @cached_property
     def history_messages(self) -> tuple[Message, ...]:
-        """The messages of layer L4. The time to list them grows with their number."""
+        """The messages of layer L4. Listing them takes time in proportion to their number."""
         return self.history.messages
 
     @cached_property
     def question(self) -> Message:
         """The user message with this turn's context.
 
-        In a request with tools it always consists of parts: the uncached message is merged with it
-        in the first request of a turn, and later requests begin with the same bytes.
+        In a request with tools, the message always consists of parts, so that all requests of a
+        turn begin with the same bytes. In the first one, the uncached message is merged with it.
         """
         message = self.tail.message
         if not self._has_parts_only:
@@ -196,7 +205,7 @@ class RequestDraft:
 
     @cached_property
     def _merged(self) -> tuple[int, ...]:
-        """The tokens that each message after the history saves by merging with the previous one."""
+        """The tokens saved by merging each message after the history with the previous message."""
         saved, counter = [], self.tail.counter
         before = self.history[-1].messages[-1:] if self.history else ()
         joined = before if self.history.is_last_joined else ()
@@ -209,17 +218,17 @@ class RequestDraft:
 
     @property
     def present(self) -> tuple[Message, ...]:
-        """The messages after the history, as sent."""
+        """The messages after the history, as they are sent."""
         return self._order({Layer.L5: (self.question,), Layer.W: self.work})
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, as sent."""
+        """All messages, as they are sent."""
         now = {Layer.L5: (self.question,), Layer.W: self.work}
         return self._order({Layer.L4: self.history_messages, **now})
 
     def _order(self, messages: Mapping[Layer, tuple[Message, ...]]) -> tuple[Message, ...]:
-        """Put messages into the order of the wire, the uncached message last."""
+        """Return messages in wire order, with the uncached message last."""
         last = () if self.uncached is None else (self.uncached,)
         ordered = (message for _, some in sort_by_wire(messages) for message in some)
         return (*ordered, *last)

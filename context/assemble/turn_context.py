@@ -1,4 +1,4 @@
-"""Limit the share of a turn's passages, and compute the tokens that the history leaves free."""
+"""Limit a turn's passages to their share of the budget, and keep tokens free for the tail."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,17 +19,17 @@ STANDING_TURNS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class FittedTail:
-    """A tail whose passages fit their share, and the passages that were left out."""
+    """A tail whose passages fit their share of the budget, and the passages that were left out."""
 
     tail: Tail
     dropped: tuple[Segment, ...] = ()
 
 
 def fit_passages(tail: Tail, budget: int) -> FittedTail:
-    """Leave out the lowest ranked passages that together exceed their share of the budget.
+    """Leave out the lowest-ranked passages until the others fit their share of the budget.
 
-    Passages may take a quarter of the budget less the user message, but a tenth in any case,
-    and all of L3 half of it.
+    Passages may take a quarter of the budget minus the tokens of the user message, but at least a
+    tenth. All of L3 together may take half of the budget.
     """
     passages = [segment for segment in tail.segments if _is_retrieved(segment)]
     if not passages:
@@ -46,10 +46,11 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
 
 
 def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> int:
-    """Return the tokens that the history leaves free for the tails of this and later requests.
+    """Return the number of tokens to keep free for the tails of this and later requests.
 
-    These are the tokens of the tail, but at most a quarter of the budget, so that one large user
-    message does not shorten the history for ever. After four larger turns in a row, all counts.
+    This is the size of the tail, but at most a quarter of the budget, so that one large user
+    message does not shorten the history permanently. If the last three turns had such large tails
+    too, it is the whole size of the tail.
     """
     most = int(budget * STANDING_SHARE)
     if tail.total <= most:
@@ -64,13 +65,13 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
 def _is_retrieved(segment: Segment) -> bool:
     """Return whether a segment is a retrieved passage of this turn.
 
-    On L2 a passage is only a line that names its note.
+    A passage on L2 does not count, because it is only a line that names a cited note.
     """
     return segment.is_retrieved and segment.layer is Layer.L3
 
 
 def compute_passages_share(budget: int, question_tokens: int) -> int:
-    """Return the tokens that the passages of a turn may take beside its user message."""
+    """Return the maximum number of tokens of a turn's passages, given the user message's size."""
     return max(int(budget * PASSAGES_SHARE) - question_tokens, int(budget * LEAST_PASSAGES_SHARE))
 
 

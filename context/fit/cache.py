@@ -1,7 +1,7 @@
-"""Compare a request with the previous one: the reusable prefix, and the reasons for each change.
+"""Compare a request with the previous one: find the reusable prefix, and explain each change.
 
 A provider's prompt cache reuses the prefix that two requests have in common, in the order of tools,
-instructions, messages. From turn to turn that prefix should only grow. Where it does not, the
+instructions, messages. From turn to turn, that prefix should only grow. If it does not, the context
 report names a reason.
 """
 
@@ -38,11 +38,11 @@ class Changes:
     """The decisions since the previous request that can break the prompt cache.
 
     Attributes:
-        reasons: the reasons of transforms and trims.
-        touched: the layers among T, L1 and L4 that these explain.
+        reasons: the reasons that transforms and trims give.
+        touched: the layers among T, L1 and L4 whose changes these reasons explain.
         dropped: the number of turns that this request drops.
-        epoch: why turns may have come back: another model, a raised threshold.
-        promoted: the tools that were left out until the model found them.
+        epoch: the reasons why dropped turns may be sent again: another model, a raised threshold.
+        promoted: the names of the tools that were left out until the model found them.
     """
 
     reasons: tuple[str, ...] = ()
@@ -57,7 +57,12 @@ NO_CHANGES: Final = Changes()
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """The comparison for the report, and the layers that the cache can reuse."""
+    """The result of comparing a request with the previous one.
+
+    Attributes:
+        prefix: the comparison of the prefixes, for the context report.
+        reused: the layers that the provider's prompt cache can reuse.
+    """
 
     prefix: Prefix
     reused: frozenset[Layer] = frozenset()
@@ -69,12 +74,13 @@ def compare_requests(
     asked: PreviousQuestion | None = None,
     changes: Changes = NO_CHANGES,
 ) -> Continuation:
-    """Compare a request with the previous one on its path, and name every reason for a change.
+    """Compare a request with the previous one on its path, and find the reason for each change.
 
     Args:
         draft: the request as it will be sent.
-        previous: the previous request or its neutral body; `None` for the first request. If it is
-            the request and this one continues its history, only new messages are compared.
+        previous: the previous request or its provider-neutral body; `None` for the first request.
+            If this request continues the history of a given `RequestDraft`, only the messages after
+            the common history are compared.
         asked: the user message of the previous request.
         changes: the decisions since the previous request.
     """
@@ -107,12 +113,12 @@ def compare_requests(
 def _collect_reasons(
     same_tools: bool, same_system: bool, found: Sequence[str], changes: Changes
 ) -> tuple[str, ...]:
-    """Return the reasons in the order of the wire.
+    """Return the reasons for all changes, in the order in which the changed layers are sent.
 
-    Reasons of transforms replace those of the layers that they changed.
+    If a transform changed a layer, the transform's own reasons are given for that layer.
 
     Args:
-        found: the reasons that the messages themselves show.
+        found: the reasons found by comparing the messages.
     """
     if same_tools and same_system and not found:
         return ()
@@ -126,7 +132,7 @@ def _collect_reasons(
 
 
 def _explain_tools(before: Sequence[str], draft: RequestDraft, changes: Changes) -> Changes:
-    """Add the reason if tools were only added, and all of them by a promotion."""
+    """Add the reason "tool promoted" if the only change to the tools is that some were promoted."""
     now = [tool.name for tool in draft.preamble.tools]
     added = now[len(before) :]
     if not before or now[: len(before)] != list(before) or not changes.promoted.issuperset(added):
@@ -137,12 +143,12 @@ def _explain_tools(before: Sequence[str], draft: RequestDraft, changes: Changes)
 
 
 def hash_prefix(draft: RequestDraft) -> str:
-    """Return a hash of tools, instructions and history that changes when they change."""
+    """Return a hash of a request's tools, instructions and history."""
     return hashlib.sha256(draft.preamble.digest + draft.history.digest).hexdigest()
 
 
 def _continues(previous: RequestDraft, draft: RequestDraft) -> bool:
-    """Return whether a history is known to begin with the whole history of the previous request."""
+    """Return whether the draft's history is known to begin with the whole previous history."""
     return previous.history.common(draft.history) == len(previous.history)
 
 
@@ -153,7 +159,7 @@ def _compare_continued(
     asked: PreviousQuestion,
     changes: Changes,
 ) -> Continuation:
-    """Compare two requests that begin with the same history, from its end on."""
+    """Compare a request with the previous one by the messages after their common history."""
     earlier = len(previous.history)
     now = (*draft.history[earlier:].messages, *draft.present)
     same = _count_equal(previous.present, now)
@@ -194,18 +200,18 @@ def _make_body(draft: RequestDraft) -> dict[str, object]:
 
 
 def make_message_body(message: Message) -> dict[str, object]:
-    """Return the JSON of a message as sent, without its entry id."""
+    """Return the JSON object of a message as it is sent, without its entry id."""
     data = message.to_dict()
     return {"role": data["role"], "content": data["content"]}
 
 
 def encode_message(message: Message) -> str:
-    """Return `make_message_body` as compact JSON, encoded once for a message."""
+    """Return the compact JSON text of a message as it is sent. The message caches the text."""
     return message.encode_once(_BODY, lambda one: compact_json(make_message_body(one)))
 
 
 class _PreviousRequest:
-    """The previous request in the form that is compared."""
+    """The previous request, parsed for the comparison."""
 
     def __init__(self, body: Mapping[str, object], asked: PreviousQuestion) -> None:
         messages = body.get("messages")
@@ -217,10 +223,11 @@ class _PreviousRequest:
         self.is_same_turn = asked.is_same_turn
 
     def stable(self, now: Sequence[Message]) -> int:
-        """Return how many of the messages are expected again in the next request.
+        """Return how many of the first messages are expected again in the next request.
 
-        The messages before the last user message are history. The user message had a tail, which
-        only requests of the same turn repeat, with all messages but the uncached one.
+        The messages before the last user message are history, which is always expected. The user
+        message with its context, and the messages after it, are expected only in a request of the
+        same turn. The uncached message is not expected.
         """
         if not self.is_same_turn:
             return self.question
@@ -231,7 +238,7 @@ class _PreviousRequest:
         return len(self.messages)
 
     def _find(self, text: str | None) -> int:
-        """Return the position of the last user message, before the tool calls of its turn."""
+        """Return the position of the last user message, which precedes its turn's tool calls."""
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]
@@ -284,7 +291,7 @@ def _find_reused(
 def _explain_messages(
     before: _PreviousRequest, draft: RequestDraft, same: int, changes: Changes
 ) -> list[str]:
-    """Return the reasons for all changes among the messages, from the first difference on."""
+    """Return the reasons for all changes among the messages, beginning at the first difference."""
     history = draft.history_messages
     earlier = before.messages[: before.question]
     reasons = []
@@ -302,7 +309,8 @@ def _explain_tail(earlier: object, question: Message) -> list[str]:
     """Return the reasons for a change of a turn's user message and its context.
 
     The last part is the typed text. A user message without context is a string in a request without
-    tools and a text part in one with tools. If only this differs, the tools are the reason.
+    tools, but a text part in a request with tools. If only this differs, no reason is returned: the
+    changed tools are the reason.
     """
     before, now = _list_parts(earlier), _list_parts(make_message_body(question))
     reasons = [] if before[-1:] == now[-1:] else [HISTORY_CHANGED]
@@ -313,7 +321,7 @@ def _explain_tail(earlier: object, question: Message) -> list[str]:
 
 
 def _list_parts(message: object) -> list[object]:
-    """Return the parts of a message. A string is one text part."""
+    """Return the parts of a message. A string becomes one text part."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -348,7 +356,7 @@ def _is_same(earlier: object, message: Message) -> bool:
 def _explain_history(
     before: Sequence[object], now: Sequence[Message], same: int, changes: Changes
 ) -> list[str]:
-    """Return the reasons for a change of the history."""
+    """Return the reasons for a change in the history."""
     if Layer.L4 in changes.touched:
         return [_describe_drop(changes.dropped)] if changes.dropped else [HISTORY_CHANGED]
     gone = _find_position(before, now[0]) if now else len(before)

@@ -1,16 +1,11 @@
-"""Compact the history of a session: in a request, on demand, and after a turn."""
+"""Compact the history of a session: for a request, on demand, or after a turn."""
 
 from dataclasses import dataclass, replace
 from typing import Final
 
 from context.assemble.apply_hooks import link_entries, make_hook_envelope
 from context.assemble.builder import RequestPlan
-from context.assemble.inputs import (
-    Ports,
-    PrepareInputs,
-    RequestContext,
-    SummaryTask,
-)
+from context.assemble.inputs import Ports, PrepareInputs, RequestContext, SummaryTask
 from context.assemble.request import Preamble, Tail, make_preamble
 from context.assemble.turn_context import count_lasting_tail
 from context.compaction import HEAD, CompactResult
@@ -25,10 +20,7 @@ from context.fit.compact_steps import (
 from context.fit.drop import make_drop_entry
 from context.fit.policy import HistoryUsage, Why
 from context.fit.summaries import Maker, compute_summary_size, restore_results
-from context.fit.trim import (
-    PlannedTrim,
-    plan_trim_after_compaction,
-)
+from context.fit.trim import PlannedTrim, plan_trim_after_compaction
 from context.history.boundaries import (
     TrimInput,
     TrimOffsets,
@@ -36,7 +28,7 @@ from context.history.boundaries import (
     find_trim_offsets,
 )
 from context.history.replay import CurrentTurn, ReplayedPath, replay_path
-from context.history.turn_list import TurnList
+from context.history.turn_list import TurnList, find_guaranteed_turn
 from context.layers import Layer
 from context.log.entries import Entry, TransformEntry, TrimEntry
 from context.messages import Message
@@ -49,13 +41,13 @@ CLEARED: Final = "old results were cleared"
 
 @dataclass(frozen=True)
 class History:
-    """The history that is compacted.
+    """The history to compact.
 
     Attributes:
         shown: the turns as they are sent, oldest first.
-        line: the same turns before trimming, with the user message and the work in progress.
-        reach: how far the turns are trimmed, or have to be trimmed now.
-        resting: older turns that a drop leaves out.
+        trim_input: the same turns before trimming, with the user message and the work in progress.
+        offsets: how far the turns are trimmed, or have to be trimmed now.
+        dropped_turns: the older turns that stored drops leave out.
     """
 
     shown: TurnList
@@ -66,16 +58,16 @@ class History:
 
     @property
     def kept_as(self) -> TurnList:
-        """The turns in the form that is kept: answers in full, everything else as trimmed."""
+        """The turns as a compaction keeps them: answers in full, everything else as trimmed."""
         return self.trim_input.shown_parts(self.offsets.after(0))[0]
 
 
 @dataclass(frozen=True)
 class Compaction:
-    """A compaction that freed tokens, with entries that are not stored yet.
+    """A compaction that freed tokens, with its log entries, which are not stored yet.
 
     Attributes:
-        summary: the text of the summary; empty if none was needed.
+        summary: the text of the summary; empty if no summary was needed.
     """
 
     entries: tuple[Entry, ...]
@@ -86,7 +78,7 @@ class Compaction:
 
     @property
     def entry(self) -> str:
-        """The id of the entry that stores the compaction."""
+        """The id of the log entry that stores the compaction."""
         return self.entries[0].id
 
     @property
@@ -119,7 +111,10 @@ def write_compaction(
 def preview_compaction(
     history: History, usage: HistoryUsage, request: RequestContext, why: Why
 ) -> Compaction | None:
-    """Estimate a compaction without asking a model and without recording the attempt."""
+    """Estimate a compaction without calling a model; return `None` if it would free nothing.
+
+    The attempt is not recorded.
+    """
     history_policy = request.inputs.history_policy
     has_model = history_policy is not None and history_policy.can_summarise
     order = replace(_plan_compaction(history, usage, request, why), is_foretold=has_model)
@@ -133,7 +128,8 @@ def compact_history(
     """Compact the history, or return `None` if that would free nothing.
 
     Raises:
-        Whatever the port for summaries raises when it is cancelled.
+        SummaryFailed: when a given summary cannot be used.
+        Any other exception of the summary port, such as that of a cancelled call.
     """
     order = _plan_compaction(history, usage, request, why)
     return _run_compaction(order, history, usage, request)
@@ -162,9 +158,10 @@ def _run_compaction(
 def _trim_again(
     order: CompactionPlan, outcome: CompactionOutcome, history: History, usage: HistoryUsage
 ) -> tuple[PlannedTrim | None, int]:
-    """Decide again how far the kept turns are trimmed.
+    """Plan anew how far to trim the turns that a compaction keeps.
 
-    Return that trim, and the tokens of the history then.
+    Return the trim, or None if the turns were not trimmed before, and the number of tokens of the
+    history after it.
     """
     if history.offsets == TrimOffsets():
         return None, outcome.tokens(order.counter)
@@ -181,11 +178,11 @@ def _trim_again(
 
 
 def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
-    """Return the history for the compaction of a request.
+    """Return the history to compact for a request.
 
     Args:
         sent: the plan of the request with the stored trims.
-        planned: the plan with a further trim, which is due but does not free enough.
+        planned: the plan with a further trim, if one is due. That trim does not free enough tokens.
     """
     draft = sent.draft
     return History(
@@ -218,6 +215,7 @@ def _plan_compaction(
         pinned=history.trim_input.pinned,
         task=task,
         counter=request.counter,
+        given=request.inputs.given_summary,
     )
 
 
@@ -272,7 +270,7 @@ class CompactionReport:
     """The result of a compaction outside of a request.
 
     Attributes:
-        entry: the id of the entry that stores it; None if there was nothing to compact.
+        entry: the id of the log entry that stores the compaction; None if nothing was compacted.
     """
 
     result: CompactResult
@@ -289,29 +287,57 @@ class CompactionReport:
 def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> CompactionReport:
     """Compact a session on demand, whatever its size.
 
-    Its entries are appended in one write. If it frees nothing, nothing is appended.
+    The new log entries are appended in one write. If the compaction frees nothing, no entry is
+    appended.
 
     Args:
-        inputs: as for a request; the path may also end with an answer. A turn in progress stays
-            as it is.
-        why: `asked` summarises everything before the last complete turn; any other reason compacts
-            to the usual share of the history budget.
+        inputs: the inputs of a request, except that the path may also end with an answer. A turn in
+            progress stays unchanged.
+        why: the reason for the compaction. `asked` summarises everything before the last complete
+            turn. Any other reason compacts to the usual share of the history budget.
 
     Source: "Context Management Enhancements", 7.
     """
-    request = RequestContext.build(inputs, ports)
-    history, usage = _read_history(request)
+    history, usage = _read_history(request := RequestContext.build(inputs, ports))
     compacted = _try_compaction(history, usage, request, why)
-    if compacted is not None:
-        return compacted
+    return _report_nothing(history) if compacted is None else compacted
+
+
+def _report_nothing(history: History) -> CompactionReport:
     tokens, messages = history.shown.tokens, history.shown.message_count
     return CompactionReport(CompactResult(tokens, tokens, messages, messages, ()), None, "", "none")
 
 
+@dataclass(frozen=True)
+class CompactionPreview:
+    """The expected result of a compaction on request, with an outline instead of a model's summary.
+
+    Attributes:
+        questions: the texts of the user messages that would be summarised, oldest first.
+        maker: the model that would write the summary; empty if an outline would be built.
+    """
+
+    report: CompactionReport
+    questions: tuple[str, ...]
+    maker: str = ""
+
+
+def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
+    """Estimate the result of `compact_session` on request. Nothing is stored."""
+    history, usage = _read_history(request := RequestContext.build(inputs, ports))
+    found = preview_compaction(history, usage, request, "asked")
+    if found is None:
+        return CompactionPreview(_report_nothing(history), ())
+    shown = tuple(history.shown)
+    turns = (*history.dropped_turns, *shown[: find_guaranteed_turn(shown)])
+    questions = tuple(turn.turn.user.message.text for turn in turns if turn.turn.user)
+    report = CompactionReport(found.result, found.entry, found.summary, found.by)
+    return CompactionPreview(report, questions)
+
+
 def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
-    """Compact a session after a turn, or return `None` if its history is not full enough."""
-    history_policy = inputs.history_policy
-    request = RequestContext.build(inputs, ports)
+    """Compact a session after a turn if that is due. Return `None` if nothing was compacted."""
+    history_policy, request = inputs.history_policy, RequestContext.build(inputs, ports)
     if history_policy is None or not history_policy.auto_compact:
         return None
     if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, request.budget_tokens):
@@ -358,7 +384,7 @@ def _read_history(request: RequestContext) -> tuple[History, HistoryUsage]:
 
 
 def _find_current_turn(reading: ReplayedPath, turn: str) -> CurrentTurn | None:
-    """Return the last turn if it is the given one and still in progress."""
+    """Return the last turn if it is the given turn and still in progress, or else None."""
     current = reading.open
     if current is None or current.turn.turn_id != turn or current.turn.is_ended:
         return None

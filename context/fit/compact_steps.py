@@ -1,7 +1,8 @@
 """The steps of a compaction: clear old results, summarise old turns, leave out turns.
 
-Each step runs only while the history is above its target. The steps change a `CompactionOutcome`,
-not the log: `context.fit.compact` makes entries of it, or discards it if it frees nothing.
+Each step runs only if the history still exceeds its target size. The steps change a
+`CompactionOutcome`, not the log. `context.fit.compact` builds log entries from the outcome, or
+discards it if it frees nothing.
 
 Source: "Context Management Enhancements", 3 and 7; "Context Engineering Optimization", 3.2.
 """
@@ -10,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from context.assemble.inputs import Summarise, SummaryTask
+from context.assemble.inputs import GivenSummary, Summarise, SummaryTask
 from context.compaction import CompactResult, ConversationSignals, find_safe_split
 from context.errors import SummaryFailed
 from context.fit.drop import fit_turns
-from context.fit.summaries import Maker, check_summary, make_outline
+from context.fit.summaries import Maker, check_given_summary, check_summary, make_outline
 from context.history.boundaries import clean_message
 from context.history.turn_list import find_guaranteed_turn
 from context.history.turns import MeasuredTurn
@@ -35,15 +36,17 @@ class CompactionPlan:
 
     Attributes:
         shown: the turns as they are sent now, oldest first.
-        kept_as: the same turns in the form that is kept: with their answers in full.
+        kept_as: the same turns in the form that a compaction keeps, with their answers in full.
         said: the same turns before trimming.
-        resting: older turns that are not sent, but are summarised with the others.
+        dropped_turns: older turns that are not sent, but are summarised with the others.
         continues: whether the session's requests begin with `shown`.
-        target: the tokens that the turns may take afterwards.
+        target: the maximum number of tokens of the turns afterwards.
         is_whole: whether everything before the last complete turn is summarised, even if it fits.
-        is_foretold: whether a preview estimates the size of a model's summary by an outline.
-        pinned: messages that stay as they are.
-        task: the request for a summary, without its turns.
+        is_foretold: whether this is a preview, in which an outline takes the place of a model's
+            summary.
+        pinned: the ids of messages that stay unchanged.
+        task: the task for the model that summarises, without its turns.
+        given: the summary to use; None to have one written.
     """
 
     shown: tuple[MeasuredTurn, ...]
@@ -57,24 +60,25 @@ class CompactionPlan:
     pinned: frozenset[str]
     task: SummaryTask
     counter: TokenCounter
+    given: GivenSummary | None = None
 
     @property
     def shown_tokens(self) -> int:
-        """The tokens of the turns as they are sent now."""
+        """The number of tokens of the turns as they are sent now."""
         return sum(turn.tokens for turn in self.shown)
 
 
 @dataclass
 class CompactionOutcome:
-    """The result of a compaction so far; each step changes it.
+    """The outcome of a compaction so far, which each step updates.
 
     Attributes:
-        turns: the history afterwards, without the summary.
-        cleared: messages whose results are replaced by their number of lines, by id.
-        summary: the summary of the turns before `turns`; empty if there is none.
-        summarised: the number of turns in the summary.
-        drop_to: the number of `turns` that are left out as well.
-        warnings: one sentence for each failure.
+        turns: the turns of the history that are not summarised.
+        cleared: the messages whose tool results were replaced with their number of lines, by id.
+        summary: the summary of the turns before `turns`; empty if none was needed or possible.
+        summarised: the number of turns that the summary replaces.
+        drop_to: how many of the oldest `turns` are dropped.
+        warnings: one sentence for each summary that failed.
     """
 
     turns: tuple[MeasuredTurn, ...]
@@ -88,20 +92,20 @@ class CompactionOutcome:
 
     @property
     def is_attempt(self) -> bool:
-        """Whether a step ran, even if its summary was rejected."""
+        """Whether any step changed the history or tried to summarise it."""
         return bool(self.strategies or self.warnings)
 
     @property
     def first_kept(self) -> int:
-        """The number of given turns that requests no longer hold."""
+        """The position of the first turn that is neither summarised nor dropped."""
         return self.summarised + self.drop_to
 
     def summary_tokens(self, counter: TokenCounter) -> int:
-        """Return the tokens of the summary."""
+        """Return the number of tokens of the summary; 0 without a summary."""
         return count_message(Message("user", self.summary), counter) if self.summary else 0
 
     def tokens(self, counter: TokenCounter) -> int:
-        """Return the tokens of the history after the steps so far."""
+        """Return the number of tokens of the history after the steps so far."""
         kept = sum(turn.tokens for turn in self.turns[self.drop_to :])
         return self.summary_tokens(counter) + kept
 
@@ -110,7 +114,8 @@ def run_steps(order: CompactionPlan, summarise: Summarise | None) -> CompactionO
     """Run the steps of a compaction, and return their outcome.
 
     Raises:
-        Any exception of `summarise` but `SummaryFailed`, such as that of a cancelled call.
+        SummaryFailed: when a given summary cannot be used.
+        Any other exception of `summarise`, such as that of a cancelled call.
     """
     outcome = CompactionOutcome(order.kept_as)
     if outcome.tokens(order.counter) > order.target:
@@ -125,7 +130,7 @@ def run_steps(order: CompactionPlan, summarise: Summarise | None) -> CompactionO
 def make_result(
     order: CompactionPlan, outcome: CompactionOutcome, after_tokens: int
 ) -> CompactResult:
-    """Return the figures of a compaction. `after_tokens` includes the trims decided after it."""
+    """Return the result of a compaction. `after_tokens` is the size after the trim that follows."""
     kept = outcome.turns[outcome.drop_to :]
     return CompactResult(
         order.shown_tokens,
@@ -141,7 +146,7 @@ def _count_messages(turns: Sequence[MeasuredTurn]) -> int:
 
 
 def _clear(order: CompactionPlan, outcome: CompactionOutcome) -> None:
-    """Replace large old results by their number of lines, from the oldest on until the target."""
+    """Replace large tool results with their number of lines, oldest first, until the turns fit."""
     messages = [message for turn in outcome.turns for message in turn.messages]
     share, least_bytes = ConversationSignals.measure(messages).clearing
     split = find_safe_split(messages, int(len(messages) * share))
@@ -172,7 +177,7 @@ def _is_large(message: Message, least_bytes: int) -> bool:
 def replace_messages(
     turn: MeasuredTurn, changed: dict[str, Message], counter: TokenCounter
 ) -> MeasuredTurn:
-    """Replace messages of a turn by those with the same ids."""
+    """Return a turn in which changed messages replace the messages with the same ids."""
     if not any(message.id in changed for message in turn.messages):
         return turn
     messages = [changed.get(message.id or "", message) for message in turn.messages]
@@ -182,14 +187,19 @@ def replace_messages(
 def _summarise(
     order: CompactionPlan, outcome: CompactionOutcome, summarise: Summarise | None
 ) -> None:
-    """Replace the oldest turns by a summary of a model, or by an outline."""
+    """Replace the oldest turns with a model's summary, or with an outline."""
     cut = _count_summarised(order, outcome)
     old = outcome.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
         return
     said = (*order.dropped_turns, *order.said[:cut])
     task = replace(order.task, said=said, sent=order.shown[:cut] if order.continues else ())
-    text, by = _summarise_by_model(task, old, outcome, summarise, order.counter), SUMMARISE
+    text, by = "", SUMMARISE
+    if order.given is not None:
+        text = check_given_summary(order.given.text, old, task.most_tokens, order.counter)
+        by = SUMMARISE if order.given.by == "model" else OUTLINE
+    else:
+        text = _summarise_by_model(task, old, outcome, summarise, order.counter)
     if not text:
         text = _summarise_by_outline(task, old, outcome, order.counter)
         by = SUMMARISE if order.is_foretold else OUTLINE
@@ -200,7 +210,7 @@ def _summarise(
 
 
 def _count_summarised(order: CompactionPlan, outcome: CompactionOutcome) -> int:
-    """Return how many of the oldest turns to summarise, so that the rest and the summary fit."""
+    """Return how many of the oldest turns to summarise so that the summary and the rest fit."""
     last = find_guaranteed_turn(outcome.turns)
     if order.is_whole:
         return last
@@ -243,7 +253,7 @@ def _summarise_by_outline(
 
 
 def _truncate(order: CompactionPlan, outcome: CompactionOutcome) -> None:
-    """Leave whole turns out, the oldest first, but never the last complete one."""
+    """Leave out whole turns, oldest first, but never the last complete turn."""
     summary = outcome.summary_tokens(order.counter)
     fitted = fit_turns(outcome.turns, order.target - summary)
     if fitted.dropped:

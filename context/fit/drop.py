@@ -1,7 +1,7 @@
-"""Choose the earlier turns of a request. Only whole turns are dropped, the oldest first.
+"""Choose which earlier turns a request keeps. Whole turns are dropped, the oldest first.
 
-A stored drop goes down to three quarters of the history budget, and then holds for many requests:
-a window that slides by one turn each time would break the provider's prompt cache at every request.
+A stored drop cuts the history to three quarters of its budget, so that many requests need no other
+drop. If each request dropped one more turn, each would break the provider's prompt cache.
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ class FittedTurns:
 
 
 def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit, and always the last answered one and what follows it.
+    """Keep the newest whole turns that fit, but always the last answered turn and those after it.
 
     Args:
-        turns: oldest first.
-        room_tokens: the tokens that they may take together, counted as in `context.tokens`.
+        turns: the turns to choose from, oldest first.
+        room_tokens: the maximum number of tokens of all kept turns, counted by `context.tokens`.
 
     Returns:
-        The kept turns in their order, and the dropped ones, for the report.
+        The kept turns in their order, and the dropped turns for the report.
 
     Source: "Token Budget Enforcement", 1.2.
     """
@@ -44,10 +44,10 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the turns that fit like `fit_turns`, but also drop user messages without an answer.
+    """Keep the newest turns that fit, like `fit_turns`, but drop unanswered user messages too.
 
-    Otherwise a user message that failed after the last answered turn would stay until the next
-    answer.
+    `fit_turns` keeps all user messages after the last answered turn until the next answer, even if
+    the calls to answer them failed.
     """
     fitted = fit_turns(turns, room_tokens)
     if not fitted.kept:
@@ -81,11 +81,11 @@ def make_drop_entry(
     sizes: tuple[int, int],
     epoch: Epoch,
 ) -> DropEntry:
-    """Return the entry that drops all turns before `first_kept` from later requests.
+    """Build the log entry that drops all turns before `first_kept` from later requests.
 
     Args:
-        place: id, parent and timestamp of the entry.
-        sizes: the tokens of the history before and after.
+        place: the id, the parent's id and the timestamp of the entry.
+        sizes: the number of tokens of the history before the drop and after it.
     """
     up_to, extra = first_kept.turn.entry_ids[0], FrozenMapping({MODEL: epoch.model})
     return DropEntry(*place, up_to, *sizes, ROOM, epoch.budget, extra=extra)

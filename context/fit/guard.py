@@ -1,9 +1,9 @@
-"""The last step before a request is sent: enforce the budget.
+"""The budget guard, the last step before a request is sent.
 
-While a draft exceeds its budget, the least valuable content is left out first. No model is called,
-and the report names everything left out. If the content that must be sent is too large, the
+If a draft exceeds its budget, content is left out, the least valuable first. No model is called,
+and the report names everything that is left out. If the content that must be sent is too large, the
 pipeline raises `ContextOverflow`. Only a draft that passed the guard becomes a `PreparedRequest`,
-and a model is called with nothing else.
+and models are called with nothing else.
 """
 
 from collections.abc import Sequence
@@ -50,14 +50,14 @@ _BODY: Final = "body"
 
 @dataclass(frozen=True)
 class PreparedRequest:
-    """A request that passed the guard, and may be sent.
+    """A request that passed the budget guard and may be sent.
 
     Attributes:
         base: the envelope of the request, without its messages.
         draft: the content of the request.
-        marks: where the provider's prompt cache may end, for providers that need marks.
-        ends_loop: whether the work exceeds the budget, so that no more tools are offered and the
-            answer to this request is the last.
+        marks: where the prompt cache may end; empty for providers that need no such marks.
+        ends_loop: whether the tool loop ends with the answer to this request: no more tools are
+            offered, because the turn's work exceeds the budget.
     """
 
     base: ContextEnvelope
@@ -73,12 +73,12 @@ class PreparedRequest:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """This turn's context as sent, for the log. It can be less than was found."""
+        """The segments of this turn as sent, for the log; those that did not fit are left out."""
         return self.draft.tail.segments
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """The messages as sent, with this turn's context before its user message."""
+        """The messages as they are sent, with this turn's context before its user message."""
         return self.draft.messages
 
     @cached_property
@@ -91,12 +91,12 @@ class PreparedRequest:
         return replace(self.base, tools=draft.preamble.tools, messages=messages)
 
     def request_body(self) -> dict[str, object]:
-        """Return the request in its neutral form, as fresh JSON."""
+        """Return the request in its provider-neutral form, as a new JSON object."""
         messages = [make_message_body(message) for message in self.messages]
         return {**self._head, "messages": messages, **self._end}
 
     def encode_body(self) -> EncodedJson:
-        """Return `request_body` as text. Only messages that were never sent are encoded anew."""
+        """Return `request_body` as JSON text. Only messages that are new in it are encoded."""
         head, end = compact_json(self._head), compact_json(self._end)
         history = self.draft.history.accumulate(_BODY, _encode_turns)
         now = map(encode_message, self.draft.present)
@@ -121,14 +121,15 @@ def _encode_turns(known: str | None, turns: Sequence[MeasuredTurn]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GuardReport:
-    """The result of the guard for a draft.
+    """The result of applying the budget guard to a draft.
 
     Attributes:
-        draft: the draft that fits; or, if none does, the content that cannot be left out.
+        draft: the draft that fits the budget. If `fits` is false, it has only the content that
+            cannot be left out.
         steps: the names of the steps that changed the draft, in order.
         left_out: the records of everything that was left out.
-        cut: how many of the given turns a new drop leaves out; 0 if no drop is needed.
-        ends_loop: whether the tools were left out, so that the loop ends with this request.
+        cut: how many of the oldest turns a new drop leaves out; 0 if no drop is needed.
+        ends_loop: whether the tools were left out, so that the tool loop ends with this request.
     """
 
     draft: RequestDraft
@@ -144,9 +145,9 @@ def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -
 
     Args:
         draft: the request before the guard.
-        budget: the maximum tokens of the request.
-        lasting_tail_tokens: the tokens that the history leaves free for later tails too.
-            A drop to be stored is measured against it, other steps against the real tail.
+        budget: the maximum number of tokens of the request.
+        lasting_tail_tokens: the number of tokens to keep free for the tails of this and later
+            requests. It decides whether a drop is stored. The other steps use the tail's real size.
 
     Source: "Token Budget Enforcement", phases 1 and 2.
     """
@@ -162,7 +163,7 @@ def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -
 
 
 def can_fit(draft: RequestDraft, budget: int) -> bool:
-    """Return whether the content that cannot be left out of a draft is within the budget."""
+    """Return whether a draft fits the budget, at least after everything optional is left out."""
     return draft.used <= budget or _strip(draft).used <= budget
 
 
@@ -179,7 +180,7 @@ def seal(
     """Turn a draft that passed the guard into a request that may be sent.
 
     Raises:
-        UnguardedRequest: when the draft did not pass.
+        UnguardedRequest: when the draft did not pass the guard.
     """
     if not guarded.fits or report.used > report.budget:
         raise UnguardedRequest("This request is over its budget and cannot be sent.")
@@ -188,7 +189,7 @@ def seal(
 
 @dataclass(frozen=True)
 class _GuardState:
-    """The draft and the records of the guard between two steps."""
+    """The state of the guard between two steps: the draft, and records of what was left out."""
 
     draft: RequestDraft
     budget: int
@@ -198,30 +199,30 @@ class _GuardState:
     cut: int = 0
 
     def budget_beside(self, tail_tokens: int) -> int:
-        """Return the tokens that L4 and W may take beside a tail."""
+        """Return the number of tokens that L4 and W may take beside a tail of a given size."""
         layers = self.draft.layers
         return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
 
     @property
     def history_budget_now(self) -> int:
-        """The tokens that L4 may take in this request."""
+        """The number of tokens that L4 may take in this request."""
         tail = self.draft.tail.total + self.draft.uncached_tokens
         return self.budget_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step, unchanged if the step left nothing out."""
+        """Return the state after a step. If the step left nothing out, the state is unchanged."""
         return self.done(step, draft, left_out) if left_out else self
 
     def done(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step, which may have left nothing out."""
+        """Return the state after a step, even if the step left nothing out."""
         steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
         all_left_out = (*self.left_out, *left_out)
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)
 
     def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_GuardState":
-        """Return the state with fewer turns.
+        """Return the state with the kept turns only.
 
-        Pinned items of dropped turns move to the head of L2.
+        Pinned items of dropped turns move to the beginning of L2.
         """
         if not fitted.dropped:
             return self
@@ -234,20 +235,20 @@ class _GuardState:
 
 
 def record_dropped_turns(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
-    """Return the record of whole turns that are left out."""
+    """Return the report's record of whole turns that are left out."""
     turns = TurnList.of(dropped)
     return LeftOut(Layer.L4, turns.entries, len(turns), turns.tokens, reason)
 
 
 def record_dropped_segment(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
-    """Return the record of a segment that is left out."""
+    """Return the report's record of a segment that is left out."""
     return LeftOut(segment.layer, (segment.id,), 0, count_segment(segment, counter), reason)
 
 
 def _cut_history(passing: _GuardState) -> _GuardState:
-    """Drop turns for good if the history itself exceeds its budget.
+    """Drop turns permanently if the history itself exceeds its budget.
 
-    The drop is deep, to hold for long.
+    The history is cut well below its budget, so that the next drop is not needed soon.
     """
     history_budget = passing.budget_beside(passing.lasting_tail_tokens)
     work = passing.draft.layers[Layer.W]
@@ -260,7 +261,7 @@ def _cut_history(passing: _GuardState) -> _GuardState:
 def _make_room(passing: _GuardState) -> _GuardState:
     """Leave out turns for this request alone, to make room for a large tail.
 
-    Moved pins can enlarge the tail.
+    This can take several passes, because pinned items of these turns move to the tail.
     """
     while passing.draft.used > passing.budget:
         fitted = fit_for_now(passing.draft.history, passing.history_budget_now)
@@ -315,7 +316,7 @@ def _shorten_work(passing: _GuardState) -> _GuardState:
 
 
 def _end_loop(passing: _GuardState) -> _GuardState:
-    """Offer no more tools, and keep the part of the work that fits."""
+    """Remove the tools from the request, and keep the part of the work that fits."""
     before = passing.draft
     if not before.work:
         return passing

@@ -1,4 +1,4 @@
-"""Choose where a provider's prompt cache may end, for providers that need cache marks.
+"""Place cache marks: the positions where a provider's prompt cache may end.
 
 At most four positions are marked, each only if the prefix before it is large enough to be cached.
 Content that belongs to one request alone is never marked.
@@ -29,23 +29,25 @@ _TAKES_MARKS: Final = re.compile(r"^(anthropic/|bedrock/|vertex_ai/|openrouter/|
 
 @dataclass(frozen=True, slots=True)
 class CacheMark:
-    """A position in the request after which the cache may end.
+    """A position in a request after which the provider's prompt cache may end.
 
     Attributes:
         layer: `L1` for the end of the instructions, `L4` for the history, `W` for the work.
-        message: the position among the messages of the request; None for the instructions.
+        message: the position among the request's messages; None for the end of the instructions.
     """
 
     layer: Layer
     message: int | None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the mark as JSON."""
+        """Return the cache mark as a JSON object."""
         return {"layer": str(self.layer), "message": self.message}
 
 
 def find_least_prefix(model: str) -> int | None:
-    """Return the smallest prefix that a model's provider caches, or None if it takes no marks.
+    """Return the minimum number of tokens of a prefix that a model's provider caches.
+
+    The result is None if the provider takes no cache marks.
 
     Args:
         model: the name of the model, with or without the provider's prefix.
@@ -60,10 +62,10 @@ def find_least_prefix(model: str) -> int | None:
 def place_marks(
     draft: RequestDraft, model: str, boundary: str | None = None
 ) -> tuple[CacheMark, ...]:
-    """Return the positions where the cache may end, in the order of the wire.
+    """Return the cache marks for a request, in the order of their positions.
 
     Args:
-        boundary: the id of the first message after the last trim, drop or compaction.
+        boundary: the id of a message in the first turn to mark too, such as a summary; or None.
     """
     least = find_least_prefix(model)
     if least is None:
@@ -82,14 +84,14 @@ def place_marks(
 
 
 def _find_boundary(draft: RequestDraft, boundary: str | None) -> int | None:
-    """Return the position of the boundary in the first turn, unless the history ends there."""
+    """Return the boundary's position in the first turn; None if the history ends at it."""
     head = draft.history[0].messages if len(draft.history) else ()
     at = next((at for at, m in enumerate(head) if boundary is not None and m.id == boundary), None)
     return None if at == draft.history.message_count - 1 else at
 
 
 def _count_tokens_before(mark: CacheMark, draft: RequestDraft) -> int:
-    """Return the number of tokens before a mark."""
+    """Return the number of tokens before a cache mark."""
     layers, counter, at = draft.layers, draft.tail.counter, mark.message
     before = layers[Layer.T] + layers[Layer.L1]
     if at is None:
@@ -103,7 +105,7 @@ def _count_tokens_before(mark: CacheMark, draft: RequestDraft) -> int:
 
 
 def _mark_work(draft: RequestDraft, start: int) -> list[CacheMark]:
-    """Return marks for the end of the work, then for an earlier position in it."""
+    """Return a mark for the end of the work, and one for an earlier position in long work."""
     if not draft.work and not draft.preamble.tools:
         return []
     end = start + len(draft.work)

@@ -1,8 +1,8 @@
 """Decide before a request is sent whether to trim and whether to compact the history.
 
-Both decisions depend on the lasting content alone: tools, instructions, history, work, and the part
-of the tail that later requests are expected to have too. A decision is stored as entries, and the
-request is then built from the path that ends with them.
+Both decisions depend only on lasting content: tools, instructions, history, work, and the part of
+the tail that later requests are expected to have too. A decision is stored as log entries, and the
+request is then built from the path that ends with these entries.
 """
 
 from dataclasses import dataclass, replace
@@ -28,12 +28,14 @@ Why = Literal["auto", "block", "asked", "overflow"]
 
 @dataclass(frozen=True)
 class HistoryUsage:
-    """The use of the budget by content that later requests have too.
+    """The use of the token budget by lasting content, which later requests have too.
 
     Attributes:
-        beside: tokens of tools, instructions and the lasting part of the tail.
-        history: tokens of L4; `work` those of W.
-        question: the tokens of the user message, which `beside` includes.
+        budget: the maximum number of tokens of the request.
+        fixed_tokens: the number of tokens of tools, instructions and the lasting part of the tail.
+        history: the number of tokens of L4.
+        work: the number of tokens of W.
+        question: the number of tokens of the user message, which `fixed_tokens` includes.
     """
 
     budget: int
@@ -44,17 +46,17 @@ class HistoryUsage:
 
     @property
     def used(self) -> int:
-        """The tokens of all lasting content."""
+        """The number of tokens of all lasting content."""
         return self.fixed_tokens + self.history + self.work
 
     @property
     def history_budget(self) -> int:
-        """The tokens that history and work may take."""
+        """The number of tokens that history and work may take together."""
         return max(0, self.budget - self.fixed_tokens)
 
     @property
     def fixed_without_question(self) -> int:
-        """The tokens of lasting content beside history, user message and work."""
+        """The number of tokens of all lasting content except history, user message and work."""
         return self.fixed_tokens - self.question
 
     def should_compact(self, history_policy: HistoryPolicy) -> bool:
@@ -66,17 +68,17 @@ class HistoryUsage:
 
 
 def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
-    """Measure the use of the budget by lasting content."""
+    """Measure how much of the token budget lasting content uses."""
     layers = plan.draft.layers
     fixed_tokens = layers[Layer.T] + layers[Layer.L1] + plan.lasting_tail_tokens
     return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
 
 
 def decide_trim(plan: RequestPlan, request: RequestContext, why: Why | None) -> tuple[Entry, ...]:
-    """Return the entry of a trim if one is due, or nothing.
+    """Return the log entry of a trim in a tuple, which is empty if no trim is due.
 
     Args:
-        why: the reason for a compaction that is due without the trim, or None.
+        why: the reason for the compaction that is due without this trim; None if none is due.
     """
     history_policy, now = request.inputs.history_policy, measure_usage(plan, request.budget_tokens)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
@@ -93,10 +95,10 @@ def decide_trim(plan: RequestPlan, request: RequestContext, why: Why | None) -> 
 
 
 def decide_compaction(plan: RequestPlan, request: RequestContext) -> Why | None:
-    """Return the reason for a compaction if one is due.
+    """Return the reason for a compaction; None if no compaction is due.
 
-    A session whose budget is exhausted is compacted before the next user message, whatever the
-    settings say.
+    If the budget is exhausted, the session is compacted before the next user message, even if
+    automatic compaction is off.
     """
     history_policy = request.inputs.history_policy
     if history_policy is None or _is_tripped(request):
@@ -124,9 +126,10 @@ _NOTE: Final = (
 
 
 def add_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> RequestDraft:
-    """Add the note on the used budget to a request, if it is due.
+    """Add a note about the used budget to a request that is close to its budget.
 
-    The note belongs to this request alone.
+    The note is sent with this request alone, and only if the request offers the tool that the note
+    suggests.
     """
     can_compact = any(tool.name == COMPACT_CONTEXT for tool in draft.preamble.tools)
     if not can_compact or not policy.should_trim(draft.used, budget):

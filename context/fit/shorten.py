@@ -1,9 +1,9 @@
-"""Shorten a last message that is too large, and answers and tool results, for one request.
+"""Shorten the last message, the answers and the tool results of one request.
 
-Retrieved passages are left out first, from the lowest rank on. Then members of folders and tags,
-sources of earlier turns, and named notes are shortened by their sections, no more than necessary,
-and left out only if their shortest form does not fit. Selections and pins are kept whole or left
-out. The latest attachment comes last.
+In the last message, retrieved passages are left out first, beginning with the lowest rank. Then
+notes from folders and tags, sources of earlier turns, and attached notes are shortened section by
+section, no more than necessary. They are left out only if their shortest form does not fit.
+Selections and pins are either kept whole or left out. The latest attachment is shortened last.
 
 Source: "Token Budget Enforcement", phase 2; "L2 Carry-Forward Compaction".
 """
@@ -39,7 +39,8 @@ class ShortenedTail:
     """A shortened tail, and the segments that were left out of it.
 
     Attributes:
-        left_out: the segments that were left out, in that order; shortened ones are in the tail.
+        left_out: the segments that were left out, the first one first. Shortened segments stay in
+            the tail.
     """
 
     tail: Tail
@@ -47,7 +48,7 @@ class ShortenedTail:
 
 
 def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
-    """Return the tail within a number of tokens, or without segments if it cannot be that small."""
+    """Shorten a tail to a maximum number of tokens, removing all of its segments if necessary."""
     gone: list[Segment] = []
     for group in _group_by_worth(tail.segments):
         if tail.total <= most_tokens:
@@ -66,9 +67,9 @@ def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
 def shorten_segment(
     segment: Segment, most_tokens: int, counter: TokenCounter, tools: Tools = None
 ) -> Segment | None:
-    """Return a segment shortened to about a number of tokens, or `None` if nothing fits.
+    """Shorten a segment to a maximum number of tokens, or return `None` if no form of it fits.
 
-    The lines of a shortened segment are no longer those of the source.
+    A shortened segment has no line numbers, because its lines differ from those of the source.
     """
     for sections in (len(segment.content), MOST_SECTIONS):
         found = _find_longest(
@@ -80,7 +81,7 @@ def shorten_segment(
 
 
 def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
-    """Return the segments of a group that fit if each has its shortest form."""
+    """Return the segments of a group that fit the tail if all are in their shortest form."""
     least: dict[str, Segment | None] = {part.id: _shorten_most(part, tail) for part in group}
     for at, segment in enumerate(group):
         if _replace_segments(tail, least).total <= most_tokens:
@@ -90,7 +91,7 @@ def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -
 
 
 def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
-    """Shorten a segment until the tail fits, or to its shortest form."""
+    """Shorten a segment until the tail fits, or to the segment's shortest form."""
     most_segment_tokens, fitting = count_segment(segment, tail.counter), tail
     for _ in range(ATTEMPTS):
         most_segment_tokens -= fitting.total - most_tokens
@@ -104,7 +105,7 @@ def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
 
 
 def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
-    """Replace segments of a tail. None removes a segment."""
+    """Replace segments of a tail by their ids. None removes a segment."""
     found = (others.get(segment.id, segment) for segment in tail.segments)
     return replace(tail, segments=tuple(segment for segment in found if segment is not None))
 
@@ -112,7 +113,7 @@ def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
 def _find_longest(
     cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
-    """Find the longest previews of sections with which a segment fits."""
+    """Return a segment with the longest section previews that fit; None if no previews fit."""
     best = cut(LEAST_PREVIEW_CHARS, sections)
     if count_segment(best, counter) > most_tokens:
         return None
@@ -146,7 +147,7 @@ def _shorten_sections(segment: Segment, tools: Tools, preview_chars: int, sectio
 
 
 def _group_by_worth(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
-    """Group segments by value: retrieved passages first, the latest attachment last."""
+    """Group segments by their value: retrieved passages first, the latest attachment last."""
     attached = [part for part in segments if part.layer is Layer.L3 and part.kind != "passage"]
     newest = attached[-1] if attached else None
     groups: dict[int, list[Segment]] = {}
@@ -157,7 +158,7 @@ def _group_by_worth(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
 
 
 def _rate(segment: Segment, is_newest: bool) -> int:
-    is_whole = segment.pinned or segment.kind == "selection"
+    is_whole = segment.pinned or segment.is_whole
     if segment.layer is Layer.L3 and segment.kind == "passage" and not is_whole:
         return 0
     if is_newest:
@@ -172,10 +173,10 @@ def _rate(segment: Segment, is_newest: bool) -> int:
 
 
 def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield ever smaller versions of the work, in which the results of the latest calls stay.
+    """Yield ever smaller versions of the work, all with the full results of the latest tool calls.
 
-    The others are shortened to half the length each time, and at last replaced by their number of
-    lines.
+    The other results are shortened to half the length each time, and finally replaced with their
+    number of lines.
     """
     split = _find_last_batch(work)
     older, latest = work[:split], work[split:]
@@ -185,21 +186,21 @@ def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...
 
 
 def clean_results(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Replace every result by its number of lines."""
+    """Replace every tool result with its number of lines, where that is shorter."""
     return tuple(_clean_result(message) for message in work)
 
 
 def shorten_results(work: Sequence[Message], most_chars: int) -> tuple[Message, ...]:
-    """Shorten every longer result to its beginning."""
+    """Shorten every tool result of more than `most_chars` characters to its beginning."""
     return tuple(_shorten_result(message, most_chars) for message in work)
 
 
 def shrink_work(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield ever smaller versions of the work, down to none of it.
+    """Yield ever smaller versions of the work, down to an empty one.
 
-    Results are shortened first, to half the length each time: so the first version that fits keeps
-    at least half of what would fit. Then results are replaced by their number of lines, and at last
-    the oldest calls are left out.
+    Tool results are shortened first, to half the length each time. Thus the first version that fits
+    keeps at least half of what would fit. Then results are replaced with their number of lines, and
+    finally the oldest calls are left out.
     """
     for most_chars in _list_result_bounds(work):
         yield shorten_results(work, most_chars)
@@ -221,7 +222,7 @@ def _list_result_bounds(work: Sequence[Message]) -> Iterator[int]:
 
 
 def drop_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Leave out the oldest calls with their results and the text around them."""
+    """Return the work without the oldest tool calls, their results and the text around them."""
     batches = [at for at, message in enumerate(work) if message.role == "assistant"]
     return tuple(work[batches[1] :]) if len(batches) > 1 else ()
 
@@ -234,7 +235,7 @@ def _find_last_batch(work: Sequence[Message]) -> int:
 
 
 def _clean_result(message: Message) -> Message:
-    """Replace a message's results by their number of lines, where that is shorter."""
+    """Replace a message's tool results with their number of lines, where that is shorter."""
     cleaned = clean_tool_output(message)
     if isinstance(message.content, str) or isinstance(cleaned.content, str):
         return message
@@ -260,7 +261,7 @@ def _shorten_result_part(part: Part, most_chars: int) -> Part:
 
 
 def shorten_answer(message: Message) -> Message:
-    """Shorten an answer to the beginning of its text. Other messages stay unchanged."""
+    """Shorten an answer to the beginning of its text. Any other message is returned unchanged."""
     if message.role != "assistant":
         return message
     if isinstance(message.content, str):

@@ -1,4 +1,4 @@
-"""Validate summaries written by a model, and build an outline if no model is set."""
+"""Validate summaries written by a model, and build outlines to use in their place."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
@@ -20,12 +20,12 @@ Maker = Literal["model", "outline", "none"]
 
 
 def compute_summary_size(room_tokens: int) -> int:
-    """Return the maximum tokens of a summary for a history budget."""
+    """Return the maximum number of tokens of a summary, for a history budget."""
     return min(SUMMARY_TOKENS, max(LEAST_SUMMARY_TOKENS, int(room_tokens * SUMMARY_SHARE)))
 
 
 def format_summary(text: str) -> str:
-    """Format a summary as a request shows it."""
+    """Format a summary as requests hold it: below a line that says what it is."""
     return f"{HEAD}\n{text.strip()}"
 
 
@@ -35,7 +35,7 @@ def check_summary(
     """Check a summary, and cut it to its maximum length.
 
     Raises:
-        SummaryFailed: the summary is empty, or not smaller than the turns that it replaces.
+        SummaryFailed: when the summary is empty, or not smaller than the turns that it replaces.
     """
     if not text.strip():
         raise SummaryFailed("The summary is empty.")
@@ -51,10 +51,28 @@ def check_summary(
     return stored
 
 
+def check_given_summary(
+    text: str, turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
+) -> str:
+    """Check a summary that the user has seen, and return it as requests hold it. It is never cut.
+
+    Raises:
+        SummaryFailed: when the summary is empty, too long, or not smaller than what it replaces.
+    """
+    if not text.strip():
+        raise SummaryFailed("The summary is empty.")
+    stored = format_summary(text)
+    size = count_message(Message("user", stored), counter)
+    most = min(most_tokens, sum(turn.tokens for turn in turns) - 1)
+    if size > most:
+        raise SummaryFailed(f"The summary has {size:,} tokens; it may have up to {most:,}.")
+    return stored
+
+
 def restore_results(
     turns: Sequence[MeasuredTurn], counter: TokenCounter
 ) -> tuple[MeasuredTurn, ...]:
-    """Restore the results that an earlier compaction cleared in turns."""
+    """Restore the tool results that an earlier compaction cleared in turns."""
     return tuple(_restore_turn(turn, counter) for turn in turns)
 
 
@@ -67,7 +85,7 @@ def _restore_turn(turn: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
 
 
 def _restore_message(message: Message, said: Message | None) -> Message:
-    """Return the original message, if only its results differ."""
+    """Return the original of a message whose tool results were cleared; else the message itself."""
     if said is None or isinstance(said.content, str) or len(said.content) != len(message.content):
         return message
     emptied = clean_tool_output(said).content
@@ -84,9 +102,9 @@ QUOTING_MODEL: Final = "extractive"
 
 
 def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
-    """Build an outline of turns within a number of tokens, always the same for the same turns.
+    """Build an outline of turns within a maximum number of tokens. Equal turns give equal outlines.
 
-    Lines are shortened first. Only if that is not enough, the oldest turns are merely counted.
+    Lines are shortened first. If that is not enough, the oldest turns are only counted.
     """
     # A line takes at least one token, so older turns cannot fit.
     for chars in LINE_CHARS if len(turns) <= most_tokens else ():
@@ -103,7 +121,7 @@ def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: Token
 def _select_newest(
     turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> list[str]:
-    """Return the newest lines that fit, with space for the number of omitted turns."""
+    """Return the newest lines of an outline that fit, with room for a count of the others."""
     free_tokens = most_tokens - count_message(
         Message("user", format_summary("- 0000 more before that")), counter
     )
@@ -138,9 +156,9 @@ def _describe_turn(turn: MeasuredTurn, chars: int) -> Iterator[str]:
 
 
 def _find_quotations(answer: str) -> str:
-    """Return the quotations of an answer, or else the notes that it names.
+    """Return the quotations in an answer that was made without a model.
 
-    The sentence before them is left out.
+    If it has none, return the notes that it lists; empty if it has neither.
     """
     lines = answer.split("\n")
     for sign in (">", "- "):

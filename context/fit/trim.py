@@ -1,10 +1,10 @@
-"""Plan how far the history and the work of a turn are trimmed.
+"""Plan how far to trim the history and the work of a turn.
 
-At eighty percent of the budget, tool results and the text around tool calls are trimmed from the
-oldest on, until sixty percent are used, so that the boundary holds for many turns. The answers that
-end a turn are worth more in a summary: they are trimmed only if no compaction can run, and never
-the newest ones. The newest messages of the assistant are trimmed last, the latest results never.
-After a compaction all of this is decided again for the turns that it kept.
+At eighty percent of the budget, tool results and the text around tool calls are trimmed, oldest
+first, until sixty percent are used. Thus the boundary can stay in place for many turns. The answers
+that end a turn matter for a summary. They are trimmed only if no compaction can run, and the newest
+ones never. The newest assistant messages are trimmed last, and the latest tool results never. After
+a compaction, the trim of the kept turns is planned again.
 
 Source: "Budget-Aware Trimming"; "Context Engineering Optimization", 3.5.
 """
@@ -45,14 +45,16 @@ COMPACTED: Final = "compaction"
 
 @dataclass(frozen=True, slots=True)
 class PlannedTrim:
-    """A planned trim, which is worth breaking the cache.
+    """A planned trim that frees enough tokens to be worth breaking the provider's cache.
 
     Attributes:
-        up_to: the first entry that stays as it is.
-        trimmed_to: the first entry that is not replaced by `[trimmed]`.
-        answers_to: the first entry whose answers stay; empty if all answers stay.
-        before: the tokens of the messages before the trim; `after` those after it.
-        reason: whether the target was reached, or the trim belongs to a compaction.
+        up_to: the id of the first entry that stays unchanged.
+        trimmed_to: the id of the first entry that is not replaced with `[trimmed]`.
+        answers_to: the id of the first entry whose answer is kept; empty if all answers are kept.
+        before: the number of tokens of the messages before the trim.
+        after: the number of tokens of the messages after the trim.
+        reason: `threshold` if the trim reaches its target and `target_unreachable` if it does not;
+            `compaction` if it follows a compaction.
     """
 
     up_to: str
@@ -63,7 +65,7 @@ class PlannedTrim:
     reason: str
 
     def make_entry(self, place: tuple[str, str | None, str], epoch: Epoch) -> TrimEntry:
-        """Return the log entry of the trim."""
+        """Build the log entry that stores the trim."""
         extra: dict[str, object] = {MODEL: epoch.model, TRIMMED_TO: self.trimmed_to}
         if self.answers_to:
             extra[ANSWERS_TO] = self.answers_to
@@ -86,10 +88,11 @@ def plan_trim(
     """Plan how far to trim beyond the stored trims, or return `None` if no trim is due.
 
     Args:
-        beside: the tokens of lasting content beside these messages.
+        fixed_tokens: the number of tokens of all other lasting content, such as tools.
         start: how far the messages are trimmed already.
-        has_answers: whether answers may be trimmed too.
-        least_share: the share of the way to the target that must be covered if it is out of reach.
+        has_answers: whether final answers may be trimmed too.
+        least_share: the fraction of the tokens above the target that must be freed if the target
+            cannot be reached.
     """
     target = int(budget * TARGET) - fixed_tokens
     most = int(budget * history_policy.policy.trim_at) - fixed_tokens
@@ -109,15 +112,15 @@ def plan_trim(
 def plan_trim_after_compaction(
     trim_input: TrimInput, offsets: TrimOffsets, target: int
 ) -> tuple[TrimOffsets, PlannedTrim]:
-    """Decide again how far the turns that a compaction kept are trimmed.
+    """Plan again how far to trim the turns that a compaction kept.
 
-    If the turns fit untrimmed, none is trimmed. Otherwise the boundary stays: messages that came
-    back at the head of the history would soon be trimmed again, and break the cache there.
+    If the turns fit untrimmed, none is trimmed. Otherwise the boundary stays in place: messages
+    restored before it would soon be trimmed again, and that would break the prompt cache.
 
     Args:
-        line: the kept turns before trimming.
-        reach: how far the turns are trimmed otherwise; answers stay in full.
-        target: the tokens that the messages may take together.
+        trim_input: the kept turns before trimming.
+        offsets: how far the turns are trimmed if they do not fit. Answers stay in full.
+        target: the maximum number of tokens of all messages together.
     """
     before = _count_tokens(trim_input, trim_input.messages)
     if before <= target:
@@ -153,7 +156,7 @@ def _find_offsets(
     has_answers: bool,
     most: int,
 ) -> TrimOffsets:
-    """Find how far to trim: clear old results, trim, then trim protected messages if needed."""
+    """Find how far to trim: clear old tool results, trim, then trim newer messages if needed."""
     end = trim_input.latest_batch
     protected = min(end, keep_from_index(trim_input.messages, history_policy.keep_last))
     is_old = min(protected, trim_input.start_of_turn(history_policy.clean_after))

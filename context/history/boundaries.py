@@ -1,8 +1,8 @@
 """Apply the stored trims and drops of a path to its messages and turns.
 
-A boundary is the id of the first entry that stays as it is. Positions are derived from it. A
-boundary holds for an epoch: a larger budget or another model begins a new one, in which trimmed and
-dropped content may come back.
+A boundary is the id of the first entry that stays unchanged. Positions are derived from it. A
+boundary holds for an epoch: a larger token budget or another model begins a new epoch, in which
+trimmed and dropped content may come back.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +31,7 @@ Boundary = DropEntry | TrimEntry
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """The budget and the model of a request.
+    """The token budget and the model of a request, for which stored boundaries hold.
 
     While both stay the same, boundaries only move forward.
     """
@@ -45,18 +45,19 @@ class Epoch:
         return self.is_of(boundary) and is_large
 
     def is_of(self, boundary: Boundary) -> bool:
-        """Return whether a stored boundary was decided for the model of this epoch."""
+        """Return whether a stored boundary was set for the model of this epoch."""
         return boundary.extra.get(MODEL) in (None, self.model)
 
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """The positions in a list of messages up to which the trims of an epoch reach.
+    """The positions in a list of messages before which messages are shortened.
 
     Attributes:
-        cleaned: results before this position are replaced by their number of lines, or trimmed.
-        trimmed: results and the text around tool calls before this position are `[trimmed]`.
-        answers: final answers before this position are `[trimmed]` as well.
+        cleaned: tool results before this position are replaced with their number of lines, unless
+            they are trimmed.
+        trimmed: tool results, and text around tool calls, before this position are `[trimmed]`.
+        answers: final answers before this position are `[trimmed]` too.
     """
 
     cleaned: int = 0
@@ -64,7 +65,7 @@ class TrimOffsets:
     answers: int = 0
 
     def join(self, other: "TrimOffsets") -> "TrimOffsets":
-        """Return the larger offset of both, for each kind."""
+        """Combine two sets of offsets by taking the larger offset of each kind."""
         return TrimOffsets(
             max(self.cleaned, other.cleaned),
             max(self.trimmed, other.trimmed),
@@ -72,18 +73,18 @@ class TrimOffsets:
         )
 
     def after(self, gone: int) -> "TrimOffsets":
-        """Return the offsets after the oldest messages are removed. Answers are in full then."""
+        """Return the offsets after removing the `gone` oldest messages, with no answers trimmed."""
         return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
-        """Return the form in which a message is sent by its position: full, cleaned or trimmed."""
+        """Return a message as it is sent: full, cleaned or trimmed, depending on its position."""
         if at < self.trimmed and can_be_trimmed(message, at < self.answers):
             return trim_message(message, counter)
         return clean_message(message, counter) if at < self.cleaned else message
 
 
 def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> TrimOffsets:
-    """Return how far trims reach into the messages. All given trims have to hold."""
+    """Return how far trims reach into the messages. All of the trims must hold in this epoch."""
     if not trims:
         return TrimOffsets()
     cleaned_to = {trim.up_to_entry_id for trim in trims}
@@ -95,13 +96,13 @@ def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -
 
 
 def find_trimmed_end(trim: TrimEntry) -> str:
-    """Return the id of the first entry that a trim does not replace by `[trimmed]`."""
+    """Return the id of the first entry that a trim does not replace with `[trimmed]`."""
     found = trim.extra.get(TRIMMED_TO)
     return found if isinstance(found, str) else trim.up_to_entry_id
 
 
 def find_answers_end(trim: TrimEntry) -> str | None:
-    """Return the id of the first entry whose answers a trim keeps; None if it keeps all."""
+    """Return the id of the first entry whose answer a trim keeps; None if it keeps all answers."""
     found = trim.extra.get(ANSWERS_TO)
     if isinstance(found, str):
         return found
@@ -109,14 +110,14 @@ def find_answers_end(trim: TrimEntry) -> str | None:
 
 
 def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
-    """Add a stored trim to the trims that hold. A trim after a compaction replaces the others."""
+    """Add a trim to the current ones. A trim planned after a compaction replaces all others."""
     return (new,) if new.extra.get(ANEW) else (*trims, new)
 
 
 def count_dropped_turns(
     drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch
 ) -> int:
-    """Return how many of the oldest turns the stored drops leave out."""
+    """Return the number of oldest turns that the stored drops leave out."""
     known = TurnList.of(turns)
     binding = (known.position(drop.up_to_entry_id) for drop in drops if epoch.binds(drop))
     return max((at for at in binding if at is not None), default=0)
@@ -125,7 +126,7 @@ def count_dropped_turns(
 def show_turns(
     turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
 ) -> TurnList:
-    """Return the turns in the form in which they are sent. Pinned messages stay as they are."""
+    """Return turns in the form in which they are sent. Pinned messages are not shortened."""
     furthest = max(reach.cleaned, reach.trimmed)
     if not furthest:
         return turns
@@ -146,9 +147,10 @@ def show_messages(
     pinned: frozenset[str],
     counter: TokenCounter,
 ) -> tuple[Message, ...]:
-    """Return messages in the form in which they are sent.
+    """Return messages in the form in which they are sent. Pinned messages are not shortened.
 
-    `start` is the position of the first one.
+    Args:
+        start: the position of the first message.
     """
     return tuple(
         message if message.id in pinned else reach.form(at, message, counter)
@@ -180,26 +182,26 @@ _TRIMMED_BYTES: Final = len(TRIMMED)
 
 
 def clean_message(message: Message, counter: TokenCounter) -> Message:
-    """Replace each tool result of a message by its number of lines, where that is shorter."""
+    """Replace each tool result of a message with its number of lines, where that is shorter."""
     if isinstance(message.content, str):
         return message
     return _make_once("cleaned", _clean_results, message, counter)
 
 
 def trim_message(message: Message, counter: TokenCounter) -> Message:
-    """Replace the text and the results of a message by `[trimmed]`, where that is shorter."""
+    """Replace a message's text and tool results with `[trimmed]`, where that is shorter."""
     return _make_once("trimmed", _trim_parts, message, counter)
 
 
 def is_tool_work(message: Message) -> bool:
-    """Return whether a message is a tool result, or the assistant's message with tool calls."""
+    """Return whether a message is a tool result, or an assistant's message with tool calls."""
     return message.role == "tool" or (
         message.role == "assistant" and bool(list_tool_calls(message))
     )
 
 
 def can_be_trimmed(message: Message, has_answers: bool) -> bool:
-    """Return whether a message may be trimmed at all.
+    """Return whether a message may be trimmed: tool work always, a final answer if allowed.
 
     Args:
         has_answers: whether final answers may be trimmed too.
@@ -260,12 +262,13 @@ def _with_parts(message: Message, parts: tuple[Part, ...]) -> Message:
 
 @dataclass(frozen=True)
 class TrimInput:
-    """The messages that trimming works on, untrimmed, in the order of the wire.
+    """The messages to trim, in their original form and in the order in which they are sent.
 
     Attributes:
         history: the earlier turns, without dropped ones.
-        question: the user message of the turn in progress, never trimmed; None between turns.
-        work: the tool calls and results of that turn.
+        question: the user message of the turn in progress, which is never trimmed; None if no turn
+            is in progress.
+        work: the tool calls and results of the turn in progress.
     """
 
     history: TurnList
@@ -276,7 +279,7 @@ class TrimInput:
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """All messages: history, user message and work."""
+        """All messages: those of the history, the user message and the work."""
         question = () if self.question is None else (self.question,)
         return (*self.history.messages, *question, *self.work)
 
@@ -288,18 +291,18 @@ class TrimInput:
         )
 
     def shown_parts(self, reach: TrimOffsets) -> tuple[TurnList, tuple[Message, ...]]:
-        """Return the history and the work in the form in which they are sent."""
+        """Return the history and the work as they are sent: trimmed up to `reach`."""
         history = show_turns(self.history, reach, self.pinned, self.counter)
         start = len(self.messages) - len(self.work)
         return history, show_messages(self.work, start, reach, self.pinned, self.counter)
 
     def start_of_turn(self, age: int) -> int:
-        """Return the index of the first message of the last `age` turns of the history."""
+        """Return the position of the first message in the last `age` turns of the history."""
         return self.history[: max(0, len(self.history) - age)].message_count
 
     @property
     def latest_batch(self) -> int:
-        """The position of the latest tool calls of this turn, or else of its user message."""
+        """The position of this turn's latest tool calls; without any, that of its user message."""
         start = self.history.message_count
         for at in range(len(self.messages) - 1, start, -1):
             if list_tool_calls(self.messages[at]):
@@ -310,7 +313,8 @@ class TrimInput:
         """Return the position of the first answer that is never trimmed.
 
         Args:
-            keep_last: the number of newest answers to protect, beside the last complete turn.
+            keep_last: how many of the newest answers to protect. The last complete turn is always
+                protected.
         """
         last = find_guaranteed_turn(self.history)
         end = at = self.history[:last].message_count
@@ -324,9 +328,9 @@ class TrimInput:
         return end if kept >= keep_last else 0
 
     def entry_at(self, at: int) -> str:
-        """Return the id of the first entry at or after a position.
+        """Return the id of the first entry at or after a position; empty if there is no such entry.
 
-        Generated messages have no entry.
+        Generated messages are skipped, since they have no entry.
         """
         names = (message.id for message in self.messages[at:])
         return next((name for name in names if name is not None and ":" not in name), "")

@@ -1,6 +1,6 @@
-"""The memory of a session beside its messages: scratchpad, progress and facts.
+"""The memory that a session has in addition to its messages: scratchpad, progress and facts.
 
-The memory is a function of the path: each `memory_update` entry sets new values of some parts.
+The memory depends on the path alone: each `memory_update` entry sets new values for some parts.
 
 Source: "Context Engineering Optimization", 3.3.
 """
@@ -17,7 +17,7 @@ MEMORY_CHANGED: Final = "[Your memory has changed in this turn. It now reads:]"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The current task, its completed steps, and its open steps."""
+    """The progress of a session: the current objective, its completed and its pending steps."""
 
     current_objective: str = ""
     completed_steps: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Progress:
 
     @classmethod
     def read(cls, data: Mapping[str, object]) -> "Progress":
-        """Read progress from JSON. Missing fields are empty."""
+        """Build the progress from its JSON object. Missing fields are empty."""
         objective = data.get("currentObjective")
         return cls(
             objective if isinstance(objective, str) else "",
@@ -34,7 +34,7 @@ class Progress:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the progress as JSON."""
+        """Return the progress as a JSON object."""
         return {
             "currentObjective": self.current_objective,
             "completedSteps": list(self.completed_steps),
@@ -51,7 +51,7 @@ class Memory:
     facts: tuple[str, ...] = ()
 
     def after(self, update: MemoryUpdateEntry) -> "Memory":
-        """Return the memory after an update."""
+        """Return the memory with an update applied."""
         memory = self
         if update.scratchpad is not None:
             memory = replace(memory, scratchpad=update.scratchpad)
@@ -62,7 +62,7 @@ class Memory:
         return memory
 
     def to_dict(self) -> dict[str, object]:
-        """Return the memory as JSON."""
+        """Return the memory as a JSON object."""
         return {
             "scratchpad": self.scratchpad,
             "progress": self.progress.to_dict(),
@@ -70,10 +70,7 @@ class Memory:
         }
 
     def render(self) -> str:
-        """Render the memory for the model, escaped.
-
-        An empty memory is rendered as an empty text.
-        """
+        """Render the memory for the model, with its texts escaped; empty for an empty memory."""
         blocks = (
             ("facts", _list_items("", self.facts)),
             ("scratchpad", self.scratchpad),

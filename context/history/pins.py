@@ -19,10 +19,10 @@ PINNED_SOURCE: Final = "this chat"
 
 @dataclass(frozen=True)
 class Pins:
-    """The pinned items of a path by id, in the order of the path.
+    """The pinned items of a path by id, in the order in which they were pinned.
 
     Attributes:
-        segments: the form of each item on L2, for when its turn is not sent.
+        segments: each pinned item as an L2 segment, which is sent if the item's turn is not.
         messages: the ids of pinned messages, which stay in the history until their turn is dropped.
     """
 
@@ -30,7 +30,7 @@ class Pins:
     messages: frozenset[str]
 
     def after(self, pin: PinEntry, before: Iterable[Entry]) -> "Pins":
-        """Return the pins after an entry of the path has changed them."""
+        """Return the pins after a pin entry is applied. `before` is the path up to that entry."""
         if not pin.on:
             kept = {name: item for name, item in self.segments.items() if name != pin.target}
             return Pins(kept, self.messages - {pin.target})
@@ -43,11 +43,11 @@ class Pins:
     def select_moved(
         self, shown: Iterable[Message], here: Sequence[Segment]
     ) -> tuple[Segment, ...]:
-        """Return the pinned items that the rest of a request does not hold.
+        """Return the pinned items that a request does not hold elsewhere.
 
         Args:
             shown: the messages of the request's history and work.
-            here: the segments of the request's turn.
+            here: the segments of the turn in progress.
         """
         if not self.segments:
             return ()
@@ -62,10 +62,11 @@ NO_PINS: Final = Pins({}, frozenset())
 def check_pin(
     pins: Pins, pin: PinEntry, path: Sequence[Entry], budget: int, counter: TokenCounter
 ) -> Pins:
-    """Return the pins with one more, or raise `BadPin`.
+    """Check a pin entry, and return the pins after it is applied.
 
     Raises:
-        BadPin: no item has that id, or the pins would take more than their share of the budget.
+        BadPin: when no item has the entry's target id, or the pins would exceed their share of the
+            budget.
     """
     if pin.on and _find_target(pin.target, path) is None:
         raise BadPin(f"There is nothing to pin under {pin.target}: name a message or a segment.")
@@ -81,7 +82,7 @@ def check_pin(
 
 
 def compute_pins_limit(budget: int) -> int:
-    """Return the maximum tokens of all pins for a budget."""
+    """Return the maximum number of tokens of all pins together, for a token budget."""
     return int(budget * PINS_SHARE)
 
 

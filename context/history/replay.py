@@ -1,8 +1,9 @@
-"""Replay a path as turns, continuing from an earlier replay of the same session.
+"""Build turns from an active path, continuing an earlier replay of the same session.
 
-Messages become turns. The patch of a `context_transform` is applied to exactly the messages before
-it, and no hook runs. A session only grows at its end, so the next replay reads only new entries.
-The last few results are cached. They depend on the path alone, so the cache changes only the speed.
+Messages become turns. The patch of a `context_transform` entry is applied to exactly the messages
+before it, and no hook runs. A session only grows at its end, so the next replay reads only the new
+entries. The last few results are cached. A result depends only on the path and the token counter,
+so the cache affects nothing but speed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,12 +48,12 @@ LOOKED_AT_FIRST: Final = 8  # paths mostly differ at their ends
 
 @dataclass(frozen=True)
 class CurrentTurn:
-    """The last turn of a path, which can continue.
+    """The last turn of a path, which may still be in progress.
 
     Attributes:
-        patched: its messages after the last transform; None if there was none.
-        seen: how many of its messages that transform has seen, the user message included.
-        memory: the memory when the turn began.
+        patched: the turn's messages after the last transform; None if no transform was applied.
+        seen: the number of the turn's messages before that transform, including the user message.
+        memory: the session's memory when the turn began.
     """
 
     turn: Turn
@@ -70,6 +71,9 @@ class CurrentTurn:
         """The messages before the user message, the user message, and the work after it.
 
         A user message that a patch removed is sent in its original form.
+
+        Raises:
+            BadInputs: when the turn has no user message.
         """
         messages, asked = self.messages, self.turn.user
         if asked is None:
@@ -94,7 +98,7 @@ class CurrentTurn:
         return (*self.patched, *self.turn.shown[self.seen :])
 
     def measure(self, counter: TokenCounter) -> MeasuredTurn:
-        """Return the turn as a finished, measured one, the same object each time."""
+        """Return the turn measured as a finished turn. The result is cached for each counter."""
         known = self._measured.get(counter)
         if known is None:
             measured = MeasuredTurn.measure(self.turn, self.as_history, counter)
@@ -106,11 +110,11 @@ class CurrentTurn:
         return {}
 
     def with_said(self, entry: TurnEntry) -> "CurrentTurn":
-        """Return the turn with one more message."""
+        """Return the turn with one more message at its end."""
         return CurrentTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
 
     def after_patch(self, messages: Sequence[Message]) -> "CurrentTurn":
-        """Return the turn with its messages replaced by those of a patch."""
+        """Return the turn after a patch has replaced its messages."""
         return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
 
 
@@ -119,10 +123,12 @@ class ReplayedPath:
     """The result of replaying a path.
 
     Attributes:
-        before: the entries of the path.
-        earlier: all turns but the last, measured, oldest first.
+        before: the entries of the path that was replayed.
+        earlier: all turns except the last one, measured, oldest first.
         open: the last turn; None if the path has no message.
-        drops: the drops whose boundary is still in the path; `trims` likewise.
+        waiting: the last entry with segments; None if a message has followed it.
+        drops: the drops whose boundary is still in the path.
+        trims: the trims whose boundary is still in the path.
         transforms: the transforms that were applied, in order.
         problems: one sentence for each transform that could not be applied.
         carried: attachments and cited notes of the turns before the last one.
@@ -148,7 +154,7 @@ class ReplayedPath:
 
     @property
     def turns(self) -> TurnList:
-        """All turns, the last one as if it were finished."""
+        """All turns, with the last one measured as if it were finished."""
         if self.open is None:
             return self.earlier
         return self.earlier.with_turn(self.open.measure(self.counter))
@@ -159,7 +165,10 @@ class ReplayedPath:
         return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
-        """Return whether a path begins with the entries of this one."""
+        """Return whether a replay of a path with a counter can continue this one.
+
+        It can if the path begins with the entries of this one, and the counter is the same.
+        """
         count, last = len(self.before), max(0, len(self.before) - LOOKED_AT_FIRST)
         is_likely = self.counter == counter and path[last:count] == self.before[last:]
         return is_likely and path[:count] == self.before
@@ -174,7 +183,7 @@ _memory: Final = _ReplayCache()
 
 
 def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
-    """Replay a path, and measure its earlier turns with the counter."""
+    """Replay a path, and measure its earlier turns with the token counter."""
     start = _find_known_start(path, counter)
     asked = max(len(start.before), _find_last_question(path))
     before_question = _continue_replay(start, path[:asked])
@@ -189,7 +198,7 @@ def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
 def apply_request_ops(
     envelope: ContextEnvelope, transforms: Iterable[TransformEntry]
 ) -> ContextEnvelope:
-    """Apply the operations of transforms on instructions, tools and options to an envelope."""
+    """Apply to an envelope the transforms' operations on instructions, tools and options."""
     for transform in transforms:
         if ops := request_ops(transform.patch):
             envelope = apply_patch(envelope, ops).envelope
@@ -199,10 +208,10 @@ def apply_request_ops(
 def replay(
     path: tuple[Entry, ...], base: ContextEnvelope, counter: TokenCounter
 ) -> ContextEnvelope:
-    """Build the envelope of a path: the base with the messages of the path after its transforms.
+    """Build the envelope of a path: a base envelope with the path's messages and transforms.
 
     Args:
-        base: instructions, tools and options; its messages are replaced by those of the path.
+        base: the instructions, tools and options. The path's messages replace its messages.
     """
     reading = replay_path(path, counter)
     shaped = apply_request_ops(base, reading.transforms)
@@ -216,7 +225,7 @@ def _find_known_start(path: tuple[Entry, ...], counter: TokenCounter) -> Replaye
 
 
 def _find_last_question(path: tuple[Entry, ...]) -> int:
-    """Return the position of the last user message, or of the segments stored before it."""
+    """Return the position of the last user message, or of segments stored directly before it."""
     at = len(path) - 1
     while at > 0 and not _is_question(path[at]):
         at -= 1
@@ -239,7 +248,7 @@ def _continue_replay(start: ReplayedPath, path: tuple[Entry, ...]) -> ReplayedPa
 
 
 class _Replayer:
-    """Reads entries one by one, and builds the replayed path."""
+    """A builder of the replayed path, which reads entries one by one."""
 
     def __init__(self, start: ReplayedPath) -> None:
         self._counter = start.counter
@@ -271,7 +280,7 @@ class _Replayer:
         )
 
     def read(self, entry: Entry, before: Sequence[Entry] = ()) -> None:
-        """Read one entry. Only a pin needs `before`, the path up to the entry."""
+        """Read one entry. `before` is the path up to the entry; only a pin entry needs it."""
         match entry:
             case MessageEntry() | CustomMessageEntry():
                 self._say(entry)
@@ -347,7 +356,7 @@ class _Replayer:
         self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
 
     def _measure(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
-        """Measure a group as a turn. A call without a result gets one that says so."""
+        """Measure a group of messages as a turn, in which each tool call is given a result."""
         messages = complete_tool_calls(group.messages)
         if group.turn is None:
             ids = tuple(message.id for message in messages if message.id is not None)

@@ -1,6 +1,6 @@
-"""The sources that earlier turns leave for later ones: attachments and cited notes.
+"""Collect the sources that later turns carry forward: attachments and cited notes.
 
-Retrieved passages are not carried forward. If an answer cites one, the note of it is.
+Retrieved passages are not carried forward. If an answer cites a passage, the passage's note is.
 """
 
 import re
@@ -19,8 +19,8 @@ class CarriedSource:
     """A source to carry forward.
 
     Attributes:
-        segment: the latest version that was attached or retrieved, in full.
-        used: the number of the turn that used it last.
+        segment: the version that was attached or retrieved last, in full.
+        used: the number of the last turn that used the source.
     """
 
     segment: Segment
@@ -29,21 +29,25 @@ class CarriedSource:
 
 @dataclass(frozen=True)
 class CarriedSources:
-    """All sources that earlier turns leave, in the order of first appearance."""
+    """The attached and cited sources of earlier turns, in the order of first appearance.
+
+    Attributes:
+        turns: the number of turns from which sources were collected.
+    """
 
     items: Mapping[str, CarriedSource] = field(default_factory=dict)
     turns: int = 0
 
 
 class SourceCollector:
-    """Collects the sources to carry forward, turn by turn."""
+    """A collector of the sources to carry forward, turn by turn."""
 
     def __init__(self, start: CarriedSources) -> None:
         self._items = dict(start.items)
         self._turns = start.turns
 
     def add(self, turn: Turn) -> None:
-        """Collect the sources of a turn that has ended."""
+        """Collect the sources of a finished turn."""
         self._turns += 1
         for segment in (*_list_attached(turn), *_list_cited(turn)):
             self._items[make_source_key(segment)] = CarriedSource(segment, self._turns)
@@ -54,9 +58,10 @@ class SourceCollector:
 
 
 def make_source_key(segment: Segment) -> str:
-    """Return the key by which sources are compared: a note's path, a selection's lines.
+    """Return the key that identifies a source: its path, and for a selection also its lines.
 
-    A cited note has another key than the attached one, which holds more text.
+    A cited note and the same note as an attachment have different keys, because the attachment has
+    more text.
     """
     if segment.kind == "selection":
         return f"selection {segment.lines} {segment.source}"

@@ -1,7 +1,7 @@
-"""Complete messages that were interrupted, so that a model can read them.
+"""Complete interrupted messages, so that they can be sent to a model.
 
-No entry is changed. A call without a result gets one that says so, a result without its call is
-left out, and an interrupted message is marked.
+Log entries are not changed. A tool call without a result is given a result that says so, a result
+without its call is left out, and an interrupted message is marked.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ _SEALED: Final = ":sealed"
 def complete_tool_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages with exactly one result directly after each tool call.
 
-    A result is searched up to the next message of the assistant. Messages between a call and its
-    results move behind the results.
+    A call's result is looked for up to the assistant's next message. Messages between a call and
+    its results are moved after the results.
     """
     if not any(message.role == "tool" or list_tool_calls(message) for message in messages):
         return tuple(messages)
@@ -41,12 +41,12 @@ def list_tool_results(message: Message) -> tuple[ToolResultPart, ...]:
 
 
 def is_final(message: Message) -> bool:
-    """Return whether the message ends a turn: an answer that calls no tool."""
+    """Return whether a message is an answer without tool calls, which ends a turn."""
     return message.role == "assistant" and not list_tool_calls(message)
 
 
 def mark_interrupted(message: Message) -> Message:
-    """Mark an answer as interrupted. If it has calls, the mark follows them."""
+    """Mark an answer as interrupted. An answer with tool calls is returned unchanged."""
     if list_tool_calls(message):
         return message
     content = message.content
@@ -57,12 +57,12 @@ def mark_interrupted(message: Message) -> Message:
 
 
 def make_interruption(last: Message) -> Message:
-    """Build the message that ends a turn without an answer."""
+    """Build the assistant's message that closes a turn that was interrupted before its answer."""
     return Message("assistant", INTERRUPTED, f"{last.id}:interrupted")
 
 
 def _pair_results(messages: Sequence[Message]) -> list[Message]:
-    """Return an assistant's message and those after it, with one result for each call."""
+    """Return an assistant's message and those after it, with one result for each tool call."""
     if not messages:
         return []
     others = [message for message in messages[1:] if message.role != "tool"]
@@ -83,7 +83,10 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
-    """Keep the results of open calls in a message, and mark these calls as answered."""
+    """Return a message with only its results for open calls; None if it has none of them.
+
+    These calls are removed from `open_calls`.
+    """
     is_synthetic = message.id is not None and message.id.endswith(_SEALED)
     if message.role != "tool" or is_synthetic or isinstance(message.content, str):
         return None

@@ -1,4 +1,4 @@
-"""A list of many turns that grows and is cut without copying or counting again."""
+"""A list of turns that can grow and be sliced without copying turns or counting tokens again."""
 
 import hashlib
 from bisect import bisect_left
@@ -18,11 +18,10 @@ T = TypeVar("T")
 
 
 class TurnList(Sequence[MeasuredTurn]):
-    """Measured turns, oldest first.
+    """An immutable list of measured turns, oldest first.
 
-    Lists are immutable; lists with a common beginning share its data.
-
-    Tokens, messages and positions of any slice are known at once. Adding a turn measures it alone.
+    Lists that begin with the same turns share their data. The tokens, messages and positions of any
+    slice are known without counting again. Adding a turn measures only the new turn.
     """
 
     __slots__ = ("_start", "_stop", "_store")
@@ -34,7 +33,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @classmethod
     def of(cls, turns: Iterable[MeasuredTurn] = ()) -> "TurnList":
-        """Build a list of turns."""
+        """Build a list of turns. A `TurnList` is returned unchanged."""
         if isinstance(turns, TurnList):
             return turns
         store = _Store(turns)
@@ -86,13 +85,13 @@ class TurnList(Sequence[MeasuredTurn]):
         return TurnList.of((*self, turn))
 
     def common(self, other: "TurnList") -> int:
-        """Return how many turns at the beginning are known to be shared with another list."""
+        """Return the number of first turns that this list is known to share with another list."""
         if other._store is not self._store or other._start != self._start:
             return 0
         return min(len(self), len(other))
 
     def position(self, entry: str) -> int | None:
-        """Return the position of the turn that an entry belongs to, or None."""
+        """Return the position of the turn that an entry belongs to; None if no turn has it."""
         place = self._store.places.get(entry)
         if place is None or not self._start <= place < self._stop:
             return None
@@ -100,7 +99,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def tokens(self) -> int:
-        """The tokens of all turns, without those that merging neighbours on the wire saves."""
+        """The number of tokens of all turns, minus those saved by merging neighbouring messages."""
         return self._store.count(self._start, self._stop)
 
     @property
@@ -121,30 +120,30 @@ class TurnList(Sequence[MeasuredTurn]):
     def accumulate(
         self, form: Hashable, extend: "Callable[[T | None, Sequence[MeasuredTurn]], T]"
     ) -> T:
-        """Return a value computed over the turns, extending the value of the first ones.
+        """Return a value computed over all turns, starting from the cached value of the first ones.
 
         Args:
-            form: the key of the value, the same for the same `extend`.
-            extend: takes the value so far, None at first, and the following turns.
+            form: the cache key. Each `extend` function needs its own.
+            extend: extends the value so far, which is None at first, by the turns that follow.
         """
         value: T = self._store.accumulate(form, self._start, self._stop, extend)
         return value
 
     @property
     def entries(self) -> "EntryIds":
-        """The ids of the entries of all turns."""
+        """The ids of the log entries of all turns."""
         return EntryIds(self)
 
     @property
     def offloaded(self) -> Iterator[Offloaded]:
-        """The offloaded results, whose stubs are in the turns."""
+        """The offloaded tool results whose stubs are in the turns."""
         places, turns = self._store.with_stubs, self._store.turns
         for place in places[bisect_left(places, self._start) : bisect_left(places, self._stop)]:
             yield from turns[place].offloaded
 
     @property
     def digest(self) -> bytes:
-        """A hash of the messages of all turns as sent."""
+        """A hash of the messages of all turns, as they are sent."""
         return self._store.digest(self._start, self._stop)
 
     @property
@@ -159,7 +158,7 @@ def _add_messages(
 
 
 class EntryIds(Sequence[str]):
-    """The ids of the entries of turns, listed on demand."""
+    """The ids of the log entries of a list of turns, listed on demand."""
 
     __slots__ = ("_turns",)
 
@@ -192,7 +191,7 @@ class EntryIds(Sequence[str]):
 
 
 class _Store:
-    """The shared data of lists with a common beginning. It only grows, at its end."""
+    """The data that lists with the same first turns share. Turns are only ever appended to it."""
 
     def __init__(self, turns: Iterable[MeasuredTurn]) -> None:
         self.turns: list[MeasuredTurn] = []
@@ -208,9 +207,9 @@ class _Store:
             self._add(turn)
 
     def append(self, turn: MeasuredTurn, at: int) -> bool:
-        """Add a turn at a position, unless another one is there already.
+        """Append a turn at a position, unless the position already has another turn.
 
-        Return whether the turn is there now.
+        Return whether the position has this turn now.
         """
         if at < len(self.turns) and self.turns[at] is turn:
             return True
@@ -223,7 +222,7 @@ class _Store:
         return True
 
     def digest(self, start: int, stop: int) -> bytes:
-        """Return the hash of a range of turns, continued from a known start."""
+        """Return the hash of a range of turns, starting from the cached hash of its first turns."""
         reached, known = self._digests.pop(start, (start, hashlib.sha256()))
         if reached > stop:
             reached, known = start, hashlib.sha256()
@@ -238,7 +237,10 @@ class _Store:
     def accumulate(
         self, form: Hashable, start: int, stop: int, extend: Callable[[Any, Any], Any]
     ) -> Any:
-        """Return the value of a range of turns, continued from a known start."""
+        """Return a value computed over a range of turns.
+
+        If a value is cached for the first turns of the range, only the further turns are added.
+        """
         key = form, start
         reached, value = self._made.pop(key, (start, None))
         if reached > stop:
@@ -251,7 +253,7 @@ class _Store:
         return value
 
     def count(self, start: int, stop: int) -> int:
-        """Return the tokens of a range of turns, without a turn before it."""
+        """Return the number of tokens of a range of turns, as if no turn came before it."""
         if start >= stop:
             return 0
         tokens = self.tokens[stop] - self.tokens[start] + self._merged[start]
@@ -264,11 +266,11 @@ class _Store:
         return tokens
 
     def is_joined(self, place: int, start: int) -> bool:
-        """Return whether the last message of a turn is merged with the one before it.
+        """Return whether the last message of a turn is merged with the message before it.
 
         Args:
             place: the position of the turn.
-            start: the position of the first turn of the range.
+            start: the position of the first turn that is sent.
         """
         turn = self.turns[place]
         return turn.is_last_joined(place > start and self._merged[place] > 0)

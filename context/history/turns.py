@@ -1,6 +1,7 @@
 """Build turns from the entries of a path.
 
-No entry is edited. Repairs are made in the messages that are shown.
+The entries stay unchanged. Repairs, such as a result for an interrupted tool call, are made in the
+messages.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,11 +31,11 @@ class Turn:
     """A user message with its answers and segments.
 
     Attributes:
-        entry_ids: the ids of the entries of the turn, in order.
+        entry_ids: the ids of the turn's log entries, in order.
         user: the user message; `None` only for messages before the first user message.
-        said: the entries after the user message: answers, tool results, messages of extensions.
-        stored_fields: other data stored with the segments, or by older versions with the
-            user message.
+        said: the entries after the user message: answers, tool results, extensions' messages.
+        stored_fields: other data that is stored with the segments. Older versions of Strata stored
+            it with the user message.
     """
 
     turn_id: str
@@ -46,7 +47,7 @@ class Turn:
 
     @property
     def answers(self) -> tuple[MessageEntry, ...]:
-        """The assistant's messages and the results of its tools."""
+        """The entries with the assistant's messages and the tool results."""
         return tuple(entry for entry in self.said if isinstance(entry, MessageEntry))
 
     @property
@@ -63,7 +64,7 @@ class Turn:
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """The messages of the turn as history: plain user text, answers, a marked interruption."""
+        """The turn's messages as history: plain user text, answers, a marker if interrupted."""
         return self.close_turn(self.shown)
 
     @cached_property
@@ -73,23 +74,23 @@ class Turn:
         return (*question, *(_show_entry(entry) for entry in self.said))
 
     def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """Return messages of the turn as history: each call has a result, the turn has an end."""
+        """Return messages of the turn as history: with tool results and an end added if missing."""
         sealed = complete_tool_calls(messages)
         if self.user is None or self.is_ended:
             return sealed
         return (*sealed, make_interruption(sealed[-1] if sealed else self.user.message))
 
     def is_sent_with(self, entry: SegmentsEntry) -> bool:
-        """Return whether a segments entry belongs to the turn."""
+        """Return whether an entry with segments belongs to the turn."""
         return self.user is not None and self.turn_id == entry.turn_id
 
     def with_segments(self, entry: SegmentsEntry) -> "Turn":
-        """Return the turn with the segments of a later entry, after it was answered again."""
+        """Return the turn with the segments of a later entry, which replace the earlier ones."""
         ids, stored_fields = (*self.entry_ids, entry.id), entry.extra or self.stored_fields
         return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
 
     def with_said(self, entry: TurnEntry) -> "Turn":
-        """Return the turn with one more entry."""
+        """Return the turn with one more entry at its end."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
         return Turn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
 
@@ -98,8 +99,8 @@ def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple
     """Return the path entries from the root to a leaf, in order.
 
     Args:
-        entries: a whole log.
-        leaf: the id of the last entry; by default the active leaf.
+        entries: all entries of the log.
+        leaf: the id of the last entry of the path; None for the active leaf.
 
     Raises:
         UnknownEntry: when `leaf` is not a path entry of the log.
@@ -108,7 +109,7 @@ def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple
 
 
 def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
-    """Build a turn that begins with an entry, with the waiting segments if they belong to it."""
+    """Build a turn that begins with an entry. `waiting` segments are added if they belong to it."""
     if isinstance(entry, CustomMessageEntry):
         return Turn("", (entry.id,), None, (entry,))
     own = waiting if waiting is not None and waiting.turn_id == entry.turn_id else None
@@ -121,8 +122,9 @@ def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
 def list_turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
     """Return the turns of a path, oldest first.
 
-    The segments of a turn follow its user message; older versions wrote them before it. If there
-    are several, the last ones count, since the turn was answered again with them.
+    The entry with a turn's segments follows its user message; older versions of Strata wrote it
+    before that message. If there are several such entries, the last one counts, because the turn
+    was answered again with its segments.
     """
     found: list[Turn] = []
     waiting: SegmentsEntry | None = None
@@ -152,7 +154,11 @@ def _show_entry(entry: TurnEntry) -> Message:
 
 @dataclass
 class MessageGroup:
-    """Neighbouring messages of one turn. `turn` is None for messages that a patch added."""
+    """A group of neighbouring messages of one turn.
+
+    Attributes:
+        turn: the position of the turn; None for messages that a patch added.
+    """
 
     turn: int | None
     messages: list[Message] = field(default_factory=list)
@@ -161,12 +167,14 @@ class MessageGroup:
 def group_messages(
     messages: Sequence[Message], owners: Mapping[str, int], last: int, question: Message | None
 ) -> tuple[list[MessageGroup], tuple[Message, ...]]:
-    """Group the earlier messages by turn. Return these groups, and the messages of the last turn.
+    """Group messages by turn, and return the groups and, apart from them, the last turn's messages.
 
     Args:
-        owners: the position of the turn that each id belonged to before the patch.
-        last: the position of the last turn; all messages from its first one on belong to it.
-        question: the user message of the last turn, to recognise it if a patch removed its id.
+        messages: the messages after a patch.
+        owners: the position of the turn to which each message id belonged before the patch.
+        last: the position of the last turn. It has all messages from its first message on.
+        question: the user message of the last turn. It is found by its content if the patch
+            removed its id.
     """
     start = _find_last_turn(messages, owners, last, question)
     groups: list[MessageGroup] = []
@@ -200,10 +208,10 @@ def _begins_group(group: MessageGroup, message: Message, owner: int | None) -> b
 
 @dataclass(frozen=True)
 class MeasuredTurn:
-    """An earlier turn with its messages as sent, and their tokens.
+    """A turn with its messages as they are sent, and their number of tokens.
 
     Attributes:
-        counter: the token counter; None if neighbouring turns are never merged.
+        counter: the token counter; None if messages are never merged with those of other turns.
     """
 
     turn: Turn
@@ -224,11 +232,11 @@ class MeasuredTurn:
         return cls(turn, tuple(messages), tokens, counter)
 
     def count_merged_with(self, before: "MeasuredTurn", *, is_joined: bool) -> int:
-        """Return the tokens saved by merging this turn's first message with the last one before it.
+        """Return the tokens saved by merging this turn's first message with the one before it.
 
         Args:
             before: the turn before this one.
-            is_joined: whether the last message of `before` is part of a merged one already.
+            is_joined: whether the last message of `before` already belongs to a merged message.
         """
         if self.counter is None or not self.messages or not before.messages:
             return 0
@@ -239,10 +247,10 @@ class MeasuredTurn:
         return count_merged(*pair, self.counter, joined=joined)
 
     def is_last_joined(self, is_first_joined: bool) -> bool:
-        """Return whether the turn's last message is merged with the one before it.
+        """Return whether the turn's last message is merged with the message before it.
 
         Args:
-            is_first_joined: whether the first message is merged with the turn before.
+            is_first_joined: whether the turn's first message is merged with the turn before it.
         """
         if len(self.messages) < 2:
             return is_first_joined
@@ -250,12 +258,12 @@ class MeasuredTurn:
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of the turn's messages as sent."""
+        """A hash of the turn's messages, as they are sent."""
         return b"".join(message.digest for message in self.messages)
 
     @property
     def offloaded(self) -> tuple[Offloaded, ...]:
-        """The offloaded results, whose stubs are in the turn's messages."""
+        """The offloaded tool results whose stubs are in the turn's messages."""
         results = [part for message in self.messages for part in list_tool_results(message)]
         found = (read_stub(result.content) for result in results)
         return tuple(stub for stub in found if stub is not None) if results else ()

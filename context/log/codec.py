@@ -1,6 +1,6 @@
-"""Convert log entries between values and JSON by a table of fields.
+"""Convert log entries to and from JSON, by a table of fields.
 
-A `Kind` converts one sort of value; an `EntryType` lists the fields of one class with their kinds.
+A `Kind` converts one sort of value. An `EntryType` lists the fields of one class with their kinds.
 The JSON key of a field is its name in camel case.
 """
 
@@ -20,19 +20,19 @@ Place = tuple[str, str | None, str]
 
 
 class Placed(Protocol):
-    """The interface of all entries: the fields that every entry has."""
+    """The interface of all log entries: the fields that every entry has."""
 
     @property
     def id(self) -> str:
-        """The id, unique in its log."""
+        """The id of the entry, unique in its log."""
 
     @property
     def parent_id(self) -> str | None:
-        """The id of the entry that this one follows."""
+        """The id of the entry that this one follows; None for the first entry."""
 
     @property
     def timestamp(self) -> str:
-        """The time of writing, ISO 8601, UTC."""
+        """The time at which the entry was written, as ISO 8601 in UTC."""
 
     @property
     def type(self) -> str:
@@ -40,7 +40,7 @@ class Placed(Protocol):
 
     @property
     def extra(self) -> Json:
-        """The JSON under keys that the entry type does not have."""
+        """The JSON of all keys that the entry type does not define."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,12 @@ class Kind:
     """A conversion between JSON and the value of one field.
 
     Attributes:
-        read: returns the value for a key of an entry's JSON, or raises `MalformedEntry`.
-        write: returns the JSON of a value.
-        keys: the keys, if the value has others than the field's; `write` then returns an object.
-        is_omitted: says for an entry and the field's value whether the field is not written.
+        read: returns the value of a key in an entry's JSON, or raises `MalformedEntry`.
+        write: returns the JSON of a value; None if the value is JSON already.
+        keys: the JSON keys of a value that is not stored under the field's own key; else empty.
+            For such a value, `write` returns an object with these keys.
+        is_omitted: returns, for an entry and a field's value, whether the field is left out of the
+            JSON; None if the field is always written.
     """
 
     read: Callable[[Json, str], Any]
@@ -61,7 +63,7 @@ class Kind:
 
 
 class EntryType:
-    """A row of the table of entry types: a class and the kinds of its fields."""
+    """A row in the table of entry types: a class and the kinds of its fields."""
 
     def __init__(
         self,
@@ -74,10 +76,10 @@ class EntryType:
         """Describe an entry type.
 
         Args:
-            made: the class; its `type` is the name in JSON.
-            on_path: whether entries of this type are part of the tree of a session.
-            constants: constant JSON of each entry beside its fields.
-            kinds: the fields in the order of the class, which is that of the JSON.
+            made: the class of the entries. Its `type` is the name of the type in JSON.
+            on_path: whether entries of this type are part of a session's tree.
+            constants: JSON fields that are the same in every entry of this type.
+            kinds: the kind of each field, in the order of the fields in the class and in the JSON.
         """
         self.name: str = made.type
         self.on_path = on_path
@@ -91,7 +93,7 @@ class EntryType:
         """Build an entry from a JSON object. Unknown keys are kept in `extra`.
 
         Raises:
-            MalformedEntry: when a field is missing or of another type.
+            MalformedEntry: when a required field is missing or has the wrong type.
         """
         place = read_place(data)
         try:
@@ -103,7 +105,7 @@ class EntryType:
         return self._made(*place, *values, extra=extra)
 
     def write(self, entry: Placed) -> dict[str, object]:
-        """Return an entry as fresh JSON."""
+        """Return an entry as a new JSON object."""
         data = write_place(entry)
         if entry.extra:
             data |= thaw_mapping(entry.extra)
@@ -121,7 +123,11 @@ class EntryType:
 
 
 def read_place(data: Json) -> Place:
-    """Return id, parent and timestamp of an entry's JSON."""
+    """Return the id, the parent's id and the timestamp from an entry's JSON.
+
+    Raises:
+        MalformedEntry: when the id is missing, or one of them has the wrong type.
+    """
     name, parent, time = data.get("id"), data.get("parentId"), data.get("timestamp", "")
     if not isinstance(name, str):
         raise _unfit("id", "text")
@@ -133,7 +139,7 @@ def read_place(data: Json) -> Place:
 
 
 def write_place(entry: Placed) -> dict[str, object]:
-    """Return type, id, parent and timestamp of an entry as JSON."""
+    """Return an entry's type, id, parent id and timestamp as a JSON object."""
     return {
         "type": entry.type,
         "id": entry.id,
@@ -143,7 +149,11 @@ def write_place(entry: Placed) -> dict[str, object]:
 
 
 def read_text(data: Json, key: str, default: str | None = None) -> str:
-    """Read a text; `default` replaces a missing one."""
+    """Return the text under a key, or `default` if the key is missing.
+
+    Raises:
+        MalformedEntry: when the value is not text, or the key is missing and has no default.
+    """
     value = data.get(key, default)
     if not isinstance(value, str):
         raise _unfit(key, "text")
@@ -151,12 +161,20 @@ def read_text(data: Json, key: str, default: str | None = None) -> str:
 
 
 def read_text_or_none(data: Json, key: str) -> str | None:
-    """Read a text, or return None if there is none."""
+    """Return the text under a key, or None if the key is missing.
+
+    Raises:
+        MalformedEntry: when the value is not text.
+    """
     return None if data.get(key) is None else read_text(data, key)
 
 
 def read_integer(data: Json, key: str, default: int | None = None) -> int:
-    """Read a whole number; `default` replaces a missing one."""
+    """Return the integer under a key, or `default` if the key is missing.
+
+    Raises:
+        MalformedEntry: when the value is not an integer, or the key is missing and has no default.
+    """
     value = data.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise _unfit(key, "a whole number")
@@ -164,7 +182,7 @@ def read_integer(data: Json, key: str, default: int | None = None) -> int:
 
 
 def optional(kind: Kind, default: object = None) -> Kind:
-    """Build the kind of a field that is not written if it has its default value."""
+    """Build a kind for an optional field, which is not written if it has its default value."""
 
     def read(data: Json, key: str) -> object:
         return default if data.get(key) is None else kind.read(data, key)
@@ -173,7 +191,7 @@ def optional(kind: Kind, default: object = None) -> Kind:
 
 
 def one_of(names: tuple[str, ...]) -> Kind:
-    """Build the kind of a text that is one of these names, or None."""
+    """Build a kind for a text that must be one of the given names; a missing text is None."""
 
     def read(data: Json, key: str) -> str | None:
         value = read_text_or_none(data, key)

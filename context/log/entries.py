@@ -1,4 +1,4 @@
-"""The entry types of a session log, one JSON object a line.
+"""The entry types of a session log, a file with one JSON object per line.
 
 To add an entry type, write its class here and add a row for it to `_ROWS`. An entry of an unknown
 type, such as an extension's `custom`, is kept word for word in `OtherEntry`.
@@ -16,9 +16,7 @@ from context.messages import (
     NO_FIELDS,
     FrozenMapping,
     Message,
-    compact_json,
     freeze,
-    thaw,
     thaw_mapping,
 )
 
@@ -32,10 +30,10 @@ class Entry:
     """One line of a session log.
 
     Attributes:
-        id: unique in its log.
-        parent_id: the entry that this one follows.
-        timestamp: the time of writing, ISO 8601, UTC.
-        extra: the JSON under keys that the entry type does not have.
+        id: the id of the entry, unique in its log.
+        parent_id: the id of the entry that this one follows; None for the first entry.
+        timestamp: the time at which the entry was written, as ISO 8601 in UTC.
+        extra: the JSON of all keys that the entry type does not define.
     """
 
     id: str
@@ -49,7 +47,7 @@ class Entry:
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, object]:
-        """Return the entry as fresh JSON."""
+        """Return the entry as a new JSON object."""
         return ENTRY_TYPES[self.type].write(self)
 
 
@@ -58,9 +56,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class MessageEntry(Entry):
-    """A message as it was sent or received; the message carries the entry's id.
+    """A message as sent or received, with the entry's id. `extra` has the mode of a user message.
 
-    `extra` keeps the mode of a user message and the notes that it names, among others.
+    Attributes:
+        seconds: for an answer, the time from the beginning of its turn; None if unknown.
+        reason: why an answer is missing or incomplete. The kind of the error is `error_code`.
     """
 
     message: Message
@@ -68,6 +68,9 @@ class MessageEntry(Entry):
     model: str | None = None
     usage: Mapping[str, object] | None = None
     status: Status | None = None
+    seconds: float | None = None
+    reason: str | None = None
+    error_code: str | None = None
 
     type: ClassVar[str] = "message"
 
@@ -82,7 +85,7 @@ class MessageEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class SegmentsEntry(Entry):
-    """The segments that were attached to or retrieved for a turn, as sent."""
+    """The segments that were attached to a turn or retrieved for it, as they were sent."""
 
     turn_id: str
     segments: tuple[Segment, ...]
@@ -92,11 +95,11 @@ class SegmentsEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class TransformEntry(Entry):
-    """A patch of the cached part; it is replayed for every later request.
+    """A patch of an envelope's cached part, which is replayed for every later request.
 
     Attributes:
         patch: the JSON of the operations; see `context.patches`.
-        display: how the transcript shows it, `{title, summary?, markdown?}`.
+        display: how the transcript shows the patch, as `{title, summary?, markdown?}`.
     """
 
     transformer_name: str
@@ -113,11 +116,11 @@ class TransformEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class BoundaryEntry(Entry):
-    """A position in the history before which requests show messages differently from the log.
+    """A boundary in the history. Later requests shorten or leave out the messages before it.
 
     Attributes:
-        up_to_entry_id: the first entry that stays as it is.
-        budget: the budget at the time; the boundary does not hold for a larger one.
+        up_to_entry_id: the id of the first entry that stays unchanged.
+        budget: the token budget at the time. With a larger budget, the boundary no longer holds.
     """
 
     up_to_entry_id: str
@@ -129,21 +132,21 @@ class BoundaryEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class DropEntry(BoundaryEntry):
-    """The entry that leaves out the oldest turns of later requests."""
+    """An entry that leaves the oldest turns out of later requests."""
 
     type: ClassVar[str] = "drop"
 
 
 @dataclass(frozen=True, slots=True)
 class TrimEntry(BoundaryEntry):
-    """The entry that replaces old tool results and answers by markers in later requests."""
+    """An entry that replaces old tool results and answers with markers in later requests."""
 
     type: ClassVar[str] = "trim"
 
 
 @dataclass(frozen=True, slots=True)
 class PinEntry(Entry):
-    """The entry that pins or unpins a message or a segment."""
+    """An entry that pins or unpins a message or a segment."""
 
     target: str
     on: bool
@@ -153,7 +156,7 @@ class PinEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class MemoryUpdateEntry(Entry):
-    """New values of parts of the memory; None leaves a part as it is."""
+    """New values for parts of the session's memory. A part that is None stays unchanged."""
 
     scratchpad: str | None = None
     progress: Mapping[str, object] | None = None
@@ -168,11 +171,11 @@ class MemoryUpdateEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class CustomMessageEntry(Entry):
-    """A message from an extension, which the model reads as the user's and the user sees.
+    """A message from an extension. The model sees it as a user message; the transcript shows it.
 
     Attributes:
-        message: in the role of the user; it carries the entry's id.
-        display: how the transcript shows it, as the extension gave it.
+        message: the message, with the role `user` and the entry's id.
+        display: how the transcript shows the message, as given by the extension.
     """
 
     custom_type: str
@@ -193,7 +196,7 @@ class CustomMessageEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class EphemeralEntry(Entry):
-    """The messages that were added to one request alone: a record that is never replayed."""
+    """A record of the messages that were added to a single request. It is never replayed."""
 
     messages: tuple[Message, ...]
 
@@ -205,8 +208,9 @@ class UsageEntry(Entry):
     """The estimated token count of a request, and the counts reported by the provider.
 
     Attributes:
-        request: the number of the request in its turn; 0 for a call beside the turn's requests.
-        purpose: the purpose of such a call, such as `summary`; empty for a request of the turn.
+        request: the number of the request in its turn; 0 for any other call, such as a summary.
+        purpose: the purpose of any other call, such as `summary`; empty for a request of the turn.
+        cost: the price in dollars at the time of the call; None if unknown.
     """
 
     turn_id: str
@@ -218,13 +222,14 @@ class UsageEntry(Entry):
     cached_tokens: int
     factor: float
     purpose: str = ""
+    cost: float | None = None
 
     type: ClassVar[str] = "usage"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChangeEntry(Entry):
-    """The entry for a change of the model."""
+    """An entry that records a change of the model used in the session."""
 
     model: str
 
@@ -233,7 +238,7 @@ class ModelChangeEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class OptionsChangeEntry(Entry):
-    """The entry for a change of the settings."""
+    """An entry that records a change to the session's settings."""
 
     options: Mapping[str, object]
 
@@ -245,7 +250,7 @@ class OptionsChangeEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class LabelEntry(Entry):
-    """The user's name for a message; an empty one removes the name."""
+    """A label that the user or a hook gives to a message. An empty label removes the last one."""
 
     target: str
     label: str | None
@@ -255,7 +260,7 @@ class LabelEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class BranchSummaryEntry(Entry):
-    """The summary of a branch that was left; `from_id` is the last entry of the branch."""
+    """The summary of an abandoned branch. `from_id` is the id of the last entry of the branch."""
 
     from_id: str
     summary: str
@@ -265,7 +270,7 @@ class BranchSummaryEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class LeafEntry(Entry):
-    """The end of the active path, until an entry is added; None is before the first entry."""
+    """An entry that makes `target` the end of the active path. A target of None empties it."""
 
     target: str | None
 
@@ -284,12 +289,12 @@ class OtherEntry(Entry):
             object.__setattr__(self, "data", FrozenMapping(self.data))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the JSON as it was read, with the current id, parent and timestamp."""
+        """Return the JSON object as it was read, with the current id, parent id and timestamp."""
         return thaw_mapping(self.data) | codec.write_place(self)
 
 
 def _of_answers(kind: Kind) -> Kind:
-    """Return the kind of a field that is written for messages of the assistant alone."""
+    """Return the kind of a field that is written only for the assistant's messages."""
     return replace(kind, is_omitted=lambda entry, _: entry.message.role != "assistant")
 
 
@@ -314,6 +319,9 @@ _ROWS: Final = (
         model=_of_answers(codec.TEXT_OR_NONE),
         usage=_of_answers(codec.OBJECT_OR_NONE),
         status=_of_answers(codec.one_of(STATUSES)),
+        seconds=optional(codec.NUMBER),
+        reason=optional(codec.TEXT),
+        error_code=optional(codec.TEXT),
     ),
     EntryType(SegmentsEntry, on_path=True, turn_id=codec.TEXT, segments=codec.SEGMENTS),
     EntryType(
@@ -353,6 +361,7 @@ _ROWS: Final = (
         cached_tokens=codec.INTEGER,
         factor=codec.NUMBER,
         purpose=optional(codec.TEXT, ""),
+        cost=optional(codec.NUMBER),
     ),
     EntryType(ModelChangeEntry, model=codec.TEXT),
     EntryType(OptionsChangeEntry, options=codec.OBJECT),
@@ -365,12 +374,12 @@ PATH_TYPES: Final = frozenset(row.name for row in _ROWS if row.on_path)
 
 
 def parse_entry(data: Mapping[str, object]) -> Entry:
-    """Read one entry of a log from JSON; keys that its type does not have are kept in `extra`.
+    """Build a log entry from its JSON object. Keys that its type does not define go to `extra`.
 
-    An entry whose `schemaVersion` is unknown is kept unchanged; see `is_unknown_schema`.
+    An entry with an unknown `schemaVersion` is kept unchanged; see `is_unknown_schema`.
 
     Raises:
-        MalformedEntry: when a field of its type is missing or of another type.
+        MalformedEntry: when a required field is missing or has the wrong type.
     """
     if not isinstance(data.get("type"), str):
         raise MalformedEntry("An entry has a type.")
@@ -382,19 +391,10 @@ def parse_entry(data: Mapping[str, object]) -> Entry:
 
 
 def is_path_entry(entry: Entry) -> bool:
-    """Return whether the entry is part of the tree, so that the active path runs through it."""
+    """Return whether an entry is part of the session's tree, and so can be on the active path."""
     return entry.type in PATH_TYPES
 
 
 def is_unknown_schema(entry: Entry) -> TypeGuard[OtherEntry]:
-    """Return whether the entry is part of the tree, but of an unknown schema.
-
-    A session with such an entry is read-only, and can be forked before it.
-    """
+    """Return whether an entry of the tree has an unknown schema, which makes a log read-only."""
     return isinstance(entry, OtherEntry) and is_path_entry(entry)
-
-
-def describe_unknown_schema(entry: OtherEntry) -> str:
-    """Return the part of a sentence that names an entry's unknown `schemaVersion`."""
-    version = compact_json(thaw(entry.data.get("schemaVersion")))
-    return f"Entry {entry.id} has the schemaVersion {version}, which is not known here"

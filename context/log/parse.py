@@ -1,26 +1,27 @@
-"""Read a stored log into entries: repair broken references, convert old versions.
+"""Parse a stored session log into entries: repair broken references, convert old versions.
 
-The same lines are always read the same way, so that a log that cannot be written any more can still
-be read. Every repair is recorded.
+Equal lines always give equal entries, so a repair also works in a log that cannot be rewritten.
+Every repair is recorded.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Self
 
 from context.errors import MalformedEntry
+from context.layers import ImageData
 from context.log.codec import read_integer, read_text, read_text_or_none
 from context.log.entries import (
     PATH_TYPES,
     Entry,
     MessageEntry,
     OtherEntry,
-    describe_unknown_schema,
+    SegmentsEntry,
     is_unknown_schema,
     parse_entry,
 )
-from context.messages import compact_json
+from context.messages import compact_json, thaw
 
 RepairKind = Literal["unreadable", "parent", "id", "duplicate"]
 Line = Mapping[str, object]
@@ -35,7 +36,7 @@ MISSING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class SessionHeader:
-    """The first line of a log."""
+    """The header of a session log, which is its first line."""
 
     id: str
     timestamp: str
@@ -46,7 +47,7 @@ class SessionHeader:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read the header from JSON."""
+        """Build the header from its JSON object."""
         if data.get("type") != "session":
             raise MalformedEntry("A log begins with a line of the type session.")
         return cls(
@@ -59,7 +60,7 @@ class SessionHeader:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the header as JSON."""
+        """Return the header as a JSON object."""
         data: dict[str, object] = {
             "type": "session",
             "version": self.version,
@@ -75,11 +76,11 @@ class SessionHeader:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A broken line or reference of a log, and how it is read instead.
+    """The repair of a broken line or reference in a session log.
 
     Attributes:
-        entry: the id of the repaired entry; empty if the entry is left out.
-        text: one sentence for a person.
+        entry: the id of the repaired entry; empty if the line is left out.
+        text: a sentence for the user that describes the repair.
     """
 
     kind: RepairKind
@@ -89,15 +90,15 @@ class Repair:
 
 @dataclass(frozen=True)
 class SessionLog:
-    """The content of a log, with its repairs.
+    """The parsed content of a session log.
 
     Attributes:
-        header: the header line; None if there is none.
-        repairs: the repairs, in the order of the lines.
-        unknown: the first entry of an unknown schema. Such a session is read-only; it can be forked
-            before that entry.
-        is_outdated: whether the log is of version 1 or has entries of an older kind, so that the
-            file has to be rewritten before the first write.
+        header: the header; None if the log has no readable header.
+        repairs: the repairs that were needed, in the order of the lines.
+        unknown: the first entry with an unknown schema; None if all schemas are known. A session
+            with such an entry is read-only, but it can be forked before that entry.
+        is_outdated: whether the log uses version 1 or has entries of an older kind. Then the file
+            has to be rewritten before an entry is added.
     """
 
     header: SessionHeader | None
@@ -108,7 +109,7 @@ class SessionLog:
 
     @property
     def why_read_only(self) -> str | None:
-        """The reason why no entry can be added, as a sentence, or None."""
+        """The reason why the session is read-only, as a sentence; None if entries can be added."""
         if self.header is not None and self.header.version > LOG_VERSION:
             return "This chat was written by a newer version of Strata, so it is only read."
         if self.unknown is not None:
@@ -119,8 +120,23 @@ class SessionLog:
         return None
 
 
+def _restore_images(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the entries with all images restored. The log stores each image only once."""
+    known: dict[str, ImageData] = {}
+    for entry in entries:
+        if not isinstance(entry, SegmentsEntry) or all(s.kind != "image" for s in entry.segments):
+            yield entry
+            continue
+        known |= {s.id: s.image for s in entry.segments if s.image is not None}
+        segments = (
+            replace(s, image=s.image or known.get(s.id)) if s.version is not None else s
+            for s in entry.segments
+        )
+        yield replace(entry, segments=tuple(segments))
+
+
 def read_log(lines: Iterable[Line]) -> SessionLog:
-    """Read the JSON objects of a log, the header included, in order."""
+    """Parse the JSON objects of a session log, in their order and including the header."""
     header: SessionHeader | None = None
     objects: list[Line] = []
     for line in lines:
@@ -133,12 +149,12 @@ def read_log(lines: Iterable[Line]) -> SessionLog:
     for place, line in enumerate(objects):
         reader.read(place, line)
     unknown = next((entry for entry in reader.entries if is_unknown_schema(entry)), None)
-    entries, repairs = tuple(reader.entries), tuple(reader.repairs)
+    entries, repairs = tuple(_restore_images(reader.entries)), tuple(reader.repairs)
     return SessionLog(header, entries, repairs, unknown, is_first or reader.has_old_summaries)
 
 
 def make_log_lines(header: SessionHeader, entries: Iterable[Entry]) -> list[dict[str, object]]:
-    """Return the JSON objects of a log of the current version, the header first."""
+    """Return the JSON objects of a session log in the current version, with the header first."""
     first = header.to_dict() | {"version": LOG_VERSION}
     return [first, *(entry.to_dict() for entry in entries)]
 
@@ -152,7 +168,7 @@ def _read_header(line: Line) -> SessionHeader | None:
 
 @dataclass
 class _Reader:
-    """Reads a log line by line, with references to the lines above."""
+    """A parser that reads a session log line by line, and repairs references to earlier lines."""
 
     is_first_version: bool
     entries: list[Entry] = field(default_factory=list)
@@ -171,7 +187,7 @@ class _Reader:
             self._mend(place, line)
 
     def _is_sound(self, line: Line) -> bool:
-        """Return whether a line needs no repair, as nearly all do."""
+        """Return whether a line needs no repair, which is true of nearly all lines."""
         if self.is_first_version or self.renamed or line.get("type") == COMPACTION:
             return False
         name, parent = line.get("id"), line.get("parentId", MISSING)
@@ -237,14 +253,14 @@ class _Reader:
         return (Repair("parent", str(data["id"]), text),)
 
     def _new_id(self, place: int, line: Line) -> str:
-        """Build an id for a line that is the same at every reading."""
+        """Build an id for a line without one. It is the same each time the log is read."""
         seed = f"{place}\n{compact_json(line)}".encode("utf-8", "surrogatepass")
         while (name := hashlib.sha256(seed).hexdigest()[:8]) in self.known:
             seed += b"+"
         return name
 
     def _as_transform(self, data: Mapping[str, object]) -> dict[str, object]:
-        """Convert a summary entry of an old version to a transform."""
+        """Convert a summary entry from an old log version to a transform entry."""
         operation = {
             "op": "compaction_apply",
             "scope": "cached",
@@ -259,7 +275,10 @@ class _Reader:
         return {**place, **kind, "patch": [operation]}
 
     def _first_kept(self, data: Mapping[str, object]) -> dict[str, object]:
-        """Return the reference to the first message that an old summary kept, or to the first."""
+        """Return the reference to the first message that an old summary kept.
+
+        If that entry is unknown, the reference is to the first message of the log.
+        """
         first, index = data.get("firstKeptEntryId"), data.get("firstKeptEntryIndex")
         if isinstance(index, int) and 0 <= index < len(self.at_place):
             first = next((name for name in self.at_place[index:] if name is not None), None)
@@ -277,7 +296,7 @@ def _name_line(line: Line) -> str:
 
 
 def _rename(data: dict[str, object], renamed: Mapping[str, str]) -> None:
-    """Replace references by the nearest entry above with that id."""
+    """Update an entry's references to earlier entries that were given a new id."""
     for key in _REFERENCES:
         if isinstance(target := data.get(key), str):
             data[key] = renamed.get(target, target)
@@ -291,3 +310,9 @@ def _rename_op(op: object, renamed: Mapping[str, str]) -> object:
         return op
     named = {key: op[key] for key in _OP_REFERENCES if isinstance(op.get(key), str)}
     return {**op, **{key: renamed.get(name, name) for key, name in named.items()}}
+
+
+def describe_unknown_schema(entry: OtherEntry) -> str:
+    """Return a clause for a sentence, which names an entry's unknown `schemaVersion`."""
+    version = compact_json(thaw(entry.data.get("schemaVersion")))
+    return f"Entry {entry.id} has the schemaVersion {version}, which is not known here"

@@ -1,7 +1,8 @@
-"""The tree of a log's entries: paths, branches and siblings.
+"""The tree of a session log's entries: paths, branches and siblings.
 
 A message that was edited or answered again has siblings: messages with the same nearest message
-above. Entries between two messages, such as segments, belong to the branch of the lower message.
+above them. Entries between two messages, such as segments, belong to the branch of the message
+below them.
 """
 
 from collections.abc import Sequence
@@ -12,25 +13,25 @@ from context.log.entries import Entry, LeafEntry, MessageEntry, SegmentsEntry, i
 
 
 class EntryTree:
-    """The immutable tree of a whole log.
+    """The immutable tree of all entries of a session log.
 
-    A missing parent is replaced by the path entry above. If an id occurs twice, the nearest one
-    above counts.
+    An entry with a missing parent follows the path entry before it in the log. If an id occurs
+    twice, a reference means the nearest earlier entry with that id.
     """
 
     def __init__(self, entries: Sequence[Entry], links: "_Links | None" = None) -> None:
         """Link entries to their parents.
 
         Args:
-            entries: the whole log.
-            links: the known links of the first entries, which are reused.
+            entries: all entries of the log.
+            links: the links of the first entries, to be reused; None to link all entries.
         """
         self._entries = entries
         self._links = links or _Links()
         self._links.add(entries[self._links.count :])
 
     def with_entries(self, more: Sequence[Entry]) -> "EntryTree":
-        """Return the tree of a longer log. Only the new entries are linked."""
+        """Return the tree with more entries at the end of the log. Known links are reused."""
         entries, links = (*self._entries, *more), self._links
         is_last = links.count == len(self._entries)
         is_new = is_last and not any(entry.id in links.places for entry in more)
@@ -38,12 +39,15 @@ class EntryTree:
 
     @cached_property
     def leaf(self) -> str | None:
-        """The active leaf: the target of the last `leaf` entry, or a later path entry."""
+        """The id of the active leaf; None if the active path is empty.
+
+        This is the last path entry, or the target of a `leaf` entry after it.
+        """
         at = self._leaf()
         return None if at is None else self._entries[at].id
 
     def path(self, leaf: str | None = None) -> tuple[Entry, ...]:
-        """Return the path entries from the root to a leaf, by default to the active one.
+        """Return the path entries from the root to a leaf, by default to the active leaf.
 
         Raises:
             UnknownEntry: when `leaf` is not a path entry of the log.
@@ -56,12 +60,12 @@ class EntryTree:
         return tuple(reversed(path))
 
     def message_above(self, entry_id: str) -> str | None:
-        """Return the nearest message that an entry of the tree follows."""
+        """Return the id of the nearest message above an entry; None if no message is above it."""
         at = self._message_above(self._position(entry_id))
         return None if at is None else self._entries[at].id
 
     def children(self, message_id: str | None) -> tuple[MessageEntry, ...]:
-        """Return the messages whose nearest message above is a given one, in log order.
+        """Return the messages whose nearest message above is the given one, in log order.
 
         For `None` these are the first messages of the session.
         """
@@ -69,19 +73,21 @@ class EntryTree:
         return tuple(self._message(child) for child in self._children.get(at, ()))
 
     def siblings(self, message_id: str) -> tuple[MessageEntry, ...]:
-        """Return a message and its alternatives, in the order of the log."""
+        """Return a message and its alternatives, in log order."""
         above = self._message_above(self._position(message_id))
         return tuple(self._message(child) for child in self._children.get(above, ()))
 
     def newest_leaf(self, entry_id: str) -> str:
-        """Return the last entry of the log below an entry, which is the end of its branch."""
+        """Return the id of the newest entry at or below an entry: the end of its branch."""
         return self._entries[self._newest[self._position(entry_id)]].id
 
     def branch_point(self, message_id: str) -> str | None:
-        """Return the entry that an alternative to a message has to follow, or `None` for the root.
+        """Return the id of the entry that an alternative to a message must follow.
 
-        Segments before a user message belong to it, segments after it to each answer. An answer is
-        replaced from its first message on, tool calls included.
+        The result is None for an alternative at the root of the tree.
+
+        Segments before a user message belong to that message. Segments after it belong to all of
+        its answers. An alternative to an answer replaces its first message and all that follow.
         """
         at = self._position(message_id)
         if self._role(at) != "user":
@@ -93,10 +99,10 @@ class EntryTree:
         return None if above is None else self._entries[above].id
 
     def answer_point(self, user_message_id: str) -> str:
-        """Return the entry that another answer to a user message has to follow.
+        """Return the id of the entry that another answer to a user message must follow.
 
-        This is the last entry before the newest answer, or, without an answer, the last entry of
-        the user message.
+        This is the last entry before the newest answer. If there is no answer, it is the newest
+        entry at or below the user message.
         """
         after = self.children(user_message_id)
         answers = [message for message in after if message.message.role != "user"]
@@ -125,7 +131,7 @@ class EntryTree:
         return at
 
     def _find(self, entry_id: str) -> int | None:
-        """Return the position of a path entry, or None for an entry that only a longer log has."""
+        """Return the position of a path entry; None if this tree does not have the entry."""
         at = self._links.positions.get(entry_id)
         return at if at is not None and at < len(self._entries) else None
 
@@ -180,13 +186,15 @@ class EntryTree:
 
 
 class _Links:
-    """The parents of entries, shared by trees with a common beginning. They only grow, at the end.
+    """The links of entries to their parents. Trees with the same first entries share them.
+
+    Links are only added, never changed.
 
     Attributes:
         count: the number of linked entries.
-        positions: the positions of the path entries, by their ids.
-        parents: the position of the parent of each path entry.
-        places: the position of the path entry that an entry is, or is attached to.
+        positions: the position of each path entry, by its id.
+        parents: the position of each path entry's parent, by the entry's own position.
+        places: the position of each path entry, and of the parent of each other entry, by its id.
     """
 
     def __init__(self) -> None:
@@ -197,7 +205,7 @@ class _Links:
         self._above: int | None = None
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Link entries that follow the linked ones."""
+        """Link the next entries of the log to their parents."""
         places = self.places
         for at, entry in enumerate(entries, self.count):
             above, name = self._above, entry.parent_id

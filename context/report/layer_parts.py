@@ -1,4 +1,4 @@
-"""List the parts of layers without segments: tools, parts of the instructions, turns.
+"""List the parts of those layers that have no segments: tools, instructions, turns.
 
 Source: "Context Envelope and Hooks", "/context".
 """
@@ -19,12 +19,12 @@ PartKind = Literal["tool", "instructions", "summary", "turn", "turns", "messages
 
 @dataclass(frozen=True, slots=True)
 class LayerPart:
-    """One part of a layer in the report.
+    """One part of a layer in a context report, such as a tool or a turn.
 
     Attributes:
         name: the name of a tool or of a part of the instructions; else empty.
         entry: the id of a turn's user message; None for other parts.
-        turns: the number of turns in the part.
+        turns: the number of turns in the part; 0 for a part that is not a turn.
     """
 
     kind: PartKind
@@ -34,7 +34,7 @@ class LayerPart:
     turns: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        """Return the part as JSON."""
+        """Return the part as a JSON object."""
         return {
             "kind": self.kind,
             "name": self.name,
@@ -45,9 +45,9 @@ class LayerPart:
 
 
 def list_layer_parts(draft: RequestDraft) -> Mapping[Layer, tuple[LayerPart, ...]]:
-    """Return the parts of T, L1 and L4, in the order of the wire.
+    """Return the parts of T, L1 and L4, in the order in which they are sent.
 
-    The newest turns are listed one by one, the older ones together.
+    The newest turns are listed one by one. All older turns together are one part.
     """
     before = draft.preamble
     tools = (LayerPart("tool", size, name) for name, size in before.tool_sizes)
@@ -78,8 +78,9 @@ def _describe_turn(history: TurnList, at: int) -> LayerPart:
 
 
 def _count_tokens(history: TurnList, start: int, stop: int) -> int:
-    """Count the tokens of a range of turns in their place.
+    """Count the tokens that a range of turns adds at its position in the history.
 
-    Merging with the turn before saves tokens.
+    Counted alone, the range could have more tokens, because its first message may be merged with
+    the turn before it.
     """
     return history[:stop].tokens - history[:start].tokens

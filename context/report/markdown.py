@@ -1,6 +1,6 @@
-"""Render a report, and its request, as Markdown.
+"""Render a context report, and the request that it describes, as Markdown.
 
-Both are read from their JSON, so that a stored report reads like a fresh one.
+Both are rendered from their JSON, so that a stored report looks the same as a new one.
 """
 
 import json
@@ -30,7 +30,7 @@ Json = Mapping[str, Any]
 
 
 def report_markdown(context: Json) -> str:
-    """Render the layer table of a report, with everything left out.
+    """Render the layer table of a report, and below it a list of what was left out.
 
     Args:
         context: the JSON of a `ContextReport`.
@@ -47,11 +47,11 @@ def report_markdown(context: Json) -> str:
 
 
 def envelope_markdown(context: Json, body: Json) -> str:
-    """Render a whole request, after its layer table.
+    """Render a whole request, with its layer table first.
 
     Args:
         context: the JSON of a `ContextReport`, with the session's `ephemeral_log` added.
-        body: the neutral form of the request.
+        body: the provider-neutral form of the request.
     """
     messages = body["messages"]
     cached = len(messages) - int(context.get("uncached", 0))
@@ -73,7 +73,7 @@ def envelope_markdown(context: Json, body: Json) -> str:
 
 
 def short_count(tokens: int) -> str:
-    """Return a count as `950`, `48.2k` or `3m`."""
+    """Format a number of tokens briefly, such as `950`, `48.2k` or `3m`."""
     if tokens < 1_000:
         return str(tokens)
     if tokens < 999_950:
@@ -135,7 +135,7 @@ def _left_out(context: Json) -> str:
 
 
 def _describe_shortened(context: Json) -> Iterable[str]:
-    """Yield lines about shortened old messages: markers, and the last summary."""
+    """Yield lines about shortened old messages: how many are trimmed, and the last compaction."""
     if trimmed := context.get("trimmed"):
         sizes = _change(trimmed["tokens_before"], trimmed["tokens_after"])
         yield f"- trimmed: {_plural(trimmed['messages'], 'message')} ({sizes})"
@@ -150,7 +150,7 @@ def _describe_shortened(context: Json) -> Iterable[str]:
 def _change(before: int | None, after: int | None) -> str:
     """Format the sizes before and after a change.
 
-    Older logs do not store them: the text is empty then.
+    The text is empty for older logs, which do not store these sizes.
     """
     if before is None or after is None:
         return ""
@@ -169,7 +169,7 @@ def _ephemerals(context: Json) -> str:
 
 
 def _system(compiled: str, parts: Sequence[Json]) -> str:
-    """Render the system message part by part, or whole if its parts are not known."""
+    """Render the system message part by part, or as one block if its parts are not known."""
     if sum(part["chars"] for part in parts) != len(compiled):
         return _fence(compiled)
     shown, start = [], 0

@@ -1,4 +1,4 @@
-"""The report of a request: its content, everything left out, and the reasons, as JSON."""
+"""The context report of a request: its content, what was left out, and why."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class LayerUse:
 
     Attributes:
         cached: whether the layer was reused from the previous request.
-        items: the number of its tools, parts, turns, segments or messages.
+        items: the number of tools, system parts, turns, segments or messages on the layer.
     """
 
     tokens: int = 0
@@ -30,13 +30,13 @@ class LayerUse:
     items: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        """Return the layer as JSON."""
+        """Return the size of the layer as a JSON object."""
         return {"tokens": self.tokens, "cached": self.cached, "items": self.items}
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentUse:
-    """The use of one segment in a request: sent, shortened or left out."""
+    """What a request does with one segment: send it, shorten it or leave it out."""
 
     segment: Segment
     tokens: int
@@ -45,7 +45,7 @@ class SegmentUse:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the use of the segment as JSON."""
+        """Return the use of the segment as a JSON object."""
         segment = self.segment
         return {
             "id": segment.id,
@@ -67,10 +67,11 @@ class LeftOut:
     """Content that a request leaves out, with the reason.
 
     Attributes:
-        entries: ids of log entries, or of segments on the layers that hold those.
-        turns: the number of whole turns; 0 for other content.
-        reason: `room`, `tail`, `share`, `budget`, `work`, `shortened`, `gone`, `excluded` or
-            `history_guarantee_broken`.
+        entries: the ids of the log entries, the ids of the segments, or the names of the tools that
+            are left out.
+        turns: the number of whole turns that are left out; 0 for other content.
+        reason: `room`, `tail`, `share`, `budget`, `work`, `shortened`, `gone`, `excluded`, `unseen`
+            or `history_guarantee_broken`.
     """
 
     layer: Layer
@@ -80,7 +81,7 @@ class LeftOut:
     reason: str
 
     def to_dict(self) -> dict[str, object]:
-        """Return the left-out content as JSON."""
+        """Return the record of the left-out content as a JSON object."""
         return {
             "layer": str(self.layer),
             "entries": list(self.entries),
@@ -92,12 +93,13 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The comparison of this request's prefix with the previous request on its path.
+    """The comparison of a request's prefix with that of the previous request on its path.
 
     Attributes:
-        hash: the hash of tools, instructions and history, in the order of the wire.
-        tokens_reused: the tokens of the common prefix.
-        changed: whether the earlier prefix was changed and not only extended; then with reasons.
+        hash: the hash of tools, instructions and history, in the order in which they are sent.
+        tokens_reused: the number of tokens of the common prefix.
+        changed: whether the earlier prefix was changed, and not only extended.
+        reasons: the reasons for the change; empty if nothing was changed.
     """
 
     hash: str
@@ -106,7 +108,7 @@ class Prefix:
     reasons: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return the comparison as JSON."""
+        """Return the comparison as a JSON object."""
         return {
             "hash": self.hash,
             "tokens_reused": self.tokens_reused,
@@ -123,8 +125,8 @@ class Actions:
         trim: whether a trim was stored.
         compact: whether a compaction was stored: a summary, or cleared results.
         block: whether the compaction was needed before a user message could be accepted.
-        warnings: one sentence for each failure.
-        compaction: the figures of the compaction, as JSON.
+        warnings: one sentence for each summary that failed.
+        compaction: the result of the compaction, as JSON; None if nothing was compacted.
     """
 
     trim: bool = False
@@ -136,11 +138,13 @@ class Actions:
 
 @dataclass(frozen=True, slots=True)
 class TrimSummary:
-    """The extent of the trims in a request.
+    """The effect of trimming on the messages of a request.
 
     Attributes:
-        up_to_entry: the first entry that stays as it is.
+        up_to_entry: the id of the first entry that stays unchanged.
         messages: the number of shortened messages.
+        tokens_before: the number of tokens of these messages in full.
+        tokens_after: the number of tokens of these messages as they are sent.
     """
 
     up_to_entry: str
@@ -149,7 +153,7 @@ class TrimSummary:
     tokens_after: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return the summary as JSON."""
+        """Return the effect of trimming as a JSON object."""
         return {
             "up_to_entry": self.up_to_entry,
             "messages": self.messages,
@@ -160,10 +164,10 @@ class TrimSummary:
 
 @dataclass(frozen=True, slots=True)
 class PinUse:
-    """A pinned item, wherever it is in the request.
+    """A pinned item with its number of tokens. It is sent either in its own turn or on L2.
 
     Attributes:
-        target: the id of the message or the segment.
+        target: the id of the pinned message or segment.
     """
 
     target: str
@@ -172,7 +176,7 @@ class PinUse:
     tokens: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return the pin as JSON."""
+        """Return the pinned item as a JSON object."""
         return {
             "target": self.target,
             "kind": self.kind,
@@ -183,20 +187,23 @@ class PinUse:
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """The report of one request.
+    """The context report of one request: its content, what was left out, and why.
 
     Attributes:
-        ephemerals: the number of messages added to this request alone.
-        offloaded: the offloaded results whose stubs are in the request.
-        compactions: the compactions of the path, as JSON.
+        guard: the names of the budget guard's steps that changed the request, in order.
+        dropped: the records of everything that was left out.
+        cached_tokens: the number of input tokens that the provider reported as cached.
+        ephemerals: the number of messages that hooks added to this request alone.
+        offloaded: the offloaded tool results whose stubs are in the request.
+        compactions: all compactions on the path, as JSON.
         transforms: the stored transforms that were replayed, as JSON.
         system_parts: the name of each part of the system message, and its number of characters.
-        parts: the parts of layers without segments.
+        parts: the parts of the layers that have no segments.
         has_uncached: whether the last message belongs to this request alone.
-        pins: all pins of the path, in order.
-        policy: the fractions of the budget at which to trim, compact and block.
+        pins: all pinned items of the path, in order.
+        policy: the fractions of the budget above which to trim, compact or block.
         auto_compact: whether old turns are summarised automatically.
-        instruction_tokens: the tokens of L1 written by the user, the vault or the project.
+        instruction_tokens: the number of L1 tokens in instructions that come from notes.
     """
 
     session: str | None
@@ -230,7 +237,7 @@ class ContextReport:
 
     @property
     def components(self) -> ContextBudget:
-        """The tokens of the request by component. The effective window is the budget.
+        """The number of tokens of the request by component. The effective window is the budget.
 
         Source: "Context Management Enhancements", 1.
         """
@@ -248,21 +255,21 @@ class ContextReport:
 
     @property
     def budget(self) -> int:
-        """The maximum tokens of the request."""
+        """The maximum number of tokens of the request."""
         return self.components.effective_window
 
     @property
     def used(self) -> int:
-        """The tokens of all layers together."""
+        """The number of tokens of all layers together."""
         return self.components.used_tokens
 
     @property
     def fraction(self) -> float:
-        """The used share of the budget; 1.0 where there is no budget."""
+        """The used fraction of the budget; 1.0 if the budget is zero."""
         return self.components.used_percentage
 
     def to_dict(self) -> dict[str, object]:
-        """Return the report as JSON, with every documented field."""
+        """Return the report as a JSON object with every documented field."""
         return {
             "session": self.session,
             "when": self.when,

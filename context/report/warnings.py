@@ -1,8 +1,8 @@
 """Warnings about attachments that a request holds only in part, or not at all.
 
-The warnings are built from the rows of the report, so that they agree with it in every mode: an
-attachment may be too large for its share and be searched instead, and the guard may shorten or
-leave out segments that do not fit.
+An attachment that is too large for its share of the budget is searched instead of sent whole, and
+the guard may shorten or leave out segments that do not fit. The warnings are built from the rows of
+the context report, so that they always agree with it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from context.layers import Layer, name_lines
 from context.report.report import SegmentUse
 
 SHARE: Final = "share"
+UNSEEN: Final = "unseen"  # an image, of which the chain warns in its own words
 MOST_NAMED: Final = 2  # the number of attachments that get a sentence each
 _WAY_OUT: Final = "Attach less, or raise autoCompactThreshold."
 
@@ -19,16 +20,16 @@ _WAY_OUT: Final = "Attach less, or raise autoCompactThreshold."
 def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
     """Build a sentence for each attachment of a turn that is not sent whole.
 
-    More than two attachments with the same fate share one sentence.
+    If more than two attachments need the same warning, they share one sentence.
 
     Args:
-        uses: the rows of the report.
+        uses: the rows of the context report, one for each segment.
     """
     attached = [u for u in uses if u.segment.layer is Layer.L3 and not u.segment.is_retrieved]
     kept = [use for use in attached if use.state != "dropped"]
     parted = {use.segment.source for use in attached if use.segment.whole_tokens is not None}
-    gone = [use for use in attached if use.state == "dropped"]
-    notes = [use for use in gone if use.segment.kind != "selection"]
+    gone = [use for use in attached if use.state == "dropped" and use.reason != UNSEEN]
+    notes = [use for use in gone if not use.segment.is_whole]
     parted |= {use.segment.source for use in notes if use.reason == SHARE}
     lost = [u for u in gone if u not in notes or u.segment.source not in parted]
     cut = [u for u in kept if u.state == "shrunk" and u.segment.whole_tokens is None]
@@ -36,7 +37,7 @@ def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
 
 
 def _warn_of_searched(attached: Sequence[SegmentUse], parted: set[str]) -> Iterator[str]:
-    """Yield sentences about searched attachments, with the number of passages sent."""
+    """Yield sentences about searched attachments, with the number of passages that are sent."""
     sizes = {u.segment.source: u.original_tokens for u in attached if u.segment.source in parted}
     passages = dict.fromkeys(sizes, 0)
     is_looked_up = True

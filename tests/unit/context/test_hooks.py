@@ -237,3 +237,14 @@ def test_what_is_registered_without_an_error_stays():
     with hooks.all_or_nothing():
         hooks.on("message", redact)
     assert hooks.has("message")
+
+
+def test_the_last_hook_with_a_label_names_the_answer():
+    first, last = ContextResult(label="one"), ContextResult(label=" two \n words ")
+    ran = run(registry(lambda _: first, lambda _: last, lambda _: ContextResult()), "turn_end")
+    assert (ran.label, ran.transforms) == ("two words", ())
+    assert run(registry(marker)).label is None
+    with pytest.raises(HookPatchError, match="only a turn_end hook may set a label"):
+        run(registry(lambda _: first))
+    with pytest.raises(HookPatchError, match="its label is not text"):
+        run(registry(lambda _: ContextResult(label=5)), "turn_end")

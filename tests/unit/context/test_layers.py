@@ -46,6 +46,25 @@ def test_what_a_segment_does_not_have_is_not_rendered():
     assert segment.render() == '<source path="n.md">\nText\n</source>'
 
 
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("Every night at 02:30. ^schedule", "Every night at 02:30."),
+        ("| a | b |\n\n^table-1\n\nMore.", "| a | b |\n\n\n\nMore."),
+        ("Click ![[lucide-plus.svg#icon]] to add.", "Click to add."),
+        ("See ![[photo.JPG|200]]", "See"),
+        ("![[Home server#^schedule]]", "![[Home server#^schedule]]"),
+        ("2 ^10 is x ^2 y", "2 ^10 is x ^2 y"),
+        ("```sh\ngit log main ^topic\n```\nDone. ^end", "```sh\ngit log main ^topic\n```\nDone."),
+    ],
+)
+@pytest.mark.parametrize("layer", [Layer.L2, Layer.L3])
+def test_block_ids_and_images_are_not_sent(text, sent, layer):
+    segment = passage(1, text, layer=layer)
+    assert segment.raw_content == text
+    assert segment.render() == passage(1, sent, layer=layer).render()
+
+
 def test_segments_are_rendered_in_their_order():
     first, second = passage(1, "a"), passage(2, "b")
     assert render_segments([second, first]) == f"{second.render()}\n{first.render()}"

@@ -1,5 +1,6 @@
 """What earlier turns left behind, on the wire of a later one."""
 
+import json
 from dataclasses import dataclass, field, replace
 
 from hypothesis import given, settings
@@ -7,10 +8,12 @@ from hypothesis import strategies as st
 
 from context.assemble.attachments import CurrentSource
 from context.assemble.inputs import Ports
-from context.layers import Layer, Segment
+from context.layers import ImageData, Layer, Segment
 from context.log.entries import SegmentsEntry
-from context.messages import ToolDefinition
+from context.log.parse import read_log
+from context.messages import ImagePart, TextPart, ToolDefinition
 from context.pipeline import prepare
+from context.tokens import count_message
 from tests.support.chats import TIME, Chat, passage
 
 LONG = "# One\n" + "First sentence. " * 300 + "\n# Two\n" + "Second sentence. " * 300
@@ -313,3 +316,75 @@ def test_l2_keeps_to_its_share_and_everything_is_named(turns, threshold):
         }
         assert {use.segment.id for use in report.segments} - sent <= out
         known |= {segment.source for segment in on(prepared, Layer.L3)}
+
+
+IMAGE = ImageData("image/png", "aGk=")
+
+
+def image(source="pic.png", **fields):
+    return note(
+        source, "[image, 4 × 3 pixels; it follows this text]", "image", image=IMAGE, **fields
+    )
+
+
+def parts_of(prepared):
+    return [
+        part if isinstance(part, ImagePart) else part.text.split("\n")[0]
+        for part in prepared.messages[-1].content
+    ]
+
+
+def test_an_image_follows_the_text_of_its_layer_and_stays_whole_on_l2():
+    attaching = Attaching()
+    first = attaching.ask(note("a.md"), image())
+    shown = ImagePart("image/png", "aGk=")
+    assert parts_of(first) == ['<source path="a.md">', shown, "Why?"]
+    before = first.report.layers[Layer.L3].tokens
+    second = attaching.ask(note("b.md"))
+    names = ['<prior_context source="a.md" type="note">', shown, '<source path="b.md">', "Why?"]
+    assert parts_of(second) == names
+    assert before >= 2_000
+    assert second.report.layers[Layer.L2].tokens >= 2_000
+    assert [use.state for use in second.report.segments] == ["compacted", "full", "full"]
+
+
+def test_the_tokens_of_a_tail_with_images_are_those_of_its_message():
+    attaching = Attaching()
+    prepared = attaching.ask(image(), image("b.png"))
+    tail = prepared.draft.tail
+    assert tail.total == count_message(tail.message, tail.counter)
+
+
+def test_an_image_is_not_sent_again_when_it_is_gone_or_the_model_does_not_see_it():
+    attaching = Attaching()
+    attaching.ask(image())
+    lines = {
+        "gone": "[This image is no longer there.]",
+        "excluded": "[This image is now excluded and is not read any more.]",
+        "unseen": "[This image is not sent, because the model does not see images.]",
+    }
+    for state, line in lines.items():
+        attaching.vault.now["pic.png"] = CurrentSource(state)
+        prepared = attaching.ask()
+        (text, typed) = prepared.messages[-1].content
+        assert isinstance(typed, TextPart)
+        assert line in text.text
+        (use,) = prepared.report.segments
+        assert (use.state, use.reason, use.tokens) == ("dropped", state, 0)
+    attaching.vault.now.clear()
+    assert ImagePart("image/png", "aGk=") in attaching.ask().messages[-1].content
+
+
+def test_the_log_has_an_image_once_and_reads_it_back_everywhere():
+    attaching = Attaching()
+    attaching.ask(image())
+    attaching.ask()
+    attaching.ask()
+    lines = [entry.to_dict() for entry in attaching.chat.path]
+    assert json.dumps(lines).count("aGk=") == 1
+    read, written = (
+        [entry.segments for entry in path if isinstance(entry, SegmentsEntry)]
+        for path in (read_log(lines).entries, attaching.chat.path)
+    )
+    assert read == written
+    assert [segment.image for (segment,) in read] == [IMAGE] * 3
