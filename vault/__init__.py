@@ -1,32 +1,32 @@
 """The notes in a folder, and the index that makes them searchable.
 
-`index.VaultIndex` is the face to the packages above. One update runs from top to bottom:
+`index.VaultIndex` is the public interface of this package. An index update runs top to bottom:
 
-    scan                    names and attributes of the folder; no note is opened
+    scan                    names and attributes of the files; no note is opened
     notes                   bytes → text → structure; PDF, HTML and Word files in a child process
-    embedding.chunking      structure → passages of at most 256 tokens, with lines of the file
+    embedding.chunking      structure → passages of at most 256 tokens, with their line numbers
     records                 notes, passages, keywords, links and tags → the catalog
-    indexing.embed          texts without a vector → vectors, by the hash of the text
+    indexing.embed          texts without a vector → vectors, keyed by the hash of the text
     vectors                 the same vectors → Chroma, in a child process or on a server
 
-A search goes the other way: `search` parses the query, ranks passages by keywords and vectors,
-fuses and boosts the scores, and checks the passages against the notes on the disk.
+All notes are read before the first is embedded. A search uses the results: `search` parses the
+query, ranks passages, boosts their scores, and checks the passages against the notes on disk.
 
-    access          the notes that a model may read
+    access          the notes a model may read (private marks: notes.properties, notes.inline)
     catalog         the SQLite database of an index; migrations: its schema
-    edits           edits of notes: planned, journaled, applied, undone
+    coverage        how many notes can be searched by words and by meaning so far
+    edits           edits to notes: planned, journaled, applied, undone
     embedder        the child process that embeds; embed_worker: its entry point
     embedding_versions  the vectors of two embedding models, kept at the same time
     errors, options, paths  the errors; the user's options; opening files, inside the vault only
-    exclude         the rules that exclude notes: patterns, and Obsidian's "Excluded files"
+    exclude         the rules that exclude notes: patterns (`rules`), Obsidian's "Excluded files"
     index           `VaultIndex`; open_index: opens, locks and repairs an index
     indexing        updates of an index: indexer, throttle, watcher, status
-    search          searching, listing, related notes, explanations
+    search          searching, listing, related notes; ranking: the order; quotes: quoted answers
     vectors         the vector store; vector_worker: its entry point
     workers         child processes and their messages
 
-A renamed or moved note is recognised in `records`: `RemovedNotes.take` matches a new file with a
-removed note of the same content, and `Records.rename` changes the path. Nothing is embedded again.
+A moved note is recognised by its content (`records.RemovedNotes`), and not embedded again.
 
 May import: resources and third parties; sqlite3 in `catalog` and `migrations` alone, chromadb in
 `vector_worker`, sentence-transformers and torch in `embed_worker`.
@@ -36,6 +36,6 @@ Always true:
 - The catalog is the source of the index; Chroma can be deleted at any time.
 - Equal texts are embedded once. Committed work is never repeated.
 - A query is only compared with vectors of the model that encoded it.
-- An unmounted folder removes no note from the index. Private and excluded notes are not stored.
-- One process owns an index, by file lock; others only read. A damaged catalog is replaced.
+- If the folder is not mounted, no note is removed. Private and excluded notes are not stored.
+- One process owns an index, holding a file lock; others only read. A damaged catalog is replaced.
 """

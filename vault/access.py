@@ -1,4 +1,4 @@
-"""Read notes only if they may be given to a model: none that is excluded or private."""
+"""Read notes for a language model, and refuse excluded and private ones."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault.errors import NoteExcluded, NoteUnreadable, VaultError
 from vault.exclude.rules import ExcludeRules
-from vault.notes.kinds import is_readable_kind
+from vault.notes.kinds import IMAGE, is_readable_kind
 from vault.notes.markdown import Document
 from vault.notes.note import Note, parse_note, read_bytes
 from vault.paths import printable, safe_path
@@ -14,6 +14,7 @@ from vault.scan import scan, scan_paths
 
 if TYPE_CHECKING:
     from vault.records import FileRow
+    from vault.scan import FileStat
 
 __all__ = [
     "filter_allowed",
@@ -21,6 +22,7 @@ __all__ = [
     "list_allowed_notes",
     "parse_allowed",
     "read_allowed",
+    "read_allowed_image",
     "read_as_tool",
 ]
 
@@ -31,7 +33,7 @@ HIDDEN = "a file whose name begins with a dot"
 def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
     """Read a note that may be given to a model.
 
-    Links are resolved before the rules are checked, so that a link cannot bypass a rule.
+    Symbolic links are resolved before the rules are checked, so that a link cannot bypass a rule.
 
     Raises:
         NoteExcluded: a rule or the note's own private mark excludes it.
@@ -42,7 +44,7 @@ def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
 
 
 def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
-    """Read a note for a tool call of the model; only kinds of files that are indexed are allowed.
+    """Read a note for the model's tool call; only kinds of files that are indexed are allowed.
 
     Keys and passwords are usually stored in other kinds of files, or in files whose names begin
     with a dot. A model gets such a file only if the user attaches it.
@@ -68,34 +70,58 @@ def is_hidden(path: str) -> bool:
 
 
 def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[Note, Document]:
-    """Read a note and its structure like `read_allowed`, which also lists the errors raised."""
-    rules = ExcludeRules.load(root, exclude)
-    real = safe_path(root, path).relative_to(root.resolve()).as_posix()
-    for name in (path, real):
-        if (rule := rules.find_rule_on_path(name)) is not None:
-            raise NoteExcluded(printable(path), rule)
+    """Read a note and parse its structure, raising the same errors as `read_allowed`."""
+    _refuse_excluded(root, path, exclude)
     note, document = parse_note(printable(path), read_bytes(root, path))
     if note.is_private:
         raise NoteExcluded(printable(path), PRIVATE)
     return note, document
 
 
+def read_allowed_image(root: Path, path: str, exclude: Sequence[str] = ()) -> bytes:
+    """Read the bytes of an image that may be given to a model.
+
+    Raises:
+        NoteExcluded: a rule excludes the image.
+        UnsafePath: the path leads out of the vault.
+        NoteUnreadable: the file is missing or too large.
+    """
+    _refuse_excluded(root, path, exclude)
+    return read_bytes(root, path, IMAGE)
+
+
+def _refuse_excluded(root: Path, path: str, exclude: Sequence[str]) -> None:
+    """Raise `NoteExcluded` if a rule excludes a file's path, or the target of a link."""
+    rules = ExcludeRules.load(root, exclude)
+    real = safe_path(root, path).relative_to(root.resolve()).as_posix()
+    for name in (path, real):
+        if (rule := rules.find_rule_on_path(name)) is not None:
+            raise NoteExcluded(printable(path), rule)
+
+
 def filter_allowed(
     root: Path, known: "Mapping[str, FileRow]", exclude: Sequence[str] = ()
 ) -> frozenset[str]:
-    """Return the indexed notes that no rule excludes at present; only changed notes are read.
+    """Return the indexed notes that may be given to a model now.
+
+    Only notes that changed since they were indexed are read again.
 
     Args:
         root: the vault's folder.
-        known: the index's record of each note, by path.
+        known: the index's file record of each note, by path.
         exclude: patterns as in a `.gitignore`.
     """
     there = (scan_paths(root, exclude, known) or scan(root, exclude)).files
     return frozenset(
         path
         for path, row in known.items()
-        if path in there and (not row.differs(there[path]) or _is_allowed(root, path, exclude))
+        if path in there and (_is_unchanged(row, there[path]) or _is_allowed(root, path, exclude))
     )
+
+
+def _is_unchanged(row: "FileRow", stat: "FileStat") -> bool:
+    """Return whether a note is as it was indexed; private notes have a record but no index."""
+    return row.state == "indexed" and not row.differs(stat)
 
 
 def _is_allowed(root: Path, path: str, exclude: Sequence[str]) -> bool:
@@ -107,7 +133,7 @@ def _is_allowed(root: Path, path: str, exclude: Sequence[str]) -> bool:
 
 
 def list_allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the paths of the notes below a folder that no rule excludes, sorted.
+    """Return the sorted paths of all notes below a folder, except those that a rule excludes.
 
     Args:
         root: the vault's folder.

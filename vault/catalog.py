@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from vault.embedding.chunking import CHUNKER_VERSION, build_embedded_text
 from vault.errors import IndexDamaged, IndexUnusable
-from vault.migrations import MIGRATIONS, find_damage, migrate, schema_version
+from vault.migrations import MIGRATIONS, add_vocabulary, find_damage, migrate, schema_version
 from vault.notes.keywords import WORDS_VERSION
 from vault.scan import FileStat
 
@@ -28,7 +28,8 @@ VectorTable = Literal["vectors", "spare_vectors"]
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
 CATALOG_FILE = "catalog.db"
 FINGERPRINT = "fingerprint"  # of the folder, from the last run that completed all work
-UNFINISHED = "unfinished"  # set while a full run has notes to index, also if it was stopped
+UNFINISHED = "unfinished"  # the number of notes in the folder, until all of them were read
+VECTORLESS = "vectorless"  # set while passages may lack vectors, also if the run was stopped
 _BUSY_S = 30.0
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG})
 # SQLite's errors for a damaged schema; errors beginning with `fts5:` are about a query.
@@ -53,10 +54,10 @@ class Catalog:
     """
 
     def __init__(self, path: Path, *, is_writable: bool):
-        """Open the catalog; if it is writable, create it if missing and replace it if damaged.
+        """Open the catalog. A writable catalog is created if missing, and replaced if damaged.
 
         Raises:
-            IndexUnusable: it cannot be opened, or was made by another version of Strata.
+            IndexUnusable: the catalog cannot be opened, or another version of Strata made it.
         """
         self.path = path
         self.is_writable = is_writable
@@ -78,7 +79,7 @@ class Catalog:
 
     @property
     def is_new(self) -> bool:
-        """Whether the catalog is empty: it has no schema or no stamp yet."""
+        """Whether the catalog is empty, that is, has no schema or no version stamp yet."""
         if self.rows("PRAGMA user_version")[0][0] == 0:
             return True
         return not self.rows("SELECT 1 FROM meta LIMIT 1")
@@ -104,7 +105,7 @@ class Catalog:
         return str(found[0][0]) if found else None
 
     def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
-        """List one passage for each text without a vector: its id, tokens and file id."""
+        """List one passage for each text without a vector: its id, number of tokens, file id."""
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
@@ -113,7 +114,7 @@ class Catalog:
     def list_unembedded_among(
         self, paths: Collection[str], table: VectorTable = "vectors"
     ) -> list[Row]:
-        """List the same as `list_unembedded`, but only for the given notes."""
+        """List one passage for each text without a vector, in the given notes only."""
         return self.rows(
             "SELECT min(chunks.id), tokens, file_id"  # noqa: S608 - a name of ours
             " FROM chunks JOIN files ON files.id = file_id"
@@ -130,7 +131,7 @@ class Catalog:
         return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
 
     def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
-        """Read the hash and the embedded text of passages; missing passages are left out."""
+        """Return the hash and the embedded text of each passage; missing ones are left out."""
         return [
             (bytes(row[0]), build_embedded_text(row[1], row[2]))
             for row in self.rows(
@@ -189,13 +190,13 @@ class Catalog:
     def add_vectors(
         self, hashes: Sequence[bytes], vectors: Sequence[bytes], table: VectorTable = "vectors"
     ) -> None:
-        """Store the vectors of texts, given as float32 bytes."""
+        """Store vectors, given as float32 bytes, under the hashes of their texts."""
         pairs = list(zip(hashes, vectors, strict=True))
         statement = f"INSERT OR IGNORE INTO {table} (hash, vector) VALUES (?, ?)"  # noqa: S608
         self.run_many(statement, pairs)
 
     def drop_unused_vectors(self) -> int:
-        """Delete the vectors of texts that are in no note any more, and return their number."""
+        """Delete vectors whose text is no longer in any note, and return their number."""
         unused = "WHERE hash NOT IN (SELECT hash FROM chunks)"
         self.run(f"DELETE FROM spare_vectors {unused}")  # noqa: S608 - words of ours
         dropped = self.run(f"DELETE FROM vectors {unused}").rowcount  # noqa: S608
@@ -204,7 +205,7 @@ class Catalog:
         return dropped
 
     def mark_vectors_changed(self) -> None:
-        """Make every in-memory cache of the vectors reload them."""
+        """Make every in-memory cache of vectors reload its content."""
         self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def clear(self) -> None:
@@ -227,6 +228,8 @@ class Catalog:
     def _forget_files(self) -> None:
         self.run("DELETE FROM files")
         self.run("INSERT INTO words (words) VALUES ('delete-all')")
+        self.run("INSERT INTO note_words (note_words) VALUES ('delete-all')")
+        self.run("DELETE FROM meta WHERE key = 'ranking'")
 
     def _require_writer(self) -> sqlite3.Connection:
         if self._writer is None:
@@ -275,7 +278,7 @@ class Catalog:
             )
 
     def _check_stamp(self) -> None:
-        """Empty a catalog filled by another version of the chunker or the keyword index."""
+        """Empty a catalog made by another version; raise `IndexUnusable` if it is read-only."""
         if self.is_new and not self.is_writable:
             return
         version = self.rows("PRAGMA user_version")[0][0]
@@ -302,9 +305,9 @@ class Catalog:
         )
 
     def _refuse_damaged(self, said: str) -> None:
-        """Raise `IndexDamaged` unless a check returned "ok".
+        """Raise `IndexDamaged` unless a damage check returned "ok".
 
-        This comes before other checks, since the version number itself may be damaged.
+        Damage is checked before the version is compared, since the version itself may be damaged.
         """
         if said != "ok":
             raise self._damage_error(said)
@@ -319,7 +322,7 @@ class Catalog:
         with self._lock:
             if self._is_closed:
                 raise IndexUnusable("The index was closed while it was in use.")
-            return self._idle.pop() if self._idle else self._connect()
+            return self._idle.pop() if self._idle else add_vocabulary(self._connect())
 
     def _give_back(self, reader: sqlite3.Connection) -> None:
         with self._lock:
@@ -382,8 +385,8 @@ def is_damaged(path: Path) -> bool:
 def set_aside(path: Path) -> Path:
     """Rename a damaged database and its log file, and return the new path.
 
-    The new name ends with `.damaged`, or `.damaged-2` and so on if that is taken. Once all numbers
-    are taken, the last file is overwritten.
+    The new name ends with `.damaged`, or with `.damaged-2` and so on if that name is taken. Once
+    all numbers are taken, the file with the last number is overwritten.
     """
     names = [path.name + ".damaged", *(f"{path.name}.damaged-{n}" for n in range(2, _MOST_ASIDE))]
     last = path.with_name(f"{path.name}.damaged-{_MOST_ASIDE}")

@@ -2,22 +2,25 @@
 
 Run as `python -P -m vault.embed_worker IDLE_S FOLDER [CACHE STAMP | rerank]`. It loads the model in
 FOLDER without network access. If FOLDER is empty, it loads the installed model, after checking its
-weights. A request `{texts}` is answered with float32 vectors of length one; urgent texts are
-queries. With `rerank` the model is a cross-encoder, and `{query, texts}` is answered with a score
-from 0 to 1 for each text.
+weights. A request `{texts}` is answered with float32 vectors of unit length; the texts of an urgent
+request are queries. With `rerank` the model is a cross-encoder, and `{query, texts}` is answered
+with a score from 0 to 1 for each text.
 
-With the first texts that are not queries, the process measures which precision is faster on this
-processor. The result is stored in the folder CACHE, by processor, torch version and STAMP, which
-identifies the model. A request `{export}` stores the model there in ONNX form too, which answers
-queries from then on, and passages where it is faster; torch is then loaded only if it is needed.
+Before it embeds the first texts that are not queries, the process measures which precision is
+faster on this processor. The result is stored in the folder CACHE, by processor, torch version and
+STAMP, which identifies the model. A request `{export}` also stores the model there in ONNX form.
+From then on, the ONNX form embeds queries, and passages too if that is faster. Torch is then loaded
+only if it is needed.
 """
 
 import copy
 import ctypes
 import functools
+import gc
 import hashlib
 import importlib.metadata
 import importlib.util
+import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -49,12 +52,14 @@ _SAMPLES = (
 )
 _MIN_COSINE = 0.9999
 _BATCHES_BETWEEN_TRIMS = 4
+# Batches differ in length, and torch keeps kernels with their own memory for every shape.
+_KEPT_KERNELS = "16"
 # Loading torch takes about five seconds, and saves at most a fortieth of a second for a passage.
 _MOST_WITHOUT_TORCH = 200
 
 
 def main() -> None:
-    """Answer requests until the parent ends, or with an error if no model can be loaded."""
+    """Answer requests until the parent ends; if no model can be loaded, answer with an error."""
     idle_s, folder_name, *more = sys.argv[1:]
     requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:
@@ -68,7 +73,7 @@ def main() -> None:
 
 
 def _open_model(folder_name: str, cache: Sequence[str]) -> "_Model":
-    """Open the model; torch is loaded at once unless the ONNX form can answer queries."""
+    """Open the model; torch is loaded at once unless an ONNX form can embed queries."""
 
     def load() -> Any:
         return _load_with_torch(Path(folder_name) if folder_name else _find_installed_model())
@@ -132,11 +137,11 @@ def _find_installed_model() -> Path:
 
 
 class _Model:
-    """The embedding model, in the form and precision that is faster on this processor.
+    """The embedding model, in the form and precision that is fastest on this processor.
 
     Attributes:
         precision: `float32` or `bfloat16`; `float32` until the faster one has been measured.
-        can_export: whether the model can be stored in ONNX form, and is not yet.
+        can_export: whether the model can be stored in ONNX form and has not been stored yet.
     """
 
     def __init__(
@@ -162,7 +167,7 @@ class _Model:
             self._ensure_model()
 
     def encode(self, texts: Sequence[str], is_question: bool) -> Any:
-        """Return the vectors of the texts; a query never waits for the measurement of precision."""
+        """Return the vectors of texts; queries never wait while the precision is measured."""
         if not is_question:
             self._passages += len(texts)
         if self._onnx is not None and (is_question or self._uses_onnx or self._can_spare_torch):
@@ -178,25 +183,33 @@ class _Model:
 
     @property
     def _can_spare_torch(self) -> bool:
-        """Whether loading torch takes longer than it saves for the passages so far."""
+        """Whether loading torch would take longer than it saves on the passages so far."""
         return self._model is None and self._passages <= _MOST_WITHOUT_TORCH
 
     def export(self) -> None:
-        """Store the model in ONNX form, if that gives the same vectors, and measure its speed."""
+        """Store the model in ONNX form if that gives the same vectors, and measure its speed."""
         if not self.can_export or self._onnx_files is None:
             return
         self.can_export = False
+        _return_memory()
+        self._onnx = self._store_onnx_form(self._onnx_files)
+        _return_memory()
+        if self._onnx is not None:
+            self._choose_encoder(self._onnx)
+
+    def _store_onnx_form(self, files: OnnxFiles) -> OnnxModel | None:
+        if self.precision == BFLOAT16:
+            self._model = None  # the weights of the export have another precision
         model = self._load() if self.precision == BFLOAT16 else self._ensure_model()
         try:
-            self._onnx = self._onnx_files.store(
+            return files.store(
                 lambda file: _export_to_onnx(model, file),
                 _describe_for_onnx(model),
                 lambda texts, is_question: _encode(model, texts, is_question),
             )
         except Exception as error:  # noqa: BLE001 - the model itself goes on answering
             sys.stderr.write(f"The model cannot be stored in ONNX form: {error}\n")
-        if self._onnx is not None:
-            self._choose_encoder(self._onnx)
+            return None
 
     def _ensure_model(self) -> Any:
         if self._model is None:
@@ -226,7 +239,7 @@ class _Model:
         self._keep_choice({"precision": self.precision, "seconds": seconds})
 
     def _choose_encoder(self, onnx: OnnxModel) -> None:
-        """Measure whether passages are embedded faster by the ONNX form than by torch."""
+        """Measure whether the ONNX form embeds passages faster than torch, and use the faster."""
         seconds = measure_seconds({TORCH: self._encode_with_torch, ONNX: onnx.encode})
         choice = {"precision": self.precision, "encoder_seconds": seconds}
         self._uses_onnx = seconds[ONNX] < seconds[TORCH]
@@ -240,7 +253,8 @@ class _Model:
 
 
 def _return_memory() -> None:
-    """Return unused memory to the system, since batches of different lengths fragment it."""
+    """Return unused memory to the system, since batches of different lengths fragment memory."""
+    gc.collect()
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -282,6 +296,8 @@ def _count_threads() -> int:
 
 
 def _load_with_torch(folder: Path) -> Any:
+    for name in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
+        os.environ.setdefault(name, _KEPT_KERNELS)
     from sentence_transformers import SentenceTransformer
 
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
@@ -337,7 +353,7 @@ def _list_inputs(model: Any) -> list[str]:
 
 
 def _convert_to_bfloat16(model: Any) -> Any:
-    """Convert once the weights that autocast would otherwise convert for every batch."""
+    """Convert a model's linear layers once, since autocast would convert them for every batch."""
     import torch
 
     for module in model.modules():

@@ -37,9 +37,9 @@ class _Request:
 
 
 class Embedder:
-    """The child process that embeds texts; safe to use from several threads.
+    """Embeds texts in a child process; safe to use from several threads.
 
-    Indexing and searching share it.
+    Indexing and searching share one embedder.
     """
 
     def __init__(
@@ -53,9 +53,10 @@ class Embedder:
 
         Args:
             model: the embedding model.
-            idle_s: the seconds after which an idle child ends, since it uses a lot of memory.
-            cache_dir: the folder for the precision that was measured to be faster, and for the
-                form of the model that loads quickly; with None neither is kept.
+            idle_s: the idle time in seconds after which the child ends, since it uses a lot of
+                memory.
+            cache_dir: the folder that stores the fastest precision and the model's ONNX form;
+                None to store neither.
         """
         self.model = model
         self._cache_dir = cache_dir
@@ -79,7 +80,9 @@ class Embedder:
         return self._precision
 
     def store_onnx_form(self, on_wait: Callable[[], None] = lambda: None) -> None:
-        """Store the model in the cache in a form that loads quickly, unless it is there already.
+        """Store the model in ONNX form in the cache, unless it is there already.
+
+        The ONNX form loads faster than the model itself.
 
         Args:
             on_wait: called about every 50 ms; an exception that it raises ends the wait.
@@ -92,11 +95,11 @@ class Embedder:
             self._answer(self._ask([], is_urgent=False, exports=True), on_wait)
 
     def start(self) -> None:
-        """Start the child without waiting, so that it loads the model in the background."""
+        """Start the child process without waiting; it loads the model in the background."""
         self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":
-        """Embed one query before all waiting batches, and return its vector.
+        """Embed one query ahead of all waiting batches, and return its vector.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -104,7 +107,10 @@ class Embedder:
         return self.begin_query(text)()
 
     def begin_query(self, text: str) -> "Callable[[], Vectors]":
-        """Start to embed a query before all waiting batches; return a function that waits for it.
+        """Start embedding a query ahead of all waiting batches.
+
+        Returns:
+            A function that waits for the vector and returns it.
 
         Raises:
             EmbedderFailed: the process dies repeatedly. The returned function raises it too.
@@ -128,7 +134,8 @@ class Embedder:
         Args:
             batches: lists of texts, ideally of about equal length within each list.
             on_wait: called about every 50 ms; an exception that it raises ends the iteration.
-            can_work_ahead: returns whether further batches may be requested in advance.
+            can_work_ahead: returns whether the next batches may be requested before the current
+                one is finished.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -146,7 +153,7 @@ class Embedder:
                 asked.child.abandon(asked.number)
 
     def close(self) -> None:
-        """Stop the child process."""
+        """Stop the child process that embeds texts."""
         with self._lock:
             self._is_closed = True
             child, self._child = self._child, None

@@ -34,7 +34,7 @@ def read_used_model(catalog: Catalog) -> tuple[str, str]:
 
 
 def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
-    """Return the table for a model's vectors, emptying a spare table of another model."""
+    """Return the table for a model's vectors; empty the spare table if it has another model's."""
     if read_used_model(catalog)[1] == model.stamp:
         return "vectors"
     with catalog.transaction():
@@ -68,8 +68,8 @@ def _store_stamp(catalog: Catalog, stamp: str, name: str, model: EmbeddingModel)
 class Embedders:
     """The embedders of an index, one for each model in use; safe to use from several threads.
 
-    There are two while searches use the vectors of one model and those of another are being
-    computed.
+    There are two embedders while the vectors of a newly chosen model are being computed: searches
+    still use the vectors of the other model.
     """
 
     def __init__(self, shared: Embedder | None = None, cache_dir: Path | None = None):
@@ -77,7 +77,7 @@ class Embedders:
 
         Args:
             shared: an embedder of the packaged model, which `close` does not close.
-            cache_dir: the folder for the fastest precision of each model.
+            cache_dir: the folder that stores each model's fastest precision and ONNX form.
         """
         self._cache_dir = cache_dir
         self._lock = threading.Lock()
@@ -102,7 +102,7 @@ class Embedders:
         return self.get(find_model(name))
 
     def find_named(self, name: str, stamp: str) -> Embedder:
-        """Return the embedder of a model that vectors were computed with.
+        """Return the embedder of the model that computed stored vectors.
 
         Raises:
             EmbedderFailed: the model is no longer on this computer, or its files have changed.
@@ -120,23 +120,28 @@ class Embedders:
     def find_chosen_or_used(
         self, name: str, catalog: Catalog
     ) -> tuple[Embedder, EmbedderFailed | None]:
-        """Return the chosen embedder, or the one used so far and the error of the chosen one.
+        """Return the chosen embedder; if it cannot be found, the previous one and the error.
 
         Args:
             name: the value of the setting `embedding.model`.
-            catalog: the catalog with the vectors of the embedder used so far.
+            catalog: the catalog that names the previous embedder and has its vectors.
         """
         try:
             return self.find_chosen(name), None
         except EmbedderFailed as error:
             return self.find_named(*read_used_model(catalog)), error
 
-    def begin_query(self, catalog: Catalog, text: str) -> "Callable[[], Vectors]":
-        """Start to embed a query, with the model whose vectors it will be compared with.
+    def begin_query(self, catalog: Catalog, text: str) -> "Callable[[], Vectors | None]":
+        """Start embedding a query, with the model that computed the stored vectors.
+
+        If no vectors are stored yet, the model is not loaded, and the returned function returns
+        None. Otherwise that function waits for the vector.
 
         Raises:
             EmbedderFailed: the model cannot be used.
         """
+        if not catalog.rows("SELECT 1 FROM vectors LIMIT 1"):
+            return lambda: None
         return self.find_named(*read_used_model(catalog)).begin_query(text)
 
     @property

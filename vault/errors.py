@@ -2,22 +2,22 @@
 
 VaultError
 ├── VaultMissing        the folder is not there, or its drive is not mounted
-├── VaultUnreadable the folder exists, but cannot be read
+├── VaultUnreadable     the folder exists, but cannot be read
 ├── NoteUnreadable      one note cannot be read as text
-├── ReadingFailed bytes cannot be read as text; `NoteUnreadable` adds the path
-├── NoteExcluded a note that must not be given to a model
-├── UnsafePath a path that leads out of the vault
-├── EditRefused an edit of a note that is not possible or not allowed
-├── EditOutdated a note changed after an edit of it was proposed
-├── EditFailed an edit could not be written; the notes are as before
-├── UndoRefused an edit that cannot be undone, because the note changed since
+├── ReadingFailed       bytes cannot be read as text; `NoteUnreadable` adds the path
+├── NoteExcluded        a note must not be given to a model
+├── UnsafePath          a path leads out of the vault
+├── EditRefused         an edit to a note is impossible or not allowed
+├── EditOutdated        a note was changed after an edit to it was proposed
+├── EditFailed          an edit could not be written; the notes are as before
+├── UndoRefused         an edit cannot be undone, because the note was changed after it
 ├── IndexBusy           another process owns the index
 ├── IndexUnusable       the catalog cannot be opened or written
-│   └── IndexDamaged its file is damaged; it is set aside and the index rebuilt
-├── EmbedderFailed the embedding model or its process failed
-├── VectorStoreFailed the vector store or its process failed
-├── RerankerFailed the reranking model or its process failed
-├── ChildDied a child process ended; the caller restarts it
+│   └── IndexDamaged    the catalog's file is damaged; it is set aside and the index rebuilt
+├── EmbedderFailed      the embedding model or its process failed
+├── VectorStoreFailed   the vector store or its process failed
+├── RerankerFailed      the reranking model or its process failed
+├── ChildDied           a child process ended; the caller restarts it
 └── ChildRefused        a child process answered with an error
 
 Every message is one sentence for the user, ending with a solution if there is one.
@@ -63,7 +63,7 @@ class ReadingFailed(VaultError):
 
 
 class NoteExcluded(VaultError):
-    """The note must not be given to a model, because of a pattern or its own private mark.
+    """A note must not be given to a model, because a rule excludes it or it is marked private.
 
     Attributes:
         path: the note, relative to the vault.
@@ -82,15 +82,15 @@ class NoteExcluded(VaultError):
 
 
 class UnsafePath(VaultError):
-    """A path that is not inside the vault, or leads out of it by a link."""
+    """A path is not inside the vault, or leads out of it through a link."""
 
 
 class EditRefused(VaultError):
-    """An edit of a note that is not possible or not allowed. The message says how to do it."""
+    """An edit to a note is impossible or not allowed. The message suggests what to do."""
 
 
 class EditOutdated(VaultError):
-    """A note changed after an edit of it was proposed. Nothing was written.
+    """A note was changed after an edit to it was proposed. Nothing was written.
 
     Attributes:
         path: the note, relative to the vault.
@@ -102,14 +102,14 @@ class EditOutdated(VaultError):
 
 
 class EditFailed(VaultError):
-    """An edit, or the undo of one, could not be written to disk."""
+    """An edit, or the undo of an edit, could not be written to disk."""
 
 
 class UndoRefused(VaultError):
-    """An edit that cannot be undone, because it is not known or a note changed since.
+    """An edit cannot be undone, because it is unknown or a note was changed after it.
 
     Attributes:
-        paths: the notes that changed since.
+        paths: the notes that were changed after the edit.
     """
 
     def __init__(self, message: str, paths: tuple[str, ...] = ()):

@@ -15,9 +15,9 @@ from vault.errors import IndexUnusable, VaultError
 from vault.exclude.obsidian import read_settings
 from vault.indexing.indexer import CancelCheck, Indexer
 from vault.indexing.machine_load import MachineLoad
-from vault.indexing.progress import IndexProgress, IndexReport, ProgressCallback
+from vault.indexing.progress import IndexReport, ProgressCallback, call_when_read
 from vault.indexing.status import HealthCheck, IndexStatus, is_mending, read_status
-from vault.indexing.throttle import Throttle, UpdateQueue
+from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
 from vault.indexing.watcher import Watcher
 from vault.notes.links import LinkResolver
 from vault.open_index import IndexHandle, retry_when_damaged
@@ -32,7 +32,6 @@ from vault.search.passages import Passages
 from vault.search.related import RelatedNote, find_related_notes
 from vault.search.rerank import Reranker
 from vault.search.scope import Covers
-from vault.search.search import Searcher
 from vault.search.selftest import SelfTest, run_self_test
 from vault.search.staleness import StalenessFilter
 
@@ -53,7 +52,7 @@ class VaultIndex:
 
     Attributes:
         throttle: pauses and resumes updates.
-        updates: stops updates, and waits until the running one has ended.
+        updates: the queue of updates, which can stop them and wait until the running one has ended.
     """
 
     def __init__(
@@ -69,13 +68,11 @@ class VaultIndex:
 
         Args:
             root: the folder of notes.
-            index_dir: the folder of `catalog.db`, `chroma/` and the lock, created when it is
-                needed.
+            index_dir: the folder of `catalog.db`, `chroma/` and the lock file, created when needed.
             exclude: patterns as in a `.gitignore`.
             embedder: an embedder shared with other indexes; `close` does not close it.
             options: returns the current options; a change takes effect with the next update.
-            cache_dir: the folder for measurements made once on this computer, such as which numeric
-                precision is the fastest.
+            cache_dir: the folder for each embedding model's fastest precision and ONNX form.
         """
         self.root = root
         self.index_dir = index_dir
@@ -90,6 +87,7 @@ class VaultIndex:
         self._watcher: Watcher | None = None
         self._is_seen_whole = False  # since watching began
         self._rebuild_thread: threading.Thread | None = None
+        self._idle = IdleJob(self._fit_ranking, self.updates)
 
     def update(
         self,
@@ -103,13 +101,12 @@ class VaultIndex:
         """Bring the index up to date with the folder; a second call waits for the first.
 
         Args:
-            progress: called several times a second.
-            is_cancelled: called between notes and between batches.
+            progress: called several times a second with a progress update.
+            is_cancelled: called between notes and between batches; True stops the update.
             only: the changed paths, if they are known; None to check the whole folder.
-            is_background: whether the run may be slowed down under load or on battery, because no
-                user is waiting for it.
+            is_background: whether load or battery may slow the update down; no user waits for it.
             fills_store: whether to wait until the vector store is synchronized. If not, the next
-                search starts that, and the exact scan answers meanwhile.
+                search starts the synchronization, and the exact scan answers until it is done.
 
         Raises:
             IndexBusy: another process owns the index.
@@ -133,8 +130,10 @@ class VaultIndex:
         catalog, store = self._handle.own()
         store.use(self._options().server)
         embedder, failure = self._embedders.find_chosen_or_used(self._options().model, catalog)
-        indexer = Indexer(self.root, catalog, embedder, store, self.exclude, self.throttle)
+        limits = (self.exclude, self.throttle, self.updates.priority)
+        indexer = Indexer(self.root, catalog, embedder, store, *limits)
         is_seen = self._watcher is not None and self._watcher.is_ready
+        progress = call_when_read(self.updates.mark_words, progress)
         report = indexer.run(progress, is_over, only, fills_store=fills_store)
         self._is_seen_whole |= is_seen and only is None and report.is_complete
         if failure is not None:
@@ -143,7 +142,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def retry(self, paths: Collection[str] | None = None) -> None:
-        """Make the next update read failed files again: those given, or all for None."""
+        """Make the next update read the given failed files again; None for all failed files."""
         catalog, _ = self._handle.own()
         with catalog.transaction():
             Records(catalog).forget_failures(paths)
@@ -162,7 +161,7 @@ class VaultIndex:
         progress: ProgressCallback = lambda _progress: None,
         on_failure: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
-        """Start to watch the folder and index its changes.
+        """Start watching the folder, and index its changes.
 
         From now on, background updates run only half of the time while the machine is on battery or
         busy with other programs. The callbacks run in the watcher's thread.
@@ -173,16 +172,12 @@ class VaultIndex:
             on_failure: called when a change could not be indexed; the next change triggers another
                 attempt.
         """
-
-        def on_progress(at: IndexProgress) -> None:
-            if at.phase not in ("seen", "scan"):
-                watcher.release()  # the notes can be found by keywords now
-            progress(at)
-
-        update = partial(self.update, on_progress, is_background=True, fills_store=False)
+        update = partial(self.update, is_background=True, fills_store=False)
 
         def index_changes(paths: Collection[str] | None) -> None:
-            on_report(update(lambda: self._handle.is_closed, paths))
+            on_progress = call_when_read(watcher.release, progress)
+            on_report(update(on_progress, lambda: self._handle.is_closed, paths))
+            self._idle.start()
 
         with self._lock:
             if self._handle.is_closed or self.is_watched:
@@ -193,7 +188,7 @@ class VaultIndex:
             watcher.start()
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged index once; empty if there is none to report."""
+        """Return a warning if the index was damaged, else "". Each warning is returned once."""
         return self._handle.take_warning()
 
     def close(self) -> None:
@@ -201,6 +196,7 @@ class VaultIndex:
         with self._lock:
             self._handle.stop_opening()
         self.throttle.resume()  # a paused update has to notice the end
+        self._idle.close()
         if self._watcher is not None:
             self._watcher.close()
         rebuild = self._rebuild_thread
@@ -219,15 +215,17 @@ class VaultIndex:
         in_play: Collection[str] = (),
         reranks: bool = True,
         covers: Covers = None,
+        is_quoted: bool = False,
     ) -> SearchResult:
         """Find the `k` best passages by keywords and by meaning.
 
         Args:
             query: the text of the query: words and filters.
-            k: the largest number of hits.
+            k: the maximum number of hits.
             in_play: the paths of the notes that the session is about; these get a boost.
             reranks: whether to rerank with the cross-encoder, if the user has chosen one.
-            covers: limits the search to a part of the vault; None for all of it.
+            covers: limits the search to a part of the vault; None for the whole vault.
+            is_quoted: whether to correct the spelling and add the passages around the best ones.
         """
         opened = self._handle.open()
         if opened is None:
@@ -235,22 +233,19 @@ class VaultIndex:
         opened.refill_if_needed()
         behind: list[str] = []
         current = StalenessFilter(self.root, self.exclude)
-        searcher = Searcher(
-            opened.catalog,
-            partial(self._embedders.begin_query, opened.catalog),
-            opened.find_nearest,
-            current.keep_current,
-            attachments=current.attachment_folder,
-            catch_up=lambda: behind.append(self._catch_up()),
+        searcher = opened.build_searcher(
+            self._embedders, current, lambda: behind.append(self._catch_up())
         )
-        find = partial(searcher.search, query, in_play=in_play, covers=covers)
+        find = partial(searcher.search, query, in_play=in_play, covers=covers, is_quoted=is_quoted)
         ask = partial(opened.search_in_one_version, find)
         found = self._reranker.rank_best(ask, query, k, self._options().reranker if reranks else "")
-        return opened.warn_if_store_failed(opened.warn_if_unfinished(found, "".join(behind)))
+        self.updates.priority.prefer({hit.path for hit in found.hits})
+        found = opened.warn_if_unfinished(found, "".join(behind))
+        return opened.warn_if_store_failed(searcher.widen(found) if is_quoted else found)
 
     @retry_when_damaged
     def excerpts(self, query: str, k: int = 8, covers: Covers = None) -> SearchResult:
-        """Find the `k` best excerpts: passages, shortened to the sentences that match the query."""
+        """Find the `k` best excerpts: passages shortened to the sentences that match the query."""
         opened = self._handle.open()
         passages = None if opened is None else Passages(opened.catalog)
         return search_excerpts(partial(self.search, covers=covers), passages, query, k)
@@ -266,11 +261,11 @@ class VaultIndex:
         behind = self._catch_up()
         keep_current = StalenessFilter(self.root, self.exclude).keep_current
         found = list_notes(opened.catalog, keep_current, query, limit, offset, covers)
-        return opened.warn_if_unfinished(found, behind)
+        return opened.warn_if_unfinished(found, behind, by_meaning=False)
 
     @retry_when_damaged
     def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
-        """Find the `k` best passages of the given texts; only vectors from the index are used."""
+        """Find the `k` best passages in the given texts, with no vectors but those in the index."""
         opened = self._handle.open()
         if opened is None:
             return search_texts(texts, query, k)
@@ -279,9 +274,8 @@ class VaultIndex:
 
     @retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes most related to a note by meaning or links; no model is needed."""
-        opened = self._handle.open()
-        if opened is None:
+        """Return the `k` notes most related to a note by meaning or links, without any model."""
+        if (opened := self._handle.open()) is None:
             return []
         folder = read_settings(self.root).attachment_folder
         return find_related_notes(opened.catalog, opened.find_nearest, path, k, folder)
@@ -311,7 +305,7 @@ class VaultIndex:
 
     @property
     def is_mending(self) -> bool:
-        """Whether the index was found damaged and is not rebuilt yet."""
+        """Whether the index was found damaged and has not been rebuilt yet."""
         opened = self._handle.opened
         return opened is not None and is_mending(opened.catalog)
 
@@ -330,7 +324,7 @@ class VaultIndex:
     @property
     @retry_when_damaged
     def indexed_at(self) -> str | None:
-        """The time when the last complete update ended, in ISO 8601 UTC; None if there was none."""
+        """The end time of the last complete update, in ISO 8601 UTC; None before the first one."""
         opened = self._handle.open()
         return None if opened is None else opened.catalog.meta("indexed_at")
 
@@ -349,13 +343,13 @@ class VaultIndex:
 
     @retry_when_damaged
     def tags(self) -> tuple[tuple[str, str], ...]:
-        """List pairs of a tag and the path of a note that has it, sorted by tag and path."""
+        """List (tag, note path) pairs, sorted by tag, then path."""
         records = self._records()
         return () if records is None else tuple(records.tags())
 
     @retry_when_damaged
     def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the notes that no rule excludes at present; only changed notes are read."""
+        """Return the indexed notes that may be given to a model now; read only changed ones."""
         records = self._records()
         if records is None:
             return frozenset()
@@ -371,8 +365,13 @@ class VaultIndex:
 
     @retry_when_damaged
     def health(self) -> list[tuple[str, bool, str]]:
-        """Test each part of the index: return its name, whether it works, and details."""
+        """Test each component of the index: return its name, whether it works, and details."""
         return HealthCheck(self.root, self._handle, self._embedders, self._options().model).run()
+
+    def _fit_ranking(self, has_to_stop: Callable[[], bool]) -> None:
+        if (opened := self._handle.opened) is not None:
+            folder = read_settings(self.root).attachment_folder
+            opened.fit_ranking(self._embedders, folder, has_to_stop)
 
     def _records(self) -> Records | None:
         opened = self._handle.open()
@@ -393,7 +392,7 @@ class VaultIndex:
         return "" if is_done else _BEHIND
 
     def _rebuild_replaced(self) -> None:
-        """Start to fill the catalog that replaced a damaged one, if the folder is watched."""
+        """Start filling the catalog that replaced a damaged one, if the folder is watched."""
         if self._watcher is not None and not self.updates.is_busy:
             rebuild = partial(self._watcher.call_changed, None)
             self._rebuild_thread = threading.Thread(target=rebuild, name="rebuild", daemon=True)

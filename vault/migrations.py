@@ -1,8 +1,8 @@
 """The catalog's schema as numbered migrations; new ones are added, old ones never change.
 
 `user_version` is the number of migrations that a catalog has run. A migration may delete derived
-data (passages, the keyword index, links, tags), since it is read from the notes again. Vectors are
-kept as long as their text exists.
+data (passages, the keyword index, links, tags), since an update can read it from the notes again.
+Vectors are kept as long as their text exists.
 """
 
 import json
@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from vault.notes.keywords import TOKENIZER
+from vault.notes.keywords import TOKENIZER, build_note_words, list_note_names
 from vault.notes.links import list_link_names
 
 _NOTES_CHUNKS_VECTORS = f"""
@@ -76,14 +76,14 @@ def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
     `files` lists every file with its state (indexed, excluded or failed), so that an unchanged file
     is not read again. `vectors` is separate from `chunks` and keyed by the hash of the embedded
     text: edits, moves and rebuilds change the passages, but the vectors are kept. `words` stores no
-    text; to remove a row, its text is computed again.
+    text, so that removing a row requires its text, which is computed again.
     """
     for statement in _NOTES_CHUNKS_VECTORS.split(";\n"):
         connection.execute(statement)
 
 
 def m002_spare_vectors(connection: sqlite3.Connection) -> None:
-    """Add a table for the vectors of a second embedder, next to those used by searches.
+    """Add a table for the vectors of a second embedder, next to the table that searches use.
 
     When the second table is complete, the two tables swap names, so that searches only need to know
     `vectors`.
@@ -95,10 +95,10 @@ def m002_spare_vectors(connection: sqlite3.Connection) -> None:
 
 
 def m003_days(connection: sqlite3.Connection) -> None:
-    """Add the dates in the properties of notes, and mark every note to be read again for them.
+    """Add a table of the dates in note properties, and mark every note to be read again.
 
-    Until then the indexed passages are kept. Searches still find them, except those of files that
-    have to be read in a child process.
+    Until a note is read again, its indexed passages are kept. Searches still find them, except
+    those of files that have to be read in a child process.
     """
     connection.execute(
         "CREATE TABLE days ("
@@ -111,7 +111,7 @@ def m003_days(connection: sqlite3.Connection) -> None:
 
 
 def m004_names(connection: sqlite3.Connection) -> None:
-    """Add the names that links can use for each note, so that links are resolved without a scan."""
+    """Add a table of the names that links can use for each note, so that SQL finds the note."""
     connection.execute(
         "CREATE TABLE names ("
         " file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,"
@@ -128,6 +128,31 @@ def m004_names(connection: sqlite3.Connection) -> None:
         connection.executemany("INSERT INTO names VALUES (?, ?)", rows)
 
 
+def m005_note_words(connection: sqlite3.Connection) -> None:
+    """Add the keyword index of whole notes, filled from the stored passages.
+
+    With it, a long note is found by words that occur in different passages. Like `words`, the new
+    table stores no text.
+    """
+    connection.execute(
+        "CREATE VIRTUAL TABLE note_words USING fts5("
+        f"names, body, content='', tokenize=\"{TOKENIZER}\")"
+    )
+    notes = connection.execute(
+        "SELECT file_id, path, title, aliases FROM notes JOIN files ON files.id = file_id"
+    ).fetchall()
+    for file_id, path, title, aliases in notes:
+        rows = connection.execute(
+            "SELECT text FROM chunks WHERE file_id = ? ORDER BY id", (file_id,)
+        )
+        known = json.loads(aliases) if _is_list_of_texts(aliases) else []
+        names = list_note_names(path, title, known)
+        connection.execute(
+            "INSERT INTO note_words (rowid, names, body) VALUES (?, ?, ?)",
+            (file_id, *build_note_words(names, [row[0] for row in rows])),
+        )
+
+
 def _is_list_of_texts(value: Any) -> bool:
     try:
         found = json.loads(value)
@@ -141,6 +166,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m002_spare_vectors,
     m003_days,
     m004_names,
+    m005_note_words,
 )
 
 
@@ -158,6 +184,12 @@ def migrate(connection: sqlite3.Connection) -> None:
                 raise
 
 
+def add_vocabulary(reader: sqlite3.Connection) -> sqlite3.Connection:
+    """Add a temporary table `vocabulary` of the full-text index's stems; return the connection."""
+    reader.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")
+    return reader
+
+
 def schema_version(connection: sqlite3.Connection) -> int:
     """Return the number of migrations that a catalog has run."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -169,7 +201,7 @@ _MOST_LINES: Final = 1 << 31
 
 
 def find_damage(connection: sqlite3.Connection) -> str | None:
-    """Return the first damage found in a catalog of the newest schema; None if it is sound.
+    """Describe the first damage found in a catalog of the newest schema; None if it is intact.
 
     Damage that SQLite does not detect is found too: missing columns, values of the wrong type, text
     that is not UTF-8, lists that are not JSON, and vectors of unequal length.
@@ -206,7 +238,7 @@ def _find_damages(connection: sqlite3.Connection) -> Iterator[str]:
 def _find_table_damages(
     connection: sqlite3.Connection, table: str, columns: list[tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield the damages found in a table; every value is checked, but only the type of vectors."""
+    """Describe each damage in a table. Every value is checked, but of vectors only the type."""
     wanted = [f"typeof({name})" if name == "vector" else name for name, _ in columns]
     for row in connection.execute(f"SELECT {', '.join(wanted)} FROM {table}"):  # noqa: S608 - ours
         for (name, kind), value in zip(columns, row, strict=True):

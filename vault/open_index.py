@@ -1,4 +1,4 @@
-"""Open an index, as its owner or only for reading, and replace a damaged one.
+"""Open an index, as its owner or read-only, and replace a damaged one.
 
 Any call may find that the index is damaged. Either SQLite reports the damage, or a stored value has
 an impossible type, encoding or length, which raises an ordinary Python exception. So when a call
@@ -13,16 +13,22 @@ import threading
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
-from vault.catalog import CATALOG_FILE, UNFINISHED, Catalog, is_damaged, set_aside
-from vault.embedding_versions import read_used_model
+from vault.catalog import CATALOG_FILE, Catalog, is_damaged, set_aside
+from vault.coverage import find_gap
+from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import IndexBusy, IndexDamaged, IndexUnusable, VaultError, VectorStoreFailed
 from vault.options import VectorServer
+from vault.ranking.fitting import read_fit
+from vault.ranking.fusion import DEFAULT_WEIGHTS
 from vault.search.exact import ExactScan
 from vault.search.hits import SearchResult
+from vault.search.search import Searcher
+from vault.search.selftest import fit_ranking
+from vault.search.staleness import StalenessFilter
 from vault.vectors import VectorStore
 
 if TYPE_CHECKING:
@@ -35,12 +41,11 @@ INDEX_DAMAGED: Final = "The index was damaged and is being rebuilt. Your notes a
 
 # Measured: a request to Chroma's process takes 4 ms, a scan of this many vectors half of that.
 _FEW_VECTORS = 5_000
-_NOT_FINISHED = "These notes are not fully indexed yet; results cover what is done so far."
 _log = logging.getLogger(__name__)
 
 
 class OpenIndex:
-    """An open catalog with its exact scan and, if this process owns the index, its vector store."""
+    """An open catalog, its exact vector scan and, if this process owns it, its vector store."""
 
     def __init__(self, catalog: Catalog, store: VectorStore | None = None):
         self.catalog = catalog
@@ -53,15 +58,47 @@ class OpenIndex:
     def find_nearest(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
     ) -> list[tuple[bytes, float]]:
-        """Return the hashes and cosines of the nearest texts, from Chroma if it is faster."""
+        """Return the hashes and cosines of the nearest texts, from Chroma if that is faster."""
         store = self.store
         if store is not None and store.is_ready and among is None and _is_worth_asking(store):
             with suppress(VectorStoreFailed):  # the exact scan answers instead
                 return store.query(vector, k)
         return self._exact.query(vector, k, among)
 
+    def build_searcher(
+        self, embedders: Embedders, current: StalenessFilter, catch_up: Callable[[], None]
+    ) -> Searcher:
+        """Build a searcher with the weights that were chosen for this vault.
+
+        Args:
+            embedders: the embedders of the index, which embed the queries.
+            current: the filter that checks the passages against the notes on disk.
+            catch_up: waits until the latest changes are indexed.
+        """
+        fit = read_fit(self.catalog)
+        return Searcher(
+            self.catalog,
+            partial(embedders.begin_query, self.catalog),
+            self.find_nearest,
+            current.keep_current,
+            attachments=current.attachment_folder,
+            catch_up=catch_up,
+            weights=DEFAULT_WEIGHTS if fit is None else fit.weights,
+        )
+
+    def fit_ranking(
+        self, embedders: Embedders, attachments: str, has_to_stop: Callable[[], bool]
+    ) -> None:
+        """Choose and store the ranking weights for this vault, if the index is owned and complete.
+
+        The index is owned if this process may write it.
+        """
+        if self.store is not None and find_gap(self.catalog) is None:
+            encode = partial(embedders.begin_query, self.catalog)
+            fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
+
     def search_in_one_version(self, search: Callable[[int], SearchResult], k: int) -> SearchResult:
-        """Search for `k` hits, again if another embedder's vectors came into use meanwhile."""
+        """Search for `k` hits, and repeat the search if the vectors were replaced meanwhile."""
         while True:
             before = read_used_model(self.catalog)
             try:
@@ -79,13 +116,28 @@ class OpenIndex:
             return result
         return replace(result, warnings=(*result.warnings, self.store.failure))
 
-    def warn_if_unfinished(self, result: SearchResult, behind: str) -> SearchResult:
-        """Return the result with a warning if indexing is not finished, else with `behind`."""
-        warning = _NOT_FINISHED if self.catalog.meta(UNFINISHED) else behind
+    def warn_if_unfinished(
+        self, result: SearchResult, behind: str, *, by_meaning: bool = True
+    ) -> SearchResult:
+        """Return the result with a warning if the index does not cover all notes as they are.
+
+        The warning names the coverage of an unfinished index. For a finished index, it is `behind`.
+
+        Args:
+            result: the result of a search or listing.
+            behind: a warning that the latest changes are not indexed yet; empty if they are.
+            by_meaning: whether the notes were also searched by meaning.
+        """
+        gap = find_gap(self.catalog)
+        covered = "" if gap is None else gap.sentence if by_meaning else gap.words_sentence
+        warning = covered or behind
         return replace(result, warnings=(*result.warnings, warning)) if warning else result
 
     def refill_if_needed(self) -> None:
-        """Start to synchronize the owner's vector store in a thread; searches don't wait for it."""
+        """Start synchronizing the owner's vector store in a thread, unless it is ready.
+
+        Searches don't wait for it.
+        """
         with self._lock:
             if self.store is None or self.store.is_ready or self._is_closed:
                 return
@@ -121,9 +173,9 @@ class IndexHandle:
         """Store the paths and callbacks; nothing is opened yet.
 
         Args:
-            index_dir: the folder of `catalog.db`, `chroma/` and the lock, created when it is
+            index_dir: the folder of `catalog.db`, `chroma/` and the lock file, created when it is
                 needed.
-            server: returns the server that stores the vectors; None for `chroma/` in the folder.
+            server: returns the server that stores the vectors; None if `chroma/` stores them.
             on_replaced: called after an empty catalog has replaced a damaged one.
         """
         self._index_dir = index_dir
@@ -145,13 +197,13 @@ class IndexHandle:
 
     @property
     def store_pid(self) -> int | None:
-        """The process id of the vector store's child process; None if there is none."""
+        """The process id of the vector store's child process; None while it is not running."""
         store = None if self._opened is None else self._opened.store
         return None if store is None else store.pid
 
     @property
     def generation(self) -> int:
-        """The number of times that the catalog was set aside."""
+        """The number of times that a damaged catalog was set aside."""
         return self._generation
 
     @property
@@ -160,10 +212,10 @@ class IndexHandle:
         return self._is_closed
 
     def open(self) -> OpenIndex | None:
-        """Return the index, opened for reading if needed, or None if no index exists yet.
+        """Return the index, opening it for reading if needed; None if no index exists yet.
 
         Raises:
-            IndexUnusable: it cannot be read, or was closed.
+            IndexUnusable: the index cannot be read, or was closed.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -179,8 +231,8 @@ class IndexHandle:
         """Lock the index as its owner, and return its catalog and vector store for writing.
 
         Raises:
-            IndexBusy: another process owns it.
-            IndexUnusable: it cannot be written, or was closed.
+            IndexBusy: another process owns the index.
+            IndexUnusable: the index cannot be written, or was closed.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -202,7 +254,7 @@ class IndexHandle:
             return catalog, store
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged index once; empty if there is none to report."""
+        """Return a warning if the index was damaged, else "". Each warning is returned once."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return INDEX_DAMAGED if was_damaged else ""
@@ -252,7 +304,7 @@ class IndexHandle:
             self._on_replaced()
 
     def stop_opening(self) -> None:
-        """Refuse every later call; the catalog and the store stay open until `close`."""
+        """Refuse later calls that open the index; an open catalog stays open until `close`."""
         with self._lock:
             self._is_closed = True
 
@@ -285,7 +337,7 @@ _Params = ParamSpec("_Params")
 def retry_when_damaged(
     act: Callable[Concatenate[_Self, _Params], _Result],
 ) -> Callable[Concatenate[_Self, _Params], _Result]:
-    """Wrap a method so that it runs again on a new catalog if damage made it fail."""
+    """Wrap a method so that, if a damaged catalog makes it fail, it runs again on a new one."""
 
     @wraps(act)
     def run(self: _Self, /, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
@@ -331,7 +383,7 @@ def take_lock(index_dir: Path) -> IO[bytes]:
 
 
 def _is_worth_asking(store: VectorStore) -> bool:
-    """Return whether to query a store: it is the user's server, or a scan would be slower."""
+    """Return whether to query a store: it is on the user's server, or a scan would be slower."""
     return store.server is not None or store.size > _FEW_VECTORS
 
 

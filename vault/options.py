@@ -24,10 +24,10 @@ class VectorServer:
 
     Attributes:
         url: the address from the settings, such as `https://host:8000?tenant=mine&database=notes`.
-        token: the access token, sent with each call; empty for none.
+        token: the access token, sent with each call; empty if the server needs none.
         is_refused: whether the server must not be used, because it is remote and the user has
             chosen that no data leaves this computer.
-        record: records each call to the server; None records nothing.
+        record: records each call to the server; None if calls are not recorded.
     """
 
     url: str

@@ -1,4 +1,4 @@
-"""Open the file of a note by its path, and never a file outside the vault."""
+"""Open files in the vault by path, and refuse every path that leads outside."""
 
 import errno
 import os
@@ -21,7 +21,7 @@ _LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
 def check_folder(folder: Path) -> Path:
-    """Return the folder's full path.
+    """Return a folder's full path, after checking that the folder can be read.
 
     Raises:
         VaultMissing: there is no folder at this path.
@@ -33,7 +33,7 @@ def check_folder(folder: Path) -> Path:
     except NotADirectoryError as error:
         raise VaultMissing(f"{folder} is a file, not a folder of notes.") from error
     except PermissionError as error:
-        raise VaultUnreadable(f"The folder {folder} may not be read.") from error
+        raise VaultUnreadable(f"Permission denied: {folder}") from error
     except (OSError, RuntimeError) as error:  # RuntimeError: a home folder that cannot be found
         raise VaultMissing(f"There is no folder at {folder}.") from error
     return root
@@ -46,7 +46,7 @@ def safe_path(root: Path, relative: str) -> Path:
 
     Args:
         root: the vault's folder.
-        relative: a path below it, with `/`.
+        relative: a path relative to that folder, with `/` as the separator.
 
     Raises:
         UnsafePath: the path is absolute, contains NUL, or leads outside by `..` or a link.
@@ -76,12 +76,12 @@ def open_inside(root: Path, relative: str) -> int:
     """Open a file of the vault for reading, and return its file descriptor.
 
     Links are resolved and checked first. Then each folder is opened relative to its parent without
-    following links, so that replacing a file or folder by a link meanwhile cannot lead outside. A
+    following links, so that replacing a file or folder with a link meanwhile cannot lead outside. A
     FIFO or a device is opened without blocking; the caller has to check the type of the file.
 
     Args:
         root: the vault's folder.
-        relative: a path below it, with `/`.
+        relative: a path relative to that folder, with `/` as the separator.
 
     Raises:
         UnsafePath: the path leads out of the vault, or did so while it was being opened.
@@ -105,7 +105,7 @@ def open_folder_inside(root: Path, relative: str) -> int:
 
     Args:
         root: the vault's folder.
-        relative: the path of the folder below it, without links; empty for the vault's folder.
+        relative: the folder's path relative to `root`, without links; empty for `root` itself.
 
     Raises:
         UnsafePath: a part of the path is a link, or not a folder.
@@ -118,7 +118,7 @@ def open_folder_inside(root: Path, relative: str) -> int:
 
 
 def _open_below(base: Path, target: Path) -> int:
-    """Open a file below a folder without following links in any part of the path between them."""
+    """Open a file below a folder, and follow no link on the way from the folder to the file."""
     *folders, name = target.relative_to(base).parts or (".",)
     folder = _open_folder(base, folders)
     try:
@@ -150,7 +150,7 @@ def _open_part(name: str, flags: int, folder: int) -> int:
 
 
 def _is_file(name: str, folder: int) -> bool:
-    """Return whether a name in a folder is that of a regular file."""
+    """Return whether a name in a folder refers to a regular file."""
     try:
         return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
@@ -158,7 +158,7 @@ def _is_file(name: str, folder: int) -> bool:
 
 
 def is_text_name(name: str) -> bool:
-    """Return whether a file name is valid Unicode, so that it can be shown, stored and cited."""
+    """Return whether a file name is valid Unicode, and so can be shown, stored and cited."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -175,7 +175,7 @@ def printable(path: str) -> str:
 
 
 def name_on_disk(root: Path, path: str) -> str:
-    """Return the path on disk for a path from `printable`; other paths are returned unchanged."""
+    """Convert a path returned by `printable` to the path on disk; return others unchanged."""
     if _BYTE.search(path.encode("utf-8", "replace")) is None or os.path.lexists(root / path):
         return path
     data = os.fsencode(path)

@@ -1,7 +1,6 @@
 """The catalog's records of files and notes; methods that change them need an open transaction."""
 
 import json
-import posixpath
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -9,13 +8,14 @@ from typing import Literal, NamedTuple
 from vault.catalog import Catalog, Row
 from vault.embedding.chunking import Chunk
 from vault.notes.dates import list_property_days
-from vault.notes.keywords import index_text
+from vault.notes.keywords import build_note_words, index_text, list_note_names
 from vault.notes.kinds import find_kind
 from vault.notes.links import LinkResolver, list_link_names
 from vault.notes.note import Note
 from vault.scan import FileStat
 
-State = Literal["indexed", "excluded", "failed"]
+# "waiting" is a file that was found on disk and is not in the catalog yet.
+State = Literal["indexed", "excluded", "failed", "waiting"]
 
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
 
@@ -45,7 +45,7 @@ class FileRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NoteState:
-    """The state of a file in the index; `reason` is the rule that excludes it, or the failure."""
+    """A file's state in the index; `reason` is the rule that excludes it, or why it failed."""
 
     path: str
     title: str
@@ -100,7 +100,7 @@ class Records:
         ]
 
     def tags(self) -> list[tuple[str, str]]:
-        """List pairs of a tag and the path of a note that has it, sorted by tag and path."""
+        """List (tag, note path) pairs, sorted by tag, then path."""
         return [
             (row[0], row[1])
             for row in self._catalog.rows(
@@ -139,7 +139,7 @@ class Records:
         return LinkResolver(notes, attachments, [(path, title) for path, _, title in rows if title])
 
     def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
-        """Store a note, replacing the record of its path."""
+        """Store a note, replacing any earlier record with the same path."""
         file_id = self._put_file(note.path, stat, "indexed", "", note.version)
         aliases = json.dumps(note.aliases, ensure_ascii=False)
         self._catalog.run(
@@ -242,36 +242,55 @@ class Records:
         )
 
     def _put_words(self, file_id: int) -> None:
+        words = self._read_words("files.id = ?", file_id)
         self._catalog.run_many(
-            "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
-            self._build_word_rows("files.id = ?", file_id),
+            "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)", words.passages
+        )
+        self._catalog.run_many(
+            "INSERT INTO note_words (rowid, names, body) VALUES (?, ?, ?)", words.notes
         )
 
     def _remove_words(self, path: str) -> None:
+        words = self._read_words("files.path = ?", path)
         self._catalog.run_many(
             "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
-            self._build_word_rows("files.path = ?", path),
+            words.passages,
+        )
+        self._catalog.run_many(
+            "INSERT INTO note_words (note_words, rowid, names, body) VALUES ('delete', ?, ?, ?)",
+            words.notes,
         )
 
-    def _build_word_rows(self, condition: str, value: str | int) -> list[Row]:
-        """Compute the full-text index rows of a note's passages from the stored text."""
+    def _read_words(self, condition: str, value: str | int) -> "_WordRows":
+        """Compute the full-text index rows of a note and its passages from the stored text."""
         statement = (
-            "SELECT chunks.id, path, title, aliases, heading, text FROM chunks"
+            "SELECT chunks.id, file_id, path, title, aliases, heading, text FROM chunks"
             " JOIN notes USING (file_id) JOIN files ON files.id = file_id WHERE "
         )
-        rows = []
-        for chunk_id, path, title, aliases, heading, text in self._catalog.run(
-            statement + condition, (value,)
-        ):
-            stem = posixpath.splitext(posixpath.basename(path))[0]
-            names = dict.fromkeys([title, stem, *json.loads(aliases)])
-            headings = " ".join(json.loads(heading))
-            rows.append((chunk_id, *map(index_text, (" ".join(names), headings, text))))
-        return rows
+        rows = self._catalog.run(statement + condition + " ORDER BY chunks.id", (value,)).fetchall()
+        if not rows:
+            return _WordRows([], [])
+        _, file_id, path, title, aliases, *_ = rows[0]
+        names = list_note_names(path, title, json.loads(aliases))
+        headings = [" ".join(json.loads(row[5])) for row in rows]
+        return _WordRows(
+            [
+                (row[0], *map(index_text, (" ".join(names), heading, row[6])))
+                for row, heading in zip(rows, headings, strict=True)
+            ],
+            [(file_id, *build_note_words(names, [row[6] for row in rows]))],
+        )
+
+
+class _WordRows(NamedTuple):
+    """The rows of a note in the full-text indexes of passages and of whole notes."""
+
+    passages: list[Row]
+    notes: list[Row]
 
 
 class RemovedNotes:
-    """The notes missing from the folder, by content, to recognise renamed and moved notes."""
+    """Notes missing from the folder, matched by content to recognise renamed and moved notes."""
 
     def __init__(self, gone: dict[str, FileRow]):
         self._gone = dict(gone)
@@ -281,10 +300,10 @@ class RemovedNotes:
                 self._paths.setdefault(row.version, []).append(path)
 
     def take(self, path: str, version: str, stat: FileStat) -> str | None:
-        """Take the old path of a moved note; None if no missing note has this content.
+        """Remove and return the old path of a moved note; None if no missing note matches.
 
-        If several match, the one with the same inode is chosen. Only paths of the same file kind
-        match, since another kind is parsed differently.
+        A missing note matches if it has the same content and the same file kind, since another kind
+        is parsed differently. If several notes match, the one with the same inode is chosen.
         """
         known = self._paths.get(version, [])
         alike = [gone for gone in known if find_kind(gone) is find_kind(path)]

@@ -1,4 +1,4 @@
-"""List the notes of a folder from file names and attributes, without opening any file.
+"""List the notes in a folder by file names and attributes, without opening any file.
 
 Since no file is opened, a FIFO, a device or a dead network link cannot block the scan.
 """
@@ -75,8 +75,8 @@ def scan(
 ) -> ScanResult:
     """List the notes below a folder.
 
-    Folders beginning with a dot (such as `.trash`) and files of other kinds are skipped and not
-    reported.
+    Files and folders whose names begin with a dot (such as `.trash`) and files that cannot be notes
+    are skipped and not reported.
 
     Args:
         root: the vault's folder.
@@ -95,7 +95,7 @@ def scan(
         folder = pending.pop()
         for entry, path in _list_entries(root, folder, result):
             if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith(".") and _should_enter(entry, path, rules, result):
+                if _should_enter(entry, path, rules, result):
                     pending.append(path)
             elif is_readable_kind(entry.name) or _is_folder_link(entry):
                 _add_note(root, entry, path, rules_if_any, result)
@@ -105,11 +105,11 @@ def scan(
 
 
 def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanResult | None:
-    """Scan only the given paths, with the same result that `scan` returns for them.
+    """Scan only the given paths; the result is the same as that of `scan` for these paths.
 
     Returns:
-        The notes found, or None if a full scan is needed: a path is or may have been a folder, or
-            is below a link.
+        The notes found. None if a full scan is needed, because a path is or may have been a folder,
+            or is below a link.
 
     Raises:
         VaultMissing: the vault's folder does not exist.
@@ -129,6 +129,8 @@ def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> Scan
             return None
         entries = {e.name: (e, path) for e, path in _list_entries(root, folder, result)}
         for name in names:
+            if name.startswith("."):
+                continue
             entry, path = entries.get(name, (None, ""))
             if not is_readable_kind(name) or (entry is not None and entry.is_dir()):
                 return None
@@ -156,7 +158,7 @@ def check_folder(root: Path) -> FileStat:
         info = root.stat()
     except PermissionError as error:
         raise VaultUnreadable(
-            f"The folder {root} may not be read; change its permissions or choose another one."
+            f"Permission denied: {root}. Change its permissions or choose another folder."
         ) from error
     except (OSError, ValueError) as error:
         raise VaultMissing(
@@ -168,7 +170,7 @@ def check_folder(root: Path) -> FileStat:
 
 
 def read_stat(root: Path, path: str) -> FileStat | None:
-    """Return the attributes of a note, or None if it is not a regular file."""
+    """Return the attributes of a note; None if it is not a regular file."""
     try:
         info = (root / path).stat(follow_symlinks=False)
     except (OSError, ValueError):
@@ -179,6 +181,7 @@ def read_stat(root: Path, path: str) -> FileStat | None:
 def _list_entries(
     root: Path, folder: str, result: ScanResult
 ) -> Iterator[tuple[os.DirEntry[str], str]]:
+    """Yield a folder's entries with their paths, except names that begin with a dot."""
     try:
         with os.scandir(root / folder) as listing:
             entries = list(listing)
@@ -197,12 +200,12 @@ def _list_entries(
         return
     prefix = f"{folder}/" if folder else ""
     for entry in entries:
-        yield entry, prefix + entry.name
+        if not entry.name.startswith("."):
+            yield entry, prefix + entry.name
 
 
 def _is_folder_link(entry: os.DirEntry[str]) -> bool:
-    is_shown = not entry.name.startswith(".")
-    return is_shown and entry.is_symlink() and os.path.isdir(entry.path)
+    return entry.is_symlink() and os.path.isdir(entry.path)
 
 
 def _should_enter(

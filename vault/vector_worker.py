@@ -1,10 +1,10 @@
 """The child process that uses Chroma: the only module that loads chromadb.
 
-Run as `python -P -m vault.vector_worker [FOLDER]`. With a folder it opens the store in it. Without
-one it is a client of the server named in the `open` request. It stores only the vectors, each under
-the hash of its text. A lock file next to the folder makes a second process wait until the first has
-ended, since two processes would damage the store. When the parent ends, the current request is
-finished first.
+Run as `python -P -m vault.vector_worker [FOLDER]`. With FOLDER, it opens the store in that folder.
+Without it, the process is a client of the server that the `open` request names. The store contains
+only vectors, each under the hash of its text. A lock file next to the folder makes a second process
+wait until the first has ended, since two processes would damage the store. When the parent ends,
+the current request is finished first.
 """
 
 import fcntl
@@ -62,7 +62,7 @@ class _Store:
         return {}, b""
 
     def _open(self, wanted: Mapping[str, Any]) -> Sequence[str]:
-        """Open a collection and return its ids; other collections of the same index are deleted."""
+        """Open a collection, delete the index's other collections, and return its vectors' ids."""
         client = _open_local(self._folder) if self._folder else _connect(wanted["server"])
         self._most = client.get_max_batch_size()
         if self._folder is None:

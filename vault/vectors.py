@@ -1,9 +1,9 @@
 """The vector store: Chroma in a child process, synchronized with the catalog.
 
-The catalog is the source. A store that is missing, outdated or broken, or whose process died, is
-synchronized, or deleted and filled again; `vault.search.exact` answers searches meanwhile. The
-store is in a folder or on a server. On a server its collection is named after the index and the
-embedder.
+The catalog is the source of the vectors. A store that is missing, outdated or broken is
+synchronized, or deleted and filled again, and so is one whose process died. Meanwhile,
+`vault.search.exact` answers searches. The store is in a folder or on a server. On a server, its
+collection is named after the index and the embedder.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ class VectorStore:
 
     Attributes:
         server: the server of the store; None for a store in a folder.
-        failure: why the store could not be synchronized; empty if it could.
+        failure: the reason why the last synchronization failed; empty if it succeeded.
     """
 
     def __init__(self, catalog: Catalog, folder: Path, server: VectorServer | None = None):
@@ -81,7 +81,7 @@ class VectorStore:
         return len(self._held or ())
 
     def start(self) -> None:
-        """Start the child without waiting for it."""
+        """Start the child process without waiting for it."""
         if self.server is None or not self.server.is_refused:
             self._ensure_child()
 
@@ -140,7 +140,8 @@ class VectorStore:
     def add(self, hashes: Sequence[bytes], on_wait: Callable[[], None] = lambda: None) -> None:
         """Add vectors of the catalog to the store, if it is synchronized.
 
-        A store that is not is left unchanged; it gets the vectors when it is synchronized.
+        A store that is not synchronized is left unchanged. It gets the vectors when it is
+        synchronized.
 
         Raises:
             VectorStoreFailed: the store failed during this call.
@@ -193,12 +194,15 @@ class VectorStore:
         self._is_synchronized = False
 
     def discard(self) -> None:
-        """Stop the child and delete the vectors; on a server at the next filling."""
+        """Stop the child process and delete the vectors.
+
+        On a server, they are deleted when the store is filled again.
+        """
         with self._lock:
             self._discard()
 
     def close(self) -> None:
-        """Stop the child, after it has finished its current request."""
+        """Stop the child process after it has finished its current request."""
         self._closed.set()
         child = self._child
         if child is not None:
@@ -292,7 +296,7 @@ class VectorStore:
             child.kill("it is started anew")
 
     def _repair(self) -> None:
-        """Delete a broken folder; for a server, only read the ids again."""
+        """Delete the folder of a broken store; if it is on a server, only read its ids again."""
         if self.server is None:
             self._discard()
         else:
@@ -313,7 +317,7 @@ def _split(hashes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 
 
 def _name_collection(catalog: Catalog) -> tuple[str, str]:
-    """Return the name prefix of the index's collections on a server, and the current one's name."""
+    """Return the prefix of the names of an index's collections, and the current one's name."""
     index = catalog.meta(_INDEX_ID)
     if index is None:
         index = uuid.uuid4().hex

@@ -1,8 +1,8 @@
-"""Edits of notes: planned as values, journaled before they are made, undone without losing text.
+"""Edits to notes: planned as values, journaled before they are made, undone without losing text.
 
     editor.NoteEditor   plan_create, plan_replacement, plan_append, plan_move → an `EditPlan`
             │           with the exact bytes of each file before and after, and its diff
-            ▼ apply     only while every file still has the content that the plan is bound to
+            ▼ apply     only while every file still has the content for which it was planned
     journal             the contents by hash, and a line for each step: written and synced first
             ▼
     files               temporary file → sync → rename; the file's mode is kept
@@ -10,18 +10,18 @@
     undo.EditHistory    the same steps back, the last one first, unless a note changed since
 
     diff     Show a change as a unified diff and by words; count the text that it removes.
-    editor   `NoteEditor`: check what a model may edit, plan and apply edits.
+    editor   `NoteEditor`: check which notes a model may edit, plan and apply edits.
     files    Create, replace, move and remove files so that a crash never leaves half a file.
     journal  The journal of edits, in a folder of Strata.
     links    Change the links in other notes when a note is moved.
     plan     The values `EditPlan`, `ContentChange` and `FileMove`.
-    texts    Replace parts of a text, keeping encoding, byte-order mark and line ends.
-    undo     `EditHistory`: undo an edit or a run, list the net changes of a run.
+    texts    Replace parts of a text, keeping its encoding, byte-order mark and line endings.
+    undo     `EditHistory`: undo an edit or a run of edits, list the net changes of a run.
 
 May import: `vault.access`, `vault.exclude`, `vault.notes`, `vault.paths`, `vault.errors`.
 
 Always true:
-- A kill at any point leaves a note as it was, or an edit that can be undone.
+- If the process is killed at any point, each note is as it was, or the edit can be undone.
 - Undo never replaces a text that is newer than the edit.
 - No path leads out of the folder of notes, not even when a folder becomes a link meanwhile.
 """

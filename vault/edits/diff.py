@@ -1,15 +1,25 @@
-"""Show a change of a text: as a unified diff, by words, and how much of the text it removes."""
+"""Show a change to a text: as a unified diff, by words, and how much of the text it removes."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final, Literal
+from itertools import accumulate
+from typing import Final, Literal, cast
 
-__all__ = ["DiffLine", "DiffPart", "build_diff", "count_removed", "list_diff_lines"]
+__all__ = [
+    "DiffHunk",
+    "DiffLine",
+    "DiffPart",
+    "build_diff",
+    "count_removed",
+    "list_diff_lines",
+    "list_hunks",
+]
 
 LineKind = Literal["head", "same", "removed", "added", "note"]
 _CONTEXT_LINES: Final = 3
+_HUNK_CONTEXT_LINES: Final = 1  # so that changes of lines near each other are hunks of their own
 _MOST_COMPARED: Final = 2_000  # lines or words; comparing takes time quadratic in their number
 _SHORT: Final = 100
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
@@ -22,7 +32,7 @@ _Opcode = tuple[_Tag, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class DiffPart:
-    """A part of a line in a diff; a part that is not changed is in both versions."""
+    """A part of a line in a diff. An unchanged part is in both versions of the line."""
 
     text: str
     is_changed: bool
@@ -30,10 +40,11 @@ class DiffPart:
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line of a diff, in parts of words that changed and words that did not.
+    """A line of a diff, divided into changed and unchanged parts.
 
     Attributes:
-        kind: `head` names a file or a place in it, `note` says that a last line has no line end.
+        kind: the kind of line. A `head` names a file or a place in it. A `note` says that the last
+            line of the file has no line ending.
     """
 
     kind: LineKind
@@ -41,8 +52,44 @@ class DiffLine:
 
     @property
     def text(self) -> str:
-        """The whole text of the line."""
+        """The text of all parts of the line."""
         return "".join(part.text for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class DiffHunk:
+    """A part of a change to a text that can be applied without the other parts.
+
+    Attributes:
+        diff: the hunk as a unified diff without file names.
+        changes: the replacements, each as the start and end offset in the old text, and the new
+            text.
+    """
+
+    diff: str
+    changes: tuple[tuple[int, int, str], ...]
+
+
+def list_hunks(before: str, after: str) -> tuple[DiffHunk, ...]:
+    r"""Split the change to a text into its hunks.
+
+    Args:
+        before: the text before the change, with `\n` as its line endings.
+        after: the text after the change.
+    """
+    old, new = _split_lines(before), _split_lines(after)
+    starts = list(accumulate(map(len, old), initial=0))
+    return tuple(
+        DiffHunk(
+            "".join(f"{line}\n" for line in _format_hunk(group, old, new)),
+            tuple(
+                (starts[a], starts[b], "".join(new[c:d]))
+                for tag, a, b, c, d in group
+                if tag != "equal"
+            ),
+        )
+        for group in _group_changes(old, new, _HUNK_CONTEXT_LINES)
+    )
 
 
 def build_diff(path: str, before: str | None, after: str | None, old_path: str = "") -> str:
@@ -50,9 +97,10 @@ def build_diff(path: str, before: str | None, after: str | None, old_path: str =
 
     Args:
         path: the path of the file after the change.
-        before: the text before, with `\n` as its line ends; None if there was no file.
-        after: the text after; None if there is no file.
-        old_path: the path before, if the file was moved.
+        before: the text before the change, with `\n` as its line endings; None if the file did not
+            exist.
+        after: the text after the change; None if the file does not exist any more.
+        old_path: the path before the change, if the file was moved; else empty.
     """
     head = [f"rename from {old_path}", f"rename to {path}"] if old_path else []
     old, new = _split_lines(before or ""), _split_lines(after or "")
@@ -64,7 +112,7 @@ def build_diff(path: str, before: str | None, after: str | None, old_path: str =
 
 
 def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
-    """Return the lines of a unified diff with the words that changed, to be displayed."""
+    """Split a unified diff into lines for display, with the changed words marked."""
     lines: list[DiffLine] = []
     changed: dict[str, list[str]] = {"-": [], "+": []}
     for mark, text in [*_mark_roles(diff.removesuffix("\n").split("\n")), ("@", "")]:
@@ -80,9 +128,10 @@ def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
 
 
 def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each line of a diff with its mark: `@` for a head, else the first character.
+    """Yield each line of a diff with its mark: `@` for a header line, else its first character.
 
-    Only the counts in the head of a hunk tell a removed line `-- text` from the name of a file.
+    A removed line `-- text` looks like a file name in a header. Only the line counts in a hunk's
+    header distinguish the two.
     """
     old = new = 0
     for line in lines:
@@ -99,9 +148,9 @@ def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def count_removed(before: str, after: str) -> int:
-    """Count the characters of a text that a change removes.
+    """Count the characters that a change removes from a text.
 
-    A short replaced text, such as a word, counts only by as much as it gets shorter.
+    For a short replaced text, such as a word, only the difference in length counts.
     """
     old, new = _split_lines(before), _split_lines(after)
     return sum(
@@ -127,7 +176,7 @@ def _count_removed_words(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _pair_lines(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
-    """Yield removed lines and the added ones that replace them, compared word by word."""
+    """Yield removed lines, then the added lines that replace them, compared word by word."""
     if not removed or not added:
         yield from (DiffLine("removed", (DiffPart(line, True),)) for line in removed)
         yield from (DiffLine("added", (DiffPart(line, True),)) for line in added)
@@ -152,35 +201,46 @@ def _break_lines(parts: Iterable[tuple[str, bool]]) -> Iterator[tuple[DiffPart, 
 
 
 def _build_hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    for group in _group_changes(old, new, _CONTEXT_LINES):
+        yield from _format_hunk(group, old, new)
+
+
+def _group_changes(
+    old: Sequence[str], new: Sequence[str], context_lines: int
+) -> Iterator[Sequence[_Opcode]]:
+    """Yield the diff opcodes of each hunk, with some unchanged lines around the changed ones."""
     opcodes = _compare(old, new)
-    if all(tag == "equal" for tag, *_ in opcodes):
-        return
-    for group in _KnownOpcodes(opcodes).get_grouped_opcodes(_CONTEXT_LINES):
-        first, last = group[0], group[-1]
-        before, after = _format_range(first[1], last[2]), _format_range(first[3], last[4])
-        yield f"@@ -{before} +{after} @@"
-        for tag, a, b, c, d in group:
-            if tag == "equal":
-                yield from _mark_lines(" ", old[a:b])
-            else:
-                yield from _mark_lines("-", old[a:b])
-                yield from _mark_lines("+", new[c:d])
+    if any(tag != "equal" for tag, *_ in opcodes):
+        for group in _KnownOpcodes(opcodes).get_grouped_opcodes(context_lines):
+            yield cast("list[_Opcode]", group)
+
+
+def _format_hunk(group: Sequence[_Opcode], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    first, last = group[0], group[-1]
+    before, after = _format_range(first[1], last[2]), _format_range(first[3], last[4])
+    yield f"@@ -{before} +{after} @@"
+    for tag, a, b, c, d in group:
+        if tag == "equal":
+            yield from _mark_lines(" ", old[a:b])
+        else:
+            yield from _mark_lines("-", old[a:b])
+            yield from _mark_lines("+", new[c:d])
 
 
 class _KnownOpcodes(SequenceMatcher[str]):
-    """Groups opcodes that were found before."""
+    """A matcher that groups given opcodes instead of computing them."""
 
     def __init__(self, opcodes: list[_Opcode]) -> None:
         super().__init__()
         self._known = opcodes
 
     def get_opcodes(self) -> list[_Opcode]:
-        """Return the opcodes."""
+        """Return the given opcodes."""
         return self._known
 
 
 def _format_range(start: int, end: int) -> str:
-    """Return a range of lines as unified diffs write it: an empty one names the line above."""
+    """Format a range of lines for a unified diff; an empty range names the line above it."""
     length = end - start
     if length == 1:
         return str(start + 1)
@@ -195,7 +255,7 @@ def _mark_lines(mark: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _split_lines(text: str) -> list[str]:
-    r"""Split a text into lines that keep their `\n`; other separators are part of a line."""
+    r"""Split a text into lines that keep their `\n`; other line separators do not end a line."""
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1].removesuffix("\n")
     return lines if lines[-1] else lines[:-1]
@@ -206,7 +266,7 @@ def _list_words(text: str) -> list[str]:
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> list[_Opcode]:
-    """Compare two sequences; the same items at the start and the end are found first."""
+    """Return the diff opcodes for two sequences; only the differing middle is compared."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)

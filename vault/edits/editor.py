@@ -1,4 +1,4 @@
-"""Propose edits of notes, check that they are allowed, and apply them."""
+"""Plan edits to notes, check that they are allowed, and apply them."""
 
 import os
 import posixpath
@@ -27,23 +27,28 @@ from vault.edits.plan import (
     FileMove,
     plan_append,
     plan_create,
+    plan_related_link,
     plan_replacement,
+    read_text,
 )
 from vault.edits.undo import EditHistory, revert_steps
 from vault.errors import EditFailed, EditOutdated, EditRefused, NoteExcluded, VaultError
 from vault.exclude.rules import DOT_FOLDER, ExcludeRules
-from vault.notes.kinds import MARKDOWN, TEXT
+from vault.notes.kinds import MARKDOWN, TEXT, drop_note_suffix
+from vault.notes.links import LinkResolver, find_links, list_lines_with_links
+from vault.notes.markdown import parse_document
 from vault.paths import printable, safe_path
 
 __all__ = ["NoteEditor"]
 
 _KINDS: Final = MARKDOWN.suffixes + TEXT.suffixes
 _NOT_IN_NAMES: Final = '[]#^|\\:*?"<>'
+_NOT_IN_LINKS: Final = frozenset("[]#^|\n")
 _MOST_NAME_BYTES: Final = 255
 
 
 class NoteEditor:
-    """Edits the notes of a folder, as far as a model may: no excluded, private or hidden ones."""
+    """Edits the notes of a folder for a model, except excluded, private and hidden notes."""
 
     def __init__(
         self,
@@ -52,13 +57,13 @@ class NoteEditor:
         exclude: Callable[[], Sequence[str]] = lambda: (),
         outside: Sequence[str] = (),
     ) -> None:
-        """Edit the notes below a folder.
+        """Store the folder and the rules; nothing is read yet.
 
         Args:
             root: the folder of notes.
-            journal: where every edit is recorded before it is made.
+            journal: the journal in which every edit is recorded before it is made.
             exclude: returns the user's patterns of notes to exclude.
-            outside: patterns of the notes that are not in the project; empty without a project.
+            outside: patterns of the notes outside the current project; empty without a project.
         """
         self._root, self._named_root = root.resolve(), str(root)
         self._journal = journal
@@ -67,14 +72,14 @@ class NoteEditor:
 
     @property
     def history(self) -> EditHistory:
-        """The edits that were made, in all folders."""
+        """The history of the edits in all folders of notes."""
         return EditHistory(self._journal)
 
     def plan_create(self, path: str, text: str) -> EditPlan:
-        """Plan a new note.
+        """Plan to create a note.
 
         Raises:
-            EditRefused: there is such a note, or its path or text is not possible.
+            EditRefused: the note exists already, or its path or text is not possible.
             NoteExcluded: a rule excludes notes at this path.
             UnsafePath: the path leads out of the folder.
         """
@@ -87,29 +92,51 @@ class NoteEditor:
         return plan_create(target, text)
 
     def plan_replacement(self, path: str, old: str, new: str) -> EditPlan:
-        """Plan to replace a text that is in a note exactly once.
+        """Plan to replace a text that occurs in a note exactly once.
 
         Raises:
-            EditRefused: the text is not there once, or cannot be stored.
+            EditRefused: the old text does not occur exactly once, or the new text cannot be stored.
             VaultError: the note cannot be read, or a model may not read it.
         """
         target, before = self._read(path)
         return plan_replacement(target, before, old, new)
 
     def plan_append(self, path: str, text: str) -> EditPlan:
-        """Plan to add lines at the end of a note; it raises as `plan_replacement` does."""
+        """Plan to add lines at the end of a note; raises the same errors as `plan_replacement`."""
         target, before = self._read(path)
         return plan_append(target, before, text)
 
-    def plan_move(self, path: str, to: str) -> EditPlan:
-        """Plan to move or rename a note, with the changes of all links that would break.
+    def plan_related_link(self, path: str, to: str, links: LinkResolver) -> EditPlan:
+        """Plan to add a link to another note at the end of a note, under "Related".
 
         Args:
-            path: the note.
-            to: the new path; a folder, if it exists or ends with `/`.
+            path: the path of the note that gets the link.
+            to: the path of the note that the link leads to.
+            links: finds the note that a link means.
 
         Raises:
-            EditRefused: there is a note at the new path, or it is not possible.
+            EditRefused: the note has such a link already, or no link can name the other note.
+            VaultError: the note cannot be read, or a model may not read it.
+        """
+        source, before = self._read(path)
+        lines = list_lines_with_links(parse_document(read_text(before) or ""))
+        if any(links.resolve(link.target, source) == to for link in find_links(lines)):
+            raise EditRefused(f"{printable(source)} has a link to {printable(to)} already.")
+        whole = drop_note_suffix(to)
+        for name in (posixpath.basename(whole), whole, f"/{whole}", to):
+            if links.resolve(name, source) == to and not _NOT_IN_LINKS & set(name):
+                return plan_related_link(source, before, f"[[{name}]]")
+        raise EditRefused(f"No link can name {printable(to)}. Rename that note first.")
+
+    def plan_move(self, path: str, to: str) -> EditPlan:
+        """Plan to move or rename a note, and to change all links that would break.
+
+        Args:
+            path: the path of the note.
+            to: the new path, or a folder: either an existing one, or a path that ends with `/`.
+
+        Raises:
+            EditRefused: a note exists at the new path, or the new path is not possible.
             VaultError: the note cannot be read, or a model may not read it.
         """
         source, content = self._read(path)
@@ -129,11 +156,11 @@ class NoteEditor:
         return EditPlan("move", source, (move, *links), is_out_of_reach)
 
     def apply(self, plan: EditPlan, run: EditRun) -> tuple[EditStep, ...]:
-        """Carry an edit out, all of it or nothing, and return its steps in the journal.
+        """Apply an edit completely or not at all, and return its steps in the journal.
 
         Raises:
             EditOutdated: a note changed after the edit was planned.
-            EditFailed: it could not be written; the notes are as before.
+            EditFailed: the edit could not be written; the notes are as before.
         """
         self.history.remove_leftovers()
         with self._journal.lock():
@@ -185,10 +212,10 @@ class NoteEditor:
         )
 
     def _check_unchanged(self, plan: EditPlan) -> None:
-        """Check that every file still has the content that the plan is bound to.
+        """Check that every file still has the content for which the edit was planned.
 
         Raises:
-            EditOutdated: one of them changed.
+            EditOutdated: a file changed.
         """
         moved = {change.to: change.path for change in plan.changes if isinstance(change, FileMove)}
         for change in plan.changes:
@@ -197,7 +224,13 @@ class NoteEditor:
                 raise EditOutdated(printable(change.path))
 
     def _read(self, path: str) -> tuple[str, bytes]:
-        """Return the path of a note without links, and its content, if a model may edit it."""
+        """Check that a model may edit a note; return its path with links resolved, and content.
+
+        Raises:
+            EditRefused: the note is outside the project, or not a text note.
+            EditOutdated: the note changed while it was read.
+            VaultError: the note cannot be read, or a model may not read it.
+        """
         path = self._find_relative(path)
         real = safe_path(self._root, path).relative_to(self._root).as_posix()
         if self._is_outside(real):
@@ -218,13 +251,19 @@ class NoteEditor:
         return self._outside is not None and self._outside.find_rule_on_path(path) is not None
 
     def _find_relative(self, path: str) -> str:
-        """Return a path below the folder of notes; a full path inside it is accepted too."""
+        """Return a path relative to the folder of notes; a full path inside it is accepted too."""
         for root in (self._named_root, str(self._root)):
             path = path.removeprefix(f"{root}/")
         return path
 
     def _check_new_path(self, path: str) -> str:
-        """Return the path of a new note without links, if there can be one."""
+        """Return the path of a new note with links resolved, and check that it is allowed.
+
+        Raises:
+            EditRefused: a name in the path is not possible.
+            NoteExcluded: a name in the path begins with a dot.
+            UnsafePath: the path leads out of the folder.
+        """
         path = self._find_relative(path)
         path = path if posixpath.splitext(path)[1] else f"{path}.md"
         real = safe_path(self._root, path).relative_to(self._root).as_posix()
@@ -235,10 +274,10 @@ class NoteEditor:
         return real
 
     def _check_is_free(self, path: str, old_path: str = "") -> None:
-        """Check that there is no file of this name, but for the note that is moved there.
+        """Check that no file has this path, except the note that is being moved.
 
         Raises:
-            EditRefused: there is one.
+            EditRefused: another file has this path.
         """
         if (existing := self._find_same_name(path)) not in (None, old_path):
             raise EditRefused(
@@ -246,7 +285,7 @@ class NoteEditor:
             )
 
     def _find_same_name(self, path: str) -> str | None:
-        """Return the file whose name differs at most by case or Unicode form, if there is one."""
+        """Find a file whose name differs at most in case or Unicode form; None if none exists."""
         folder, _, name = path.rpartition("/")
         with suppress(FileNotFoundError, NotADirectoryError):
             for other in sorted(os.listdir(self._root / folder)):
@@ -262,7 +301,7 @@ def _check_name(path: str, folders: Sequence[str]) -> None:
     """Check the name of a new note, and the names of new folders above it.
 
     Raises:
-        EditRefused: a name is not possible on every system, or no link could name it.
+        EditRefused: a name is not possible on every system, or no link could contain it.
     """
     shown = printable(path)
     if not path.lower().endswith(_KINDS):

@@ -1,7 +1,8 @@
 """Create, replace, move and remove the files of notes, so that a crash never leaves half a file.
 
-Every function checks the content of the file right before it acts. Paths are relative to the vault
-and have no links in them; each folder on the way is opened without following links.
+Functions that replace, move or remove a file check its content right before they act. Paths are
+relative to the vault and contain no links. Each folder on the way is opened without following
+links.
 """
 
 import errno
@@ -33,10 +34,10 @@ _NO_HARD_LINKS: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLI
 
 
 def read_file(root: Path, path: str) -> bytes | None:
-    """Return the content of a file, or None if there is none.
+    """Return the content of a file; None if the file does not exist.
 
     Raises:
-        EditFailed: it is not a regular file, or cannot be read.
+        EditFailed: the file is not a regular file, or cannot be read.
         UnsafePath: a part of its path is a link.
     """
     try:
@@ -49,17 +50,17 @@ def read_file(root: Path, path: str) -> bytes | None:
 
 
 def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: str) -> None:
-    """Replace the content of a file; its mode is kept.
+    """Replace the content of a file, and keep its mode.
 
     Args:
         root: the vault's folder.
-        path: the file.
+        path: the file's path.
         before: the content that the file must still have.
         after: the new content.
         temporary: the name of the temporary file in the same folder.
 
     Raises:
-        EditOutdated: the file has another content.
+        EditOutdated: the content of the file is no longer `before`.
         EditFailed: the new content could not be written; the file is unchanged.
     """
     with _convert_errors(path), _open_parent(root, path) as (folder, name):
@@ -74,11 +75,11 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
 
 
 def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
-    """Create a file, with the folders that are missing; the arguments are as in `replace_file`.
+    """Create a file and its missing folders; the arguments are as in `replace_file`.
 
     Raises:
-        EditOutdated: a file has this name by now.
-        EditFailed: the file could not be written; there is none of this name.
+        EditOutdated: a file with this name exists by now.
+        EditFailed: the file could not be written, and was not created.
     """
     with _convert_errors(path):
         _create_folders(root, path)
@@ -89,12 +90,12 @@ def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
 
 
 def move_file(root: Path, path: str, to: str, content: bytes) -> None:
-    """Move a file to a path where there is none, with the folders that are missing.
+    """Move a file to a path where no file exists, and create the missing folders.
 
-    A move that was interrupted after its first half is completed.
+    If an earlier move was interrupted after its first half, it is completed.
 
     Raises:
-        EditOutdated: the file has another content, or a file has the new name by now.
+        EditOutdated: the file's content has changed, or a file with the new name exists by now.
         EditFailed: the file could not be moved.
     """
     with _convert_errors(path):
@@ -118,7 +119,7 @@ def remove_file(root: Path, path: str, before: bytes) -> None:
     """Remove a file that still has the given content.
 
     Raises:
-        EditOutdated: the file has another content.
+        EditOutdated: the file's content has changed.
         EditFailed: the file could not be removed.
     """
     with _convert_errors(path), _open_parent(root, path) as (folder, name):
@@ -135,21 +136,21 @@ def find_missing_folders(root: Path, path: str) -> tuple[str, ...]:
 
 
 def remove_folders(root: Path, folders: Sequence[str]) -> None:
-    """Remove folders that are empty, innermost first; others are left."""
+    """Remove the given folders if they are empty, innermost first; keep the others."""
     for path in reversed(folders):
         with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, name):
             os.rmdir(name, dir_fd=folder)
 
 
 def remove_temporary(root: Path, path: str, temporary: str) -> None:
-    """Remove the temporary file beside a note that a killed process left, if there is one."""
+    """Remove the temporary file that a killed process may have left beside a note."""
     with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, _):
         os.unlink(temporary, dir_fd=folder)
 
 
 @contextmanager
 def _open_parent(root: Path, path: str) -> Iterator[tuple[int, str]]:
-    """Open the folder of a file, and yield its descriptor and the name of the file."""
+    """Open the folder of a file, and yield the folder's descriptor and the file's name."""
     above, _, name = path.rpartition("/")
     folder = open_folder_inside(root, above)
     try:
@@ -202,7 +203,7 @@ def _check_content(folder: int, name: str, path: str, content: bytes) -> None:
 def _write_temporary(
     folder: int, temporary: str, content: bytes, mode: int | None
 ) -> Iterator[None]:
-    """Write a temporary file, and remove it at the end unless it was renamed."""
+    """Write a temporary file, and remove it when the block ends, unless it was renamed."""
     descriptor = os.open(temporary, _WRITE, 0o666 if mode is None else 0o600, dir_fd=folder)
     try:
         try:
@@ -221,7 +222,7 @@ def _write_temporary(
 
 
 def _give_name(folder: int, name: str, new_folder: int, new_name: str, path: str) -> None:
-    """Give a file a second name that no other file has; where that is impossible, rename it."""
+    """Give a file a second name that no file has yet; without hard links, rename the file."""
     try:
         os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
     except FileExistsError as error:
@@ -236,7 +237,7 @@ def _give_name(folder: int, name: str, new_folder: int, new_name: str, path: str
 
 
 def _is_same_file(folder: int, name: str, new_folder: int, new_name: str) -> bool:
-    """Return whether two names are those of the same file."""
+    """Return whether two names refer to the same file."""
     try:
         return os.path.samestat(
             os.stat(name, dir_fd=folder, follow_symlinks=False),
@@ -247,7 +248,7 @@ def _is_same_file(folder: int, name: str, new_folder: int, new_name: str) -> boo
 
 
 def _is_one_name(folder: int, name: str, new_folder: int, new_name: str) -> bool:
-    """Return whether two names are one for the file system, which may ignore case."""
+    """Return whether two spellings are one name in the file system, which may ignore case."""
     is_same = _is_same_file(folder, name, new_folder, new_name)
     return is_same and not _are_listed(folder, name, new_folder, new_name)
 
@@ -277,7 +278,7 @@ def _create_folders(root: Path, path: str) -> None:
 
 
 def _sync(folder: int) -> None:
-    """Sync the entries of a folder to disk; one that may not be read cannot be synced."""
+    """Sync the entries of a folder to disk; skip a folder without read permission."""
     with suppress(PermissionError):
         readable = os.open(".", _FOLDER, dir_fd=folder)
         try:

@@ -1,16 +1,19 @@
-"""The journal of edits: every edit is on disk here before the note is changed.
+"""The journal of edits, which stores every edit on disk before the note is changed.
 
-`journal.jsonl` has one line for each step of an edit and for each later mark of it. The contents
-before and after are files named by their hash. A line that a crash cut off is skipped.
+`journal.jsonl` has one line for each step of an edit, and one line for each later change of a
+step's mark. Each file's content before and after an edit is stored in a file named by its hash. A
+line that is incomplete because of a crash is skipped. `EditJournal.prune` removes runs older than
+90 days, and the oldest runs if the contents exceed 200 MB.
 """
 
 import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -18,13 +21,15 @@ from vault.errors import EditFailed, UndoRefused
 
 __all__ = ["EditJournal", "EditRun", "EditStep", "StepMark", "hash_content"]
 
+MOST_AGE: Final = timedelta(days=90)
+MOST_BYTES: Final = 200_000_000
 StepMark = Literal["begun", "done", "failed", "undoing", "undone"]
 _MARKS: Final[tuple[StepMark, ...]] = ("begun", "done", "failed", "undoing", "undone")
 
 
 @dataclass(frozen=True, slots=True)
 class EditRun:
-    """The edits that belong together and are undone together, such as those of one answer."""
+    """A run: edits that belong together and are undone together, such as those of one answer."""
 
     id: str
     session: str = ""
@@ -32,18 +37,18 @@ class EditRun:
 
 @dataclass(frozen=True, slots=True)
 class EditStep:
-    """One change of one file in the journal.
+    """A step of an edit in the journal: one change to one file.
 
     Attributes:
-        run: the run that the edit belongs to.
-        time: when it was made, in ISO 8601.
+        run: the id of the run that the edit belongs to.
+        time: the time when the step was begun, in ISO 8601.
         root: the folder of notes.
         kind: the kind of the edit: `create`, `edit`, `append` or `move`.
-        to: the new path of a file that is moved, else empty.
-        before: the hash of the content before; None if the file was created.
-        after: the hash of the content after.
-        folders: the folders that were made for the file.
-        mark: how far the step came. A step that is `begun` may or may not have happened.
+        to: the new path of a moved file; else empty.
+        before: the hash of the content before the step; None if the step creates the file.
+        after: the hash of the content after the step.
+        folders: the folders that were created for the file.
+        mark: the progress of the step. A step that is `begun` may or may not have happened.
     """
 
     id: str
@@ -61,7 +66,7 @@ class EditStep:
 
     @property
     def temporary(self) -> str:
-        """The name of the temporary file that is written beside the note."""
+        """The name of the temporary file that this step writes beside the note."""
         return f".strata-{self.id}.tmp"
 
     @property
@@ -104,7 +109,7 @@ class EditJournal:
             os.close(handle)
 
     def read(self) -> list[EditStep]:
-        """Return all steps in order, each with its last mark."""
+        """Return all steps in order, each with its latest mark."""
         steps: dict[str, EditStep] = {}
         for line in self._read_lines():
             with suppress(ValueError, KeyError, TypeError):
@@ -118,31 +123,90 @@ class EditJournal:
         return list(steps.values())
 
     def begin(self, steps: Sequence[EditStep], contents: Iterable[bytes]) -> None:
-        """Store steps with their contents, and return once all of it is on disk.
+        """Store steps and the contents of their files, and return once everything is on disk.
 
         Raises:
-            EditFailed: it cannot be written.
+            EditFailed: the journal cannot be written.
         """
         with self._convert_errors():
             for content in contents:
                 self._store(content)
-            lines = ({k: v for k, v in asdict(step).items() if k != "mark"} for step in steps)
-            self._append(lines)
+            self._append(map(_write_step, steps))
 
     def mark(self, steps: Iterable[EditStep], mark: StepMark) -> None:
-        """Mark steps.
+        """Record a new mark for steps.
 
         Raises:
-            EditFailed: it cannot be written.
+            EditFailed: the journal cannot be written.
         """
         with self._convert_errors():
             self._append([{"mark": mark, "steps": [step.id for step in steps]}])
 
-    def load(self, digest: str) -> bytes:
-        """Return a content by its hash.
+    def prune(self, offered: Collection[str], now: datetime) -> int:
+        """Remove old runs with their contents, and return the number of removed runs.
+
+        Args:
+            offered: the runs that are offered for undo. They are kept, and so are unfinished runs.
+            now: the current time, with its time zone.
 
         Raises:
-            UndoRefused: it is not there any more, or is damaged.
+            EditFailed: the journal cannot be written.
+        """
+        if not self._file.exists():
+            return 0
+        with self.lock(), self._convert_errors():
+            steps = self.read()
+            runs = {step.run for step in steps}
+            kept = self._select_runs(steps, offered, now)
+            if kept == runs:
+                return 0
+            self._rewrite([step for step in steps if step.run in kept])
+            return len(runs - kept)
+
+    def _select_runs(
+        self, steps: Sequence[EditStep], offered: Collection[str], now: datetime
+    ) -> set[str]:
+        """Return the runs to keep: those within the limits of age and size, and needed ones."""
+        kept = {s.run for s in steps if s.run in offered or s.mark in ("begun", "undoing")}
+        by_run: dict[str, list[EditStep]] = {}
+        for step in reversed(steps):
+            by_run.setdefault(step.run, []).append(step)
+        size, counted = 0, set[str]()
+        for run, own in by_run.items():
+            new = _list_digests(own) - counted
+            counted |= new
+            size += sum(self._measure(digest) for digest in new)
+            age = now - datetime.fromisoformat(own[0].time)
+            if age <= MOST_AGE and size <= MOST_BYTES:
+                kept.add(run)
+        return kept
+
+    def _rewrite(self, steps: Sequence[EditStep]) -> None:
+        """Rewrite the journal with only the given steps, and remove contents they do not need."""
+        new = self._file.with_name("journal.new")
+        new.unlink(missing_ok=True)
+        lines = [_write_step(step) for step in steps]
+        lines += [{"mark": s.mark, "steps": [s.id]} for s in steps if s.mark != "begun"]
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        _write_synced(new, text.encode("ascii"), os.O_EXCL)
+        os.replace(new, self._file)
+        _sync_folder(self._folder)
+        needed = _list_digests(steps)
+        for file in (self._folder / "contents").iterdir():
+            if file.name not in needed:
+                file.unlink()
+
+    def _measure(self, digest: str) -> int:
+        try:
+            return self._find_content(digest).stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def load(self, digest: str) -> bytes:
+        """Return a stored content by its hash.
+
+        Raises:
+            UndoRefused: the content is missing, cannot be read or is damaged.
         """
         try:
             content = self._find_content(digest).read_bytes()
@@ -198,13 +262,21 @@ class EditJournal:
             ) from error
 
 
+def _write_step(step: EditStep) -> dict[str, Any]:
+    return {name: value for name, value in asdict(step).items() if name != "mark"}
+
+
+def _list_digests(steps: Iterable[EditStep]) -> set[str]:
+    return {digest for step in steps for digest in (step.before, step.after) if digest}
+
+
 def hash_content(content: bytes) -> str:
-    """Return the SHA-256 of a content in hex."""
+    """Return the SHA-256 of a file's content, in hex."""
     return hashlib.sha256(content).hexdigest()
 
 
 def _ends_a_line(file: Path) -> bool:
-    """Return whether a file is empty or ends with a line end, so that a line may follow."""
+    """Return whether a file is empty or ends with a newline, so that a line can be appended."""
     with file.open("rb") as opened:
         size = opened.seek(0, os.SEEK_END)
         opened.seek(max(0, size - 1))
@@ -212,7 +284,7 @@ def _ends_a_line(file: Path) -> bool:
 
 
 def _write_synced(file: Path, content: bytes, flag: int) -> None:
-    """Write to a file, and return once it is on disk; on an error nothing is added to it."""
+    """Write to a file, and return once the content is on disk; after an error, undo the write."""
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, 0o600)
     try:
         size = os.fstat(handle).st_size
@@ -229,7 +301,7 @@ def _write_synced(file: Path, content: bytes, flag: int) -> None:
 
 
 def _make_private_folder(folder: Path) -> None:
-    """Create a folder and its missing parents for their owner only, and sync them to disk."""
+    """Create a folder and its missing parents, accessible only to the owner, and sync to disk."""
     if folder.is_dir():
         return
     _make_private_folder(folder.parent)

@@ -1,7 +1,7 @@
 """Plan how links change when a note is moved, so that every link leads to the same note as before.
 
-As in Obsidian, a link is left as it is while it still works, and otherwise keeps its form: a name
-stays a name where that is enough, a relative path stays relative, a label or heading is kept.
+As in Obsidian, a link that still works is left as it is. Any other link keeps its form: a name
+stays a name if that is enough, a relative path stays relative, and a label or heading is kept.
 """
 
 import json
@@ -42,14 +42,14 @@ _FRONT_BYTES: Final = 16_384
 
 
 def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
-    """Plan the changes of all notes whose links would break if a note were moved.
+    """Plan the changes to all notes whose links would break if a note were moved.
 
-    Notes that are excluded or private are included, since they only stay as they are meant.
+    Excluded and private notes are changed too, since their links would break as well.
 
     Args:
         root: the vault's folder.
-        path: the note that is moved.
-        to: its new path, which is also its path in the result.
+        path: the path of the note that is moved.
+        to: the note's new path, under which the result lists its own changes.
     """
     files = _read_files(root, path, to)
     attachments = ExcludeRules.load(root).attachment_folder
@@ -64,7 +64,7 @@ def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
 
 @dataclass(frozen=True)
 class _Files:
-    """The files of a vault with their aliases, and the notes with links that may change."""
+    """The files of a vault with their aliases, and the content of notes whose links may change."""
 
     aliases: dict[str, Sequence[str]] = field(default_factory=dict)
     candidates: dict[str, bytes] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def _read_files(root: Path, path: str, to: str) -> _Files:
 
 
 def _plan_canvas_changes(root: Path, move: "_Move") -> Iterator[ContentChange]:
-    """Yield the changes of the canvases that show the moved note; they name it by its path."""
+    """Yield the changes to canvases that show the moved note, since they contain its path."""
     old = {json.dumps(move.path), json.dumps(move.path, ensure_ascii=False)}
     shown = re.compile(rf'"file"\s*:\s*({"|".join(map(re.escape, old))})')
     new = json.dumps(move.to, ensure_ascii=False)
@@ -121,7 +121,7 @@ def _read_aliases(path: str, data: bytes) -> Sequence[str]:
 
 
 def _may_link_to(data: bytes, names: set[str]) -> bool:
-    """Return whether a note has something like a link with one of these names, even in code."""
+    """Return whether a note may have a link with one of these names; text in code counts too."""
     if b"[" not in data:
         return False
     try:
@@ -143,7 +143,7 @@ class _Move:
     after: LinkResolver
 
     def plan_change(self, source: str, data: bytes) -> ContentChange | None:
-        """Plan the change of the links in one note, or return None if all of them still work."""
+        """Plan the change to the links in one note; return None if all of them still work."""
         new_source = self._map(source)
         try:
             text = EditableText.decode(source, data)
@@ -165,7 +165,7 @@ class _Move:
         return self.to if path == self.path else path
 
     def _find_new_target(self, found: LocatedLink, lines: Sequence[str], source: str) -> str | None:
-        """Return the new target of a link as it is written, or None if it stays."""
+        """Return the text of a link's new target; None if the target stays as it is."""
         link = found.link
         written = lines[link.line - 1][found.start : found.end]
         is_plain = (unquote(written) if found.is_markdown else written) == link.target
@@ -185,7 +185,7 @@ class _Move:
 
 
 def _find_form(found: LocatedLink, source: str, path: str) -> LinkForm:
-    """Return how a link names its note: by its name, or by a path from the note or the vault."""
+    """Return how a link names its target: by name, or by a path relative to note or vault."""
     target = found.link.target
     if not found.is_markdown and "/" not in target:
         return "name"
@@ -205,7 +205,7 @@ def _has_form(form: LinkForm, target: str, source: str, path: str) -> bool:
 
 
 def _list_targets(form: LinkForm, target: str, source: str, path: str) -> Iterator[str]:
-    """Yield the targets that a link to a path may get, the most similar one first."""
+    """Yield possible new targets for a link to a path; the most similar to the old one first."""
     is_whole = target.lower().endswith(MARKDOWN.suffixes)
     whole = path if is_whole else drop_note_suffix(path)
     if form == "name" and "/" not in target:

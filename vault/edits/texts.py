@@ -1,7 +1,7 @@
-"""Replace parts of a note's text and keep everything else of its bytes.
+"""Replace parts of a note's text, and keep all its other bytes.
 
-The encoding, the byte-order mark and the line ends of all other lines stay as they are. New lines
-get the line end that the note uses most.
+The encoding, the byte-order mark and the line endings of all other lines stay as they are. New
+lines get the line ending that the note uses most.
 """
 
 from bisect import bisect_left
@@ -17,7 +17,7 @@ __all__ = ["EditableText", "Replacement"]
 
 
 class Replacement(NamedTuple):
-    r"""A new text for a part of a note; offsets count each line end as one character."""
+    r"""A new text for a part of a note. Offsets count each line ending as one character."""
 
     start: int
     end: int
@@ -29,9 +29,9 @@ class EditableText:
     r"""The text of a note, whose parts can be replaced without changing any other byte.
 
     Attributes:
-        path: the note, for messages.
-        decoded: the text with its original line ends, and its encoding.
-        text: the text with `\n` as its only line end, as models read it.
+        path: the note's path, for error messages.
+        decoded: the text with its original line endings, and its encoding.
+        text: the text with line endings normalized to `\n`, as models read it.
     """
 
     path: str
@@ -72,7 +72,7 @@ class EditableText:
         return self._encode("".join([*pieces, source[at:]]))
 
     def _narrow(self, replacement: Replacement) -> Replacement:
-        """Return a replacement without the text at its start and end that stays the same."""
+        """Remove the unchanged text at the start and end of a replacement."""
         old, new = self.text[replacement.start : replacement.end], replacement.text
         head = _count_common(old, new)
         tail = _count_common(old[head:][::-1], new[head:][::-1])
@@ -81,7 +81,7 @@ class EditableText:
         )
 
     def _encode(self, text: str) -> bytes:
-        """Encode a text like the note, and check that the same text is read from the bytes."""
+        """Encode a text like the note, and check that decoding the bytes gives the same text."""
         name = self.decoded.encoding
         try:
             data = self.decoded.mark + text.encode(name)
@@ -106,12 +106,12 @@ class EditableText:
         return data
 
     def _find_source(self, offset: int) -> int:
-        """Return the offset in the original text of an offset in the text with simple line ends."""
+        """Convert an offset in the text with normalized line endings to one in the original."""
         return offset + bisect_left(self._wide_line_ends, offset)
 
     @cached_property
     def _wide_line_ends(self) -> tuple[int, ...]:
-        r"""The offsets, in the text with simple line ends, of the line ends that were `\r\n`."""
+        r"""The offsets, in the normalized text, of the line endings that were `\r\n`."""
         parts = self.decoded.text.split("\r\n")
         offsets, at = [], 0
         for part in parts[:-1]:
@@ -122,7 +122,7 @@ class EditableText:
 
     @cached_property
     def _line_end(self) -> str:
-        """The line end that the note uses most."""
+        """The line ending that the note uses most."""
         text = self.decoded.text
         wide = text.count("\r\n")
         counts = {"\n": text.count("\n") - wide, "\r\n": wide, "\r": text.count("\r") - wide}
@@ -130,6 +130,6 @@ class EditableText:
 
 
 def _count_common(one: str, other: str) -> int:
-    """Count the characters at the start of two texts that are the same."""
+    """Return the length of the longest common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -1,7 +1,7 @@
-"""Undo edits, as long as the notes did not change since, and list what a run changed in all."""
+"""Undo edits to notes that were not changed afterwards, and list a run's net changes."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +28,13 @@ _MOST_NAMED: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class NetChange:
-    """The change that all edits of a run together made to one note.
+    """The total change that all edits of one run made to a note.
 
     Attributes:
-        path: the path of the note after the run.
-        old_path: the path before, if the note was moved; else empty.
+        path: the note's path after the run.
+        old_path: the note's path before the run, if it was moved; else empty.
         before: the content before the run; None if the run created the note.
+        after: the content after the run.
     """
 
     path: str
@@ -43,7 +44,7 @@ class NetChange:
 
     @property
     def diff(self) -> str:
-        """The unified diff of the note, before and after the run."""
+        """The unified diff between the note before and after the run."""
         return build_diff(
             printable(self.path),
             read_text(self.before),
@@ -60,7 +61,7 @@ class UndoneRun:
     steps: tuple[EditStep, ...]
 
     def describe(self) -> str:
-        """Return one sentence that names the notes."""
+        """Return one sentence that says how many edits were undone, and in which notes."""
         paths = list(dict.fromkeys(printable(step.path) for step in self.steps))
         shown = ", ".join(paths[:_MOST_NAMED])
         more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
@@ -74,16 +75,16 @@ class UndoneRun:
 
 
 class EditHistory:
-    """The edits in a journal: find runs, undo them, show what they changed."""
+    """The edits in a journal: finds runs, undoes them, and lists what they changed."""
 
     def __init__(self, journal: EditJournal) -> None:
         self._journal = journal
 
     def find_last_run(self, session: str | None = None) -> str:
-        """Return the last run that is not undone, of one session or of all.
+        """Return the last run that is not undone, in one session or in all of them.
 
         Raises:
-            UndoRefused: there is none.
+            UndoRefused: there is no such run.
         """
         for step in reversed(self._journal.read()):
             if step.mark not in ("failed", "undone") and session in (None, step.session):
@@ -91,21 +92,31 @@ class EditHistory:
         where = "" if session is None else " in this chat"
         raise UndoRefused(f"There is no edit{where} to undo.")
 
+    def list_offered_runs(self, sessions: Collection[str]) -> frozenset[str]:
+        """Return the runs that are offered for undo: the last one of all, and of each session."""
+        last: dict[str, str] = {}
+        newest = ""
+        for step in self._journal.read():
+            if step.mark not in ("failed", "undone"):
+                newest = last[step.session] = step.run
+        there = (run for session, run in last.items() if not session or session in sessions)
+        return frozenset(filter(None, (newest, *there)))
+
     def undo_run(self, run: str) -> UndoneRun:
         """Undo all edits of a run, the last one first, or none of them.
 
         Raises:
-            UndoRefused: there is no such run, it is undone already, or a note changed since.
-            EditFailed: a note could not be written. Another undo continues.
+            UndoRefused: the run is unknown or undone already, or a note was changed after it.
+            EditFailed: a note could not be written. Calling this again continues the undo.
         """
         return self._undo(lambda step: step.run == run, f"run {run}")
 
     def undo_edit(self, edit: str) -> UndoneRun:
-        """Undo one edit by its id; it raises as `undo_run` does."""
+        """Undo one edit by its id, raising the same errors as `undo_run`."""
         return self._undo(lambda step: step.id == edit, f"edit {edit}")
 
     def list_net_changes(self, run: str) -> tuple[NetChange, ...]:
-        """Return what a run changed in each note, by path; edits that were undone do not count.
+        """List a run's net change to each note, sorted by path, without edits that were undone.
 
         Raises:
             UndoRefused: an earlier text in the journal is damaged.
@@ -129,7 +140,7 @@ class EditHistory:
         )
 
     def list_changed_paths(self, run: str) -> tuple[str, ...]:
-        """Return the notes that a run changed so far, by their paths, each once."""
+        """Return the distinct paths of the notes that a run has changed so far."""
         return tuple(dict.fromkeys(step.new_path for step in self._list_valid_steps(run)))
 
     def remove_leftovers(self) -> None:
@@ -159,10 +170,10 @@ class EditHistory:
 
 
 def revert_steps(journal: EditJournal, steps: Sequence[EditStep]) -> None:
-    """Bring the files back to the state before the steps; a step that did not happen is skipped.
+    """Restore the files to their state before the steps, skipping steps that did not happen.
 
     Raises:
-        UndoRefused: a note has another content than after its step.
+        UndoRefused: a note's content differs from the content after its step.
         EditFailed: a file could not be written.
     """
     for step in reversed(steps):
@@ -189,10 +200,10 @@ def _revert(journal: EditJournal, step: EditStep) -> None:
 
 
 def _check_unchanged(steps: Sequence[EditStep]) -> None:
-    """Follow the steps back in thought, and refuse before anything is written.
+    """Check that all steps can be reverted, before anything is written.
 
     Raises:
-        UndoRefused: a note changed since.
+        UndoRefused: a note was changed after its step.
     """
     for root in {step.root for step in steps}:
         if not os.path.isdir(root):
@@ -204,13 +215,13 @@ def _check_unchanged(steps: Sequence[EditStep]) -> None:
 
 
 class _Files:
-    """The files as they would be after some steps were reverted, by the hash of their content."""
+    """The hashes that files would have after some steps were reverted; nothing is written."""
 
     def __init__(self) -> None:
         self._hashes: dict[tuple[str, str], str | None] = {}
 
     def revert(self, step: EditStep) -> bool:
-        """Revert a step, and return whether that is possible."""
+        """Revert a step in these hashes only, and return whether it could be reverted on disk."""
         now, then = self._find(step.root, step.new_path), self._find(step.root, step.path)
         if step.to:
             is_moved = now == step.after and (then is None or _is_one_file(step))
@@ -231,7 +242,7 @@ class _Files:
 
 
 def _is_one_file(step: EditStep) -> bool:
-    """Return whether both names of a move exist for one file, as a crash in a move leaves it."""
+    """Return whether both paths of a move name one file, as after a crash during the move."""
     with suppress(OSError):
         return os.path.samefile(Path(step.root, step.path), Path(step.root, step.to))
     return False
@@ -248,7 +259,7 @@ def _build_refusal(changed: Iterable[EditStep]) -> UndoRefused:
 
 
 def _remove_leftovers(journal: EditJournal) -> None:
-    """Clean up after a killed process, and find out which of its steps happened."""
+    """Clean up after a killed process, and mark each of its steps as done or failed."""
     unfinished = [step for step in journal.read() if step.mark in ("begun", "undoing")]
     for step in unfinished:
         remove_temporary(Path(step.root), step.path, step.temporary)

@@ -1,9 +1,9 @@
 """Split notes into passages that fit into the embedding model's input.
 
-The unit is the line, since citations name lines. A passage consists of consecutive whole lines;
-only a single line or paragraph that is too long is split between sentences. Code fences and tables
-stay whole if they fit. The length of each line is counted once, in the model's own tokens, which
-add up over lines.
+The unit is the line, since citations name lines. A passage consists of consecutive whole lines.
+Only a line or paragraph that is too long by itself is split between sentences. Code fences and
+tables stay whole if they fit. Each line's tokens are counted once, with the model's own tokenizer;
+the counts of lines can be added up.
 """
 
 import hashlib
@@ -46,9 +46,10 @@ class Chunk:
 
     Attributes:
         heading: the headings above the passage, outermost first.
-        lines: the first and last line in the file, from 1, inclusive.
+        lines: the first and last line in the file, counted from 1.
         text: the original lines, or a part of them if they are too long.
-        context: the title and the headings that are not in the text itself.
+        context: the note's title and the headings, except those that are in the text itself.
+        tokens: the number of tokens of the text.
     """
 
     heading: tuple[str, ...]
@@ -59,7 +60,7 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
-        """The text that is embedded: title and headings (but no folder), then the passage."""
+        """The text that is embedded: the title and headings (but no folder), then the passage."""
         return build_embedded_text(self.context, self.text)
 
     @cached_property
@@ -70,7 +71,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A span of the text, as character offsets, that may become a passage."""
+    """A span of a note's text, as character offsets, that may become a passage."""
 
     start: int
     end: int
@@ -79,7 +80,7 @@ class _Piece:
 
 
 def build_embedded_text(context: str, text: str) -> str:
-    """Return a passage's text after its title and headings, for embedding."""
+    """Return a passage's text with its title and headings in front, for embedding."""
     return f"{context}\n{text}" if context else text
 
 
@@ -92,7 +93,7 @@ def chunk_note(
         note: the note with its title and text.
         document: the structure of the note's text.
         tick: called regularly while a huge note is split; an exception that it raises ends the
-            work.
+            splitting.
     """
     text = _Text(note.text, document.lines, tick)
     pieces: list[_Piece] = []
@@ -118,7 +119,7 @@ class _Text:
                 self._up_to.append(self._up_to[-1] + tokens)
 
     def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
-        """Return the span of the lines `first` to `last`, counted from 1, inclusive."""
+        """Return the span from line `first` to the end of line `last`, counted from 1."""
         tokens = self._up_to[last] - self._up_to[first - 1]
         return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
 
@@ -132,7 +133,7 @@ def _count_tokens(text: str) -> int:
 
 
 def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
-    """Yield the heading path of each section with its blocks, including the heading's own block."""
+    """Yield each section's heading path and blocks; the heading itself is the first block."""
     path: tuple[Heading, ...] = ()
     blocks: list[Block] = []
     if document.body_line > 1:
@@ -159,7 +160,7 @@ def _build_context(title: str, path: Sequence[Heading]) -> str:
 def _pack(
     text: _Text, path: tuple[Heading, ...], blocks: Sequence[Block], room: int
 ) -> Iterator[_Piece]:
-    """Pack a section's blocks into passages, in order; a heading stays with the next block."""
+    """Pack a section's blocks into passages, in order. A heading stays with the next block."""
     heading_tokens = sum(
         text.piece(block.first, block.last, path).tokens
         for block in blocks
@@ -183,7 +184,7 @@ def _pack(
 def _split_block(
     text: _Text, path: tuple[Heading, ...], block: Block, room: int
 ) -> Iterator[_Piece]:
-    """Split a block into the largest units that fit: blocks, lines or sentences."""
+    """Split a block into the largest units that fit into a passage: blocks, lines or sentences."""
     whole = text.piece(block.first, block.last, path)
     if whole.tokens <= room:
         yield whole
@@ -207,7 +208,7 @@ def _split_block(
 
 
 def _split_sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
-    """Split lines that are too long between sentences, or between words if needed."""
+    """Split lines that are too long for a passage between sentences, or else between words."""
     most_chars = room * CHARS_PER_TOKEN
     for slice_start, part in _slice(text.text[piece.start : piece.end]):
         text.tick()
@@ -223,11 +224,16 @@ def _split_sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
 def _build_splitter(room: int) -> "TextSplitter":
     from semantic_text_splitter import TextSplitter
 
-    return TextSplitter.from_huggingface_tokenizer(load_tokenizer(), room)
+    # Given the tokenizer itself, each splitter would make its own copy, which takes 0.1 s.
+    return TextSplitter.from_callback(_count_all_tokens, room)
+
+
+def _count_all_tokens(text: str) -> int:
+    return len(load_tokenizer().encode(text, add_special_tokens=False))
 
 
 def _slice(text: str) -> Iterator[tuple[int, str]]:
-    """Slice a very long text for the sentence splitter, at the end of a sentence if possible."""
+    """Slice a very long text for the sentence splitter, at the ends of sentences if possible."""
     start = 0
     while len(text) - start > _SLICE_CHARS:
         earliest, latest = start + _SLICE_CHARS // 2, start + _SLICE_CHARS
@@ -239,7 +245,7 @@ def _slice(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _join_small(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Join small sections with their neighbours, so that no passage is only a heading."""
+    """Join small sections with their neighbours, so that no passage is merely a heading."""
     joined: list[_Piece] = []
     for piece in pieces:
         if joined and _belong_together(joined[-1], piece):

@@ -1,7 +1,7 @@
 """The choice of the fastest encoder on this processor: measured once, and stored as JSON.
 
-The file is named by the processor, the version of torch and the stamp of the model, so that a
-choice is never used where it was not measured.
+The name of the JSON file depends on the processor, the version of torch and the model's stamp, so
+that a choice is used only where it was measured.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ def measure_seconds(
     encoders: "dict[str, Callable[[Sequence[str]], Any]]",
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """Return the shortest time in seconds that each encoder took for the same texts.
+    """Measure the shortest time in seconds that each encoder needs for the same texts.
 
     The encoders run in turns, so that other programs slow all of them down alike. The measurement
     takes about one second at most, unless a single text takes longer.
@@ -79,7 +79,7 @@ def make_cache_folder(folder: Path) -> None:
 
 
 def locate_choice(cache: str, stamp: str) -> Path:
-    """Return the file that stores the faster precision for this processor, torch and model."""
+    """Return the file that stores the encoder choice for this processor, torch and model."""
     named = f"{_describe_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
     return Path(cache) / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.json"
 
@@ -95,7 +95,7 @@ def _describe_processor() -> str:
 
 
 def read_choice(file: Path) -> dict[str, Any]:
-    """Return the stored choice, or an empty one if there is none or if it is damaged."""
+    """Return the stored encoder choice; empty if none is stored or the file is damaged."""
     try:
         kept = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):
@@ -105,7 +105,7 @@ def read_choice(file: Path) -> dict[str, Any]:
 
 
 def keep_choice(file: Path, choice: Mapping[str, Any]) -> None:
-    """Write the measured choice atomically; if that fails, the next process measures again."""
+    """Store the measured choice atomically. If that fails, the next process measures again."""
     with suppress(OSError):
         make_cache_folder(file.parent)
         written = file.with_name(f"{file.name}.{os.getpid()}")

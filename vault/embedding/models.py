@@ -1,7 +1,7 @@
 """Embedding models: the packaged one with its tokenizer, or one that the user has chosen.
 
-A model is identified by a stamp of its files, without loading it. Vectors of different stamps
-cannot be compared.
+A model is identified by a stamp, which is computed from its files without loading it. Vectors of
+models with different stamps cannot be compared.
 """
 
 import hashlib
@@ -54,7 +54,8 @@ class EmbeddingModel:
 
     Attributes:
         name: the name in the setting `embedding.model`.
-        stamp: identifies the model's files; vectors of different stamps cannot be compared.
+        stamp: the name and fingerprint of the model's files. Vectors of models with different
+            stamps cannot be compared.
         folder: the folder of the model; None for the packaged model.
     """
 
@@ -63,7 +64,7 @@ class EmbeddingModel:
     folder: Path | None = None
 
     def languages(self) -> str:
-        """Return the languages of the model according to its model card."""
+        """Return the model's languages, as its model card names them."""
         if self.folder is None:
             return "English"
         try:
@@ -147,7 +148,11 @@ _PART = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:
-    """Count the tokens of each text, with a minimum by length for letters unknown to the model."""
+    """Count the tokens of each text.
+
+    A text counts as at least one token per 16 characters, since one token may stand for thousands
+    of letters that the model does not know.
+    """
     plain = [_split_plain(text) for text in texts]
     others = [text for text, words in zip(texts, plain, strict=True) if words is None]
     encoded = iter(load_tokenizer().encode_batch_fast(others, add_special_tokens=False))
@@ -161,7 +166,7 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
 
 def _split_plain(text: str) -> list[str] | None:
-    """Return the words and punctuation of an ASCII text; None for any other."""
+    """Return the words and punctuation marks of an ASCII text; None for any other text."""
     is_plain = text.isascii() and text.replace("\t", " ").isprintable()
     return _PART.findall(text) if is_plain and not _SPECIAL.search(text) else None
 

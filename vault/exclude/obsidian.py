@@ -1,9 +1,9 @@
-"""Read Obsidian's settings of a vault with its "Excluded files"; they are never written.
+"""Read a vault's Obsidian settings, including its "Excluded files".
 
-The settings are in `.obsidian/app.json`. A vault may come from another person, so its filters are
-limited. A regular expression is refused if it is long, has nested repetitions or uses syntax that
-JavaScript lacks. An expression that takes too long to match is not used again. The index reports
-the filters that are not used.
+The settings are in `.obsidian/app.json`, which is never written. A vault may come from another
+person, so its filters are limited. A regular expression is refused if it is long, has nested
+repetitions or uses syntax that JavaScript lacks. An expression that takes too long to match is not
+used again. The index reports the filters that are not used.
 """
 
 import json
@@ -26,10 +26,10 @@ class ObsidianSettings:
     """The settings of Obsidian that Strata uses.
 
     Attributes:
-        ignore_filters: "Excluded files": beginnings of paths, or `/regular expressions/`.
-        attachment_folder: the folder of attachments, relative to the vault, or with `./` to the
-            note.
-        problem: the reason in a few words why the file could not be read; empty if it could.
+        ignore_filters: the "Excluded files": path prefixes, or `/regular expressions/`.
+        attachment_folder: the folder of attachments, relative to the vault; if it begins with `./`,
+            relative to the note.
+        problem: the reason in a few words why the file could not be read; empty if it was read.
     """
 
     ignore_filters: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ _TOKEN = re.compile(
 
 
 class Filter(Protocol):
-    """One filter: its text, and the reason if it is not used."""
+    """One filter: its text, and the reason why it is not used; empty if it is used."""
 
     text: str
     problem: str
@@ -90,7 +90,7 @@ class Filter(Protocol):
 
 
 class _PrefixFilter:
-    """A filter that matches the beginning of a path, ignoring case."""
+    """A filter that matches a prefix of a path, ignoring case."""
 
     problem = ""
 
@@ -140,7 +140,7 @@ class IgnoreFilters:
         return bool(self._filters)
 
     def find_filter(self, path: str, is_folder: bool) -> str | None:
-        """Return the text of the filter that excludes a path, or None."""
+        """Return the text of the filter that excludes a path; None if no filter does."""
         whole = f"{path}/" if is_folder else path
         return next((one.text for one in self._filters if one.matches(whole)), None)
 
@@ -161,13 +161,13 @@ class IgnoreFilters:
 
 @lru_cache(maxsize=4 * MAX_EXPRESSIONS)
 def _build_filter(text: str) -> Filter:
-    """Build a filter once, so that an expression that took too long stays disabled."""
+    """Build a filter. It is cached, so that an expression that took too long stays disabled."""
     is_expression = len(text) > 2 and text.startswith("/") and text.endswith("/")
     return _RegexFilter(text) if is_expression else _PrefixFilter(text)
 
 
 def find_refusal(expression: str) -> str:
-    """Return why a regular expression is refused before compiling; empty if it is harmless."""
+    """Return why a regular expression is refused, without compiling it; "" if it is harmless."""
     if len(expression) > MAX_CHARS:
         return f"it has more than {MAX_CHARS} characters"
     repeats_inside = [False]  # for each open group, whether it contains a repetition

@@ -1,7 +1,7 @@
 """The rules that exclude files by name: the user's patterns and Obsidian's filters.
 
-Patterns have the syntax of a `.gitignore` file. They are matched part by part, so that no pattern
-takes long.
+Patterns have the syntax of a `.gitignore` file. They are matched one path component at a time, so
+that no pattern takes long.
 """
 
 import fnmatch
@@ -17,7 +17,7 @@ DOT_FOLDER: Final = "a folder whose name begins with a dot"
 
 
 class ExcludeRules:
-    """The rules that exclude files of one vault; methods return a rule as text."""
+    """The rules that exclude files of one vault. Methods return a rule as text."""
 
     def __init__(
         self, exclude: Sequence[str] = (), obsidian: ObsidianSettings | None = None
@@ -46,7 +46,7 @@ class ExcludeRules:
         return bool(self._patterns or self._filters)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Return the rule that excludes this path, or None.
+        """Return the rule that excludes a path; None if no rule does.
 
         Parent folders are not checked here; the caller checks them first.
         """
@@ -57,7 +57,7 @@ class ExcludeRules:
         return None
 
     def find_rule_on_path(self, path: str) -> str | None:
-        """Return the rule that excludes a file or a folder above it, or None."""
+        """Return the rule that excludes a file or a folder above it; None if no rule does."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         for count in range(1, len(parts) + 1):
             is_folder = count < len(parts)
@@ -69,7 +69,10 @@ class ExcludeRules:
         return None
 
     def list_problems(self) -> tuple[tuple[str, str], ...]:
-        """List, after a scan, the rules that could not be used, as pairs of file and reason."""
+        """List the rules that could not be used, as pairs of a settings file and the reasons.
+
+        Call this after a scan, since some problems appear only when a rule is matched.
+        """
         reasons = (
             [self._obsidian.problem] if self._obsidian.problem else self._filters.list_problems()
         )
@@ -85,7 +88,7 @@ class _Pattern:
 
 
 class ExcludePatterns:
-    """Patterns as in a `.gitignore`; the last matching pattern decides."""
+    """Patterns as in a `.gitignore` file; the last matching pattern decides."""
 
     def __init__(self, patterns: Sequence[str]):
         self._rules = tuple(
@@ -97,7 +100,7 @@ class ExcludePatterns:
         return bool(self._rules)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Return the pattern that excludes this path, or None.
+        """Return the pattern that excludes a path; None if no pattern does.
 
         Parent folders are not checked here; the caller checks them first.
         """
@@ -126,7 +129,8 @@ def _parse_pattern(pattern: str) -> _Pattern | None:
 def _matches(pattern: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:
     """Return whether a pattern matches a whole path.
 
-    `reachable` contains the numbers of path parts that a prefix of the pattern can match.
+    For each prefix of the pattern, `reachable` contains the numbers of path components that the
+    prefix can match.
     """
     reachable = {0}
     for index, part in enumerate(pattern):

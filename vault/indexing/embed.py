@@ -1,12 +1,13 @@
 """Embed the texts that have no vector yet, and add the vectors to the vector store."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from vault.catalog import Catalog, Row, VectorTable
 from vault.embedder import Embedder
 from vault.errors import VectorStoreFailed
+from vault.indexing.priority import Priority
 from vault.indexing.progress import ProgressMeter
 from vault.vectors import BATCH, VectorStore
 
@@ -28,10 +29,12 @@ class WaitingPassage(NamedTuple):
 
 
 Batch = Sequence[WaitingPassage]
+TakePreferred = Callable[[], Collection[int]]
+_Placed = tuple[int, WaitingPassage]
 
 
 class EmbeddingRun:
-    """Embeds the passages of one indexing run, and commits the vectors batch by batch.
+    """Embeds the passages of one indexing run, and commits their vectors batch by batch.
 
     Attributes:
         count: the number of texts embedded so far.
@@ -43,6 +46,7 @@ class EmbeddingRun:
         embedder: Embedder,
         store: VectorStore,
         meter: ProgressMeter,
+        priority: Priority,
         table: VectorTable = "vectors",
     ):
         self.count = 0
@@ -51,17 +55,18 @@ class EmbeddingRun:
         self._embedder = embedder
         self._store = store
         self._meter = meter
+        self._priority = priority
         self._is_store_broken = False
         self._left_of_notes: Counter[int] = Counter()
         self._done_notes = 0
 
     def run(self, rows: Sequence[Row], *, fills_store: bool = True) -> None:
-        """Embed the given passages; progress counts the notes whose passages all have vectors.
+        """Embed the given passages. Progress counts the notes whose passages all have vectors.
 
         Args:
-            rows: the passages in the catalog's order, note by note.
+            rows: the passages, grouped by note, with the notes of the highest priority first.
             fills_store: whether to wait until the vector store is synchronized. If not, the next
-                search starts that, and the exact scan answers meanwhile.
+                search starts the synchronization, and the exact scan answers until it is done.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -84,7 +89,7 @@ class EmbeddingRun:
         self._add_to_store(not_stored, fills_store)
 
     def synchronize_store(self) -> None:
-        """Synchronize the vector store with the catalog; searches repair a broken one."""
+        """Synchronize the vector store with the catalog. The next search repairs a broken store."""
         self._meter.begin("store")
         self._run_unless_broken(lambda: self._store.synchronize(on_wait=self._meter.tick))
 
@@ -112,10 +117,20 @@ class EmbeddingRun:
         self, waiting: Batch, asked: deque[tuple[Batch, list[bytes]]]
     ) -> Iterator[list[str]]:
         """Yield batches of texts of about equal length, and queue the hashes of each."""
-        for batch in split_into_batches(waiting):
+        for batch in split_into_batches(waiting, self._follow_priority()):
             texts = self._catalog.texts([passage.chunk_id for passage in batch])
             asked.append((batch, [text_hash for text_hash, _ in texts]))
             yield [text for _, text in texts]
+
+    def _follow_priority(self) -> "TakePreferred":
+        """Return a function that lists the ids of the notes preferred since its last call."""
+        take = self._priority.follow()
+
+        def take_ids() -> Collection[int]:
+            preferred = take()
+            return () if preferred is None else preferred.find_ids(self._catalog)
+
+        return take_ids
 
     def _add_to_store(self, hashes: Sequence[bytes], fills_store: bool) -> None:
         if self._store.is_ready:
@@ -131,22 +146,44 @@ class EmbeddingRun:
                 self._is_store_broken = True
 
 
-def split_into_batches(waiting: Batch) -> Iterator[Batch]:
-    """Yield batches of passages of about equal length, roughly in the order of the notes."""
+def split_into_batches(
+    waiting: Batch, take_preferred: TakePreferred = frozenset
+) -> Iterator[Batch]:
+    """Yield batches of passages of about equal length, roughly in the order of the notes.
+
+    Args:
+        waiting: the passages.
+        take_preferred: called before each batch; returns the ids of the notes whose passages come
+            before all others from now on.
+    """
+    left = dict.fromkeys(range(len(waiting)))
+
+    def take(places: Sequence[int]) -> Iterator[Batch]:
+        """Yield, in batches, the passages at these indices that were not yielded before."""
+        ordered = sorted((n for n in places if n in left), key=lambda n: -waiting[n].tokens)
+        for placed in _split_by_length([(n, waiting[n]) for n in ordered]):
+            if (notes := take_preferred()) and left:
+                yield from take([n for n in left if waiting[n].note_id in notes])
+            still = [(n, passage) for n, passage in placed if n in left]
+            for n, _ in still:
+                del left[n]
+            if still:
+                yield [passage for _, passage in still]
+
     start, size = 0, _FIRST_WINDOW
-    while window := waiting[start : start + size]:
-        yield from _split_by_length(sorted(window, key=lambda passage: -passage.tokens))
+    while start < len(waiting):
+        yield from take(range(start, min(start + size, len(waiting))))
         start, size = start + size, min(2 * size, _LAST_WINDOW)
 
 
-def _split_by_length(passages: Batch) -> Iterator[Batch]:
-    """Split passages, sorted by length with the longest first, into batches of limited tokens."""
-    batch: list[WaitingPassage] = []
-    for passage in passages:
-        is_full = batch and batch[0].tokens * (len(batch) + 1) > _BATCH_TOKENS
+def _split_by_length(passages: Sequence[_Placed]) -> Iterator[Sequence[_Placed]]:
+    """Split passages, sorted longest first, into batches with a limited number of tokens."""
+    batch: list[_Placed] = []
+    for place, passage in passages:
+        is_full = batch and batch[0][1].tokens * (len(batch) + 1) > _BATCH_TOKENS
         if is_full or len(batch) == _BATCH_TEXTS:
             yield batch
             batch = []
-        batch.append(passage)
+        batch.append((place, passage))
     if batch:
         yield batch

@@ -8,17 +8,18 @@ cancelled or killed one ended.
 import hashlib
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from vault.catalog import FINGERPRINT, UNFINISHED, Catalog, Row, VectorTable
+from vault.catalog import FINGERPRINT, UNFINISHED, VECTORLESS, Catalog, Row, VectorTable
 from vault.embedder import Embedder
 from vault.embedding.chunking import Chunk, chunk_note
 from vault.embedding_versions import choose_vector_table, switch_model
 from vault.errors import NoteUnreadable, UnsafePath, VaultMissing
 from vault.indexing.embed import EmbeddingRun
+from vault.indexing.priority import Priority, order_passages
 from vault.indexing.progress import (
     CancelCheck,
     IndexCancelled,
@@ -43,6 +44,7 @@ PRIVATE_RULE = "private: the note says so"
 _COMMIT_S = 0.3
 _COMMIT_NOTES = 128
 _LARGE_BYTES = 1 << 20
+_LAST_NOTES = 1_000  # of a first index; they are read while the model loads
 
 
 @dataclass(slots=True)
@@ -69,19 +71,6 @@ class _Changes:
     gone: dict[str, FileRow]
 
 
-def _split_changes(changes: _Changes) -> tuple[_Changes | None, _Changes]:
-    """Split changes into files read in this process and files read in a child process.
-
-    The first part is None if one part is enough: there is only one kind of file, or files are
-    missing, since a missing file may match a moved file of either kind.
-    """
-    first = [item for item in changes.to_read if not find_kind(item[0]).needs_worker]
-    rest = changes.to_read[len(first) :]
-    if not first or not rest or changes.gone:
-        return None, changes
-    return replace(changes, to_read=first), replace(changes, to_read=rest)
-
-
 @dataclass(slots=True)
 class _Pending:
     """Changes to be committed together in one transaction."""
@@ -105,6 +94,7 @@ class Indexer:
         store: VectorStore,
         exclude: Sequence[str] = (),
         throttle: Throttle | None = None,
+        priority: Priority | None = None,
     ):
         self._root = root
         self._catalog = catalog
@@ -113,6 +103,7 @@ class Indexer:
         self._store = store
         self._exclude = tuple(exclude)
         self._throttle = throttle or Throttle()
+        self._priority = priority or Priority()
         self._counts = _Counts()
         self._table: VectorTable = "vectors"
         self._foreign = ParserClient()
@@ -125,12 +116,12 @@ class Indexer:
         *,
         fills_store: bool = True,
     ) -> IndexReport:
-        """Update the index, and return a report of the run.
+        """Update the index, and return a report of the indexing run.
 
         Args:
-            progress: called several times a second.
-            is_cancelled: called between notes and between batches.
-            only: the paths to check, if that is enough; None for the whole folder.
+            progress: called several times a second with a progress update.
+            is_cancelled: called between notes and between batches; True stops the run.
+            only: the paths to check, if no other file has changed; None for the whole folder.
             fills_store: whether to wait until the vector store is synchronized.
 
         Raises:
@@ -160,17 +151,18 @@ class Indexer:
         return report
 
     def _index_paths(self, found: ScanResult, paths: Collection[str], meter: ProgressMeter) -> None:
-        """Update only the given paths, at a cost that does not grow with the vault.
+        """Update only the given paths, in a time that does not depend on the size of the vault.
 
-        Unused vectors are not deleted here, but by the next full run.
+        Vectors that are no longer used are deleted by the next full run.
         """
         changes = self._compare(found, self._records.find_files(paths))
+        had_vectors = not self._catalog.meta(VECTORLESS)
         self._leave_out(changes, found)
         self._read(changes, meter)
         self._embed(
             self._catalog.list_unembedded_among(paths, self._table), meter, fills_store=False
         )
-        self._finish(found, "", is_whole=False)
+        self._finish(found, "", has_vectors=had_vectors)
 
     def _index_all(self, meter: ProgressMeter, *, fills_store: bool) -> None:
         meter.begin("seen")
@@ -181,12 +173,11 @@ class Indexer:
             return
         changes = self._compare(found, self._records.files())
         self._leave_out(changes, found, is_whole=True)
-        ordinary, foreign = _split_changes(changes)
-        if ordinary is not None:  # slow files don't delay the others
-            self._read(ordinary, meter)
-            self._embed(self._catalog.list_unembedded(self._table), meter, fills_store=fills_store)
-        self._read(foreign, meter)
-        self._embed(self._catalog.list_unembedded(self._table), meter, fills_store=fills_store)
+        self._read(changes, meter)
+        with self._catalog.transaction():
+            self._catalog.set_meta(UNFINISHED, "")
+        waiting = order_passages(self._catalog, self._catalog.list_unembedded(self._table))
+        self._embed(waiting, meter, fills_store=fills_store)
         self._switch_when_complete()
         self._drop_unused(meter, fills_store=fills_store)
         self._finish(found, fingerprint if not self._records.list_by_state("failed") else "")
@@ -224,7 +215,9 @@ class Indexer:
     def _leave_out(self, changes: _Changes, found: ScanResult, *, is_whole: bool = False) -> None:
         with self._catalog.transaction():
             if is_whole and changes.to_read:
-                self._catalog.set_meta(UNFINISHED, "1")
+                self._catalog.set_meta(UNFINISHED, str(len(found.files)))
+            if changes.to_read:
+                self._catalog.set_meta(VECTORLESS, "1")
             remember_folder(self._catalog, self._root, found.root)
             self._catalog.set_meta(FINGERPRINT, "")  # until this run is complete
             for path, state, reason in changes.left_out:
@@ -242,13 +235,13 @@ class Indexer:
 
     def _read(self, changes: _Changes, meter: ProgressMeter) -> None:
         moved = RemovedNotes(changes.gone)
-        if changes.to_read and not changes.known:
-            self._embedder.start()  # for a first index, the model loads while notes are read
         meter.begin("scan", len(changes.to_read))
         pending = _Pending()
         try:
-            for done, (path, stat) in enumerate(changes.to_read):
+            for done, (path, stat) in enumerate(self._priority.arrange(changes.to_read)):
                 meter.step(done, path)
+                if not changes.known and done == max(0, len(changes.to_read) - _LAST_NOTES):
+                    self._embedder.start()
                 if _may_take_long(path, stat):
                     self._commit(pending)  # so that the notes read so far can be searched
                 pending.writes.append(
@@ -298,8 +291,6 @@ class Indexer:
         if old_path is not None:
             return lambda: self._rename(old_path, row, stat, note)
         chunks = chunk_note(note, document, meter.tick)
-        if chunks:
-            self._embedder.start()
         return lambda: self._put_note(row, stat, note, chunks)
 
     def _put_note(
@@ -350,27 +341,35 @@ class Indexer:
             self._start_embedding(meter).synchronize_store()
 
     def _start_embedding(self, meter: ProgressMeter) -> EmbeddingRun:
-        return EmbeddingRun(self._catalog, self._embedder, self._store, meter, self._table)
+        parts = (self._catalog, self._embedder, self._store, meter)
+        return EmbeddingRun(*parts, self._priority, self._table)
 
-    def _finish(self, found: ScanResult, fingerprint: str, *, is_whole: bool = True) -> None:
-        """Record that a run ended, and the fingerprint of the folder, empty if a file failed."""
+    def _finish(self, found: ScanResult, fingerprint: str, *, has_vectors: bool = True) -> None:
+        """Record that an indexing run ended.
+
+        Args:
+            found: the files in the folder.
+            fingerprint: the fingerprint of the folder; empty if the next run has to compare all
+                files, for example because a file failed.
+            has_vectors: whether every passage of the index has a vector now.
+        """
         with self._catalog.transaction():
             remember_folder(self._catalog, self._root, found.root)
             self._catalog.set_meta("indexed_at", _format_now())
             self._catalog.set_meta(FINGERPRINT, fingerprint)
-            if is_whole:
-                self._catalog.set_meta(UNFINISHED, "")
+            if has_vectors:
+                self._catalog.set_meta(VECTORLESS, "")
 
     def _report(self, seconds: float, is_complete: bool) -> IndexReport:
         notes, chunks = self._records.counts()
-        list_unembedded = 0 if is_complete else self._catalog.count_unembedded(self._table)
+        unembedded = 0 if is_complete else self._catalog.count_unembedded(self._table)
         counts = self._counts
         return IndexReport(
             vault=str(self._root),
             notes=notes,
             chunks=chunks,
             embedded_chunks=counts.embedded,
-            reused_chunks=chunks - list_unembedded - counts.embedded,
+            reused_chunks=chunks - unembedded - counts.embedded,
             added=counts.added,
             changed=counts.changed,
             removed=counts.removed,
@@ -384,7 +383,7 @@ class Indexer:
 
 
 def _build_sort_key(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
-    """Return a sort key that puts slow files (parsed in a child process, or large) last."""
+    """Return a sort key that puts slow files last: large ones, and those for a child process."""
     path, stat = file
     return find_kind(path).needs_worker, stat.size > _LARGE_BYTES, path
 

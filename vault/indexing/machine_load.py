@@ -1,7 +1,7 @@
 """Detect whether the machine is on battery or busy with other programs.
 
-The values are read from `/proc` and `/sys` of Linux. On other systems nothing is known, and updates
-are not slowed down.
+The values are read from `/proc` and `/sys` on Linux. On other systems the load is unknown, and
+updates are not slowed down.
 """
 
 import os
@@ -20,7 +20,7 @@ _USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL = 0, 2, 5, 6, 7  # without "nice" and id
 
 
 class MachineLoad:
-    """Reads the load of the machine; each reading covers the time since the previous one."""
+    """Reads the machine's load. Each reading covers the time since the previous one."""
 
     def __init__(
         self,
@@ -31,8 +31,9 @@ class MachineLoad:
         """Take the first reading.
 
         Args:
-            children: returns the ids of our child processes, which do not count as other programs.
-            root: the folder of `proc` and `sys`; another one in tests.
+            children: returns the ids of this program's child processes, which do not count as
+                other programs.
+            root: the folder that contains `proc` and `sys`; another one in tests.
             clock: returns monotonic seconds.
         """
         self._children = children
@@ -43,7 +44,7 @@ class MachineLoad:
         self._before = (clock(), self._read_busy_ticks(), self._read_own_ticks())
 
     def read_reason(self) -> LoadReason:
-        """Return why indexing is throttled: "battery", "load" or ""."""
+        """Return the reason to throttle indexing, "battery" or "load"; "" to run at full speed."""
         others = self._measure_share_of_others()
         if self._is_on_battery():
             return "battery"
@@ -59,7 +60,7 @@ class MachineLoad:
         )
 
     def _measure_share_of_others(self) -> float:
-        """Return the share of all processors used by other programs, from 0 to 1."""
+        """Return the fraction of processor time that other programs use, from 0 to 1."""
         now = (self._clock(), self._read_busy_ticks(), self._read_own_ticks())
         before, self._before = self._before, now
         room = (now[0] - before[0]) * self._ticks_per_s

@@ -3,30 +3,34 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from vault.errors import VaultError
 from vault.indexing.throttle import Throttle, ThrottleReason
 
 Phase = Literal["seen", "scan", "embed", "store", "done"]
+READING: Final = ("seen", "scan")  # the phases after which all notes can be searched by words
 
 _SILENCE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """The progress of a run in its current phase.
+    """The progress of an indexing run in its current phase.
 
-    `done` and `total` count notes. In the phase `seen` these are the notes found in the folder so
-    far, in `scan` the new and changed notes that are read, in `embed` the notes whose passages
-    all have a vector now, of those that lacked one. In `store` nothing is counted. In `done` it
-    is the number of notes in the index.
+    Which notes `done` and `total` count depends on the phase:
+
+        seen   the notes found in the folder so far
+        scan   the new and changed notes: `done` have been read so far
+        embed  the notes that lacked vectors: `done` have all their vectors now
+        store  none; both are 0
+        done   the notes in the index
 
     Attributes:
-        path: the note being read, in the phase `scan`.
-        total: 0 while the total is unknown.
-        per_s: notes per second in this phase, without pauses.
-        throttle: why the run is slowed down or paused; empty at full speed.
+        path: the note being read; empty outside of the phase `scan`.
+        total: the number of notes in the phase; 0 while it is unknown.
+        per_s: the number of notes per second in this phase, not counting pauses.
+        throttle: the reason why the run is slowed down or paused; empty at full speed.
     """
 
     phase: Phase
@@ -38,11 +42,11 @@ class IndexProgress:
 
     @property
     def remaining_s(self) -> float | None:
-        """The estimated seconds until the phase ends; None while the rate is unknown."""
+        """The estimated time in seconds until the phase ends; None while the rate is unknown."""
         return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the data of an `index_progress` event."""
+        """Return the progress as the data of an `index_progress` event."""
         return {
             "phase": self.phase,
             "path": self.path,
@@ -56,14 +60,18 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """The report of one run: its changes, and the contents of the index afterwards.
+    """The report of one indexing run: its changes, and the contents of the index afterwards.
 
     Attributes:
-        notes: the number of notes in the index after the run; `chunks` likewise.
-        embedded_chunks: the number of texts embedded by this run.
-        reused_chunks: the number of passages that use an existing vector, or that of an equal text.
-        excluded: pairs of path and rule; failed: pairs of path and reason.
-        is_complete: whether the run was not cancelled; completed work is kept in any case.
+        notes: the number of notes in the index after the run.
+        chunks: the number of passages in the index after the run.
+        embedded_chunks: the number of texts that this run embedded.
+        reused_chunks: the number of passages that needed no embedding, because their text had a
+            vector already or is equal to an embedded one.
+        excluded: the excluded files, as pairs of the path and the rule that excludes it.
+        failed: the files that cannot be indexed, as pairs of path and reason.
+        is_complete: whether the run ended without being cancelled. Finished work is kept even if
+            it was cancelled.
         warnings: errors that do not prevent searching, such as a broken vector store.
     """
 
@@ -105,8 +113,19 @@ ProgressCallback = Callable[[IndexProgress], None]
 CancelCheck = Callable[[], bool]
 
 
+def call_when_read(act: Callable[[], None], progress: ProgressCallback) -> ProgressCallback:
+    """Return a progress callback that also calls `act` when all notes can be searched by words."""
+
+    def on_progress(at: IndexProgress) -> None:
+        if at.phase not in READING:
+            act()
+        progress(at)
+
+    return on_progress
+
+
 class IndexCancelled(VaultError):
-    """The run was cancelled; the indexer catches this and returns an incomplete report."""
+    """The indexing run was cancelled. The indexer catches this and reports an incomplete run."""
 
 
 class ProgressMeter:
@@ -121,12 +140,13 @@ class ProgressMeter:
         self._first_done = self._work = 0
 
     def begin(self, phase: Phase, total: int = 0, work: int = 0) -> None:
-        """Enter a phase and report it immediately.
+        """Enter a phase of the indexing run, and report it immediately.
 
         Args:
             phase: the name of the phase.
-            total: the number of notes in the phase; 0 if unknown.
-            work: the total work in smaller units, if some notes take longer than others.
+            total: the number of notes in the phase; 0 if it is unknown.
+            work: the total work in units smaller than a note, such as passages, to estimate the
+                rate if some notes take longer than others; 0 to count notes.
         """
         self._first_done, self._first_at = 0, time.monotonic()
         self._work = work
@@ -139,7 +159,7 @@ class ProgressMeter:
         Args:
             done: the number of finished notes.
             path: the note being processed.
-            work: the finished work, in a phase that began with `work`.
+            work: the finished work in the same units, in a phase that began with `work`.
 
         Raises:
             IndexCancelled: the run was cancelled.
@@ -154,12 +174,12 @@ class ProgressMeter:
         self.tick()
 
     def _measure_notes_per_s(self, done: int, work: int) -> float:
-        """Return the notes per second expected for the remaining work."""
+        """Return the expected number of notes per second for the remaining work."""
         rate, work_left = self._measure_rate(work), self._work - work
         return (self._now.total - done) * rate / work_left if work_left else rate
 
     def _measure_rate(self, done: int) -> float:
-        """Return the items per second since the first item was done, without start-up."""
+        """Return the number of items per second since the first item, ignoring start-up time."""
         if done and not self._first_done:
             self._first_done, self._first_at = done, time.monotonic()
         elapsed = time.monotonic() - self._first_at
@@ -170,7 +190,7 @@ class ProgressMeter:
         return not self._throttle.reason
 
     def tick(self) -> None:
-        """Repeat the last report if it is old.
+        """Send the latest progress update again if the previous one is old.
 
         Raises:
             IndexCancelled: the run was cancelled.

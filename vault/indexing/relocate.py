@@ -2,8 +2,8 @@
 
 A catalog stores the current and former paths of its folder, and the folder's device and inode. A
 folder without an index counts as moved if the folder of another index no longer exists, and that
-folder had the same device and inode or the same notes. The notes are compared because a move to
-another drive changes both numbers.
+folder had the same device and inode, or mostly the same notes. The notes are compared because a
+move to another drive changes both the device and the inode.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
 
 
 def is_same_folder(catalog: Catalog, stat: FileStat) -> bool:
-    """Return whether a folder is the one that was indexed, by device and inode, or none was."""
+    """Return whether a folder has the recorded device and inode; True if none are recorded."""
     return catalog.meta(_ROOT) in (None, _format_id(stat))
 
 
@@ -50,7 +50,7 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
         root: the folder of notes, which has no index yet.
 
     Returns:
-        Whether an index was moved. False also if another process has it open.
+        True if an index was moved. False if none was found, or if another process has it open.
     """
     if (index_dir / CATALOG_FILE).exists():
         return False
@@ -68,7 +68,7 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
 
 
 def find_moved_folder(folder: Path, indexes: Path) -> Path | None:
-    """Return the new path of a folder that was moved and opened again; None if it is unknown."""
+    """Return the new path of a moved folder, if it was opened there since; None if unknown."""
     for _, catalog in _open_others(indexes):
         now, *before = _read_folders(catalog) or [""]
         if str(folder) in before and os.path.isdir(now):
@@ -90,7 +90,7 @@ def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | No
 
 
 def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
-    """Yield each index folder with its open catalog, skipping damaged ones."""
+    """Yield each index folder with its open catalog, skipping catalogs that cannot be read."""
     for path in sorted(indexes.glob(f"*/{CATALOG_FILE}")):
         with suppress(IndexUnusable):
             catalog = Catalog(path, is_writable=False)
@@ -101,7 +101,10 @@ def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
 
 
 def _measure_same_share(catalog: Catalog, root: Path) -> float:
-    """Return the share of a catalog's notes that exist unchanged in a folder, from 0 to 1."""
+    """Return the fraction of a catalog's notes that exist unchanged in a folder, from 0 to 1.
+
+    At most a few hundred notes are compared.
+    """
     rows = catalog.rows("SELECT path, version FROM files WHERE state = 'indexed' ORDER BY path")
     compared = rows[:: max(1, len(rows) // _COMPARED)]
     same = sum(_hash_file(root, path) == version for path, version in compared)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault.catalog import CATALOG_FILE, Catalog
+from vault.coverage import Coverage, find_gap
 from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import IndexBusy, VaultError
 from vault.open_index import IndexHandle
@@ -20,13 +21,17 @@ class IndexStatus:
     """The status of an index: its notes, excluded and failed files, and its size on disk.
 
     Attributes:
-        notes: the number of indexed notes; `chunks` the number of their passages.
+        notes: the number of indexed notes.
+        chunks: the number of passages of these notes.
         size_bytes: the size of the catalog and the vector store on disk.
         embedder: the name of the model that computed the vectors.
-        indexed_at: the time when the last full run ended, in ISO 8601 UTC.
-        excluded: pairs of path and rule; failed: pairs of path and reason.
+        indexed_at: the end time of the last complete update, in ISO 8601 UTC; None before the
+            first one.
+        excluded: the excluded files, as pairs of the path and the rule that excludes it.
+        failed: the files that cannot be indexed, as pairs of path and reason.
         owner: whether this process owns the index and updates it.
         was_damaged: whether the index was damaged and is being rebuilt from the notes.
+        gap: the number of notes that can be searched; None if all of them can.
     """
 
     notes: int = 0
@@ -38,6 +43,7 @@ class IndexStatus:
     failed: tuple[tuple[str, str], ...] = ()
     owner: bool = False
     was_damaged: bool = False
+    gap: Coverage | None = None
 
 
 def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStatus:
@@ -54,11 +60,12 @@ def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexSt
         failed=records.list_by_state("failed"),
         owner=is_owner,
         was_damaged=is_mending(catalog),
+        gap=find_gap(catalog),
     )
 
 
 def is_mending(catalog: Catalog) -> bool:
-    """Return whether a catalog replaced a damaged one and no full run has ended since."""
+    """Return whether a catalog replaced a damaged one and no update was completed since."""
     return catalog.was_damaged and catalog.meta("indexed_at") is None
 
 
@@ -73,7 +80,7 @@ _NOT_YET = "not made yet; `strata index` makes it"
 
 
 class HealthCheck:
-    """Checks whether each part of one index works."""
+    """Checks whether each component of one index works."""
 
     def __init__(
         self,
@@ -82,7 +89,7 @@ class HealthCheck:
         embedders: Embedders,
         model: str,
     ):
-        """Store the parts to check.
+        """Store the components to check.
 
         Args:
             root: the folder of notes.
@@ -96,7 +103,7 @@ class HealthCheck:
         self._model = model
 
     def run(self) -> list[tuple[str, bool, str]]:
-        """Test each part by using it: return its name, whether it works, and details."""
+        """Test each component by using it: return its name, whether it works, and details."""
         parts = {
             "notes folder": self._check_folder,
             "catalog": self._check_catalog,
@@ -120,7 +127,9 @@ class HealthCheck:
         if opened is None:
             return _NOT_YET
         notes, chunks = Records(opened.catalog).counts()
-        return f"{notes} notes in {chunks} passages; every script is found by its words"
+        held = f"{notes} notes in {chunks} passages; every script is found by its words"
+        gap = find_gap(opened.catalog)
+        return held if gap is None else f"{held}; {gap.advice}"
 
     def _check_model(self) -> str:
         embedder = self._embedders.find_chosen(self._model)

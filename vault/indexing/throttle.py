@@ -1,17 +1,21 @@
 """Throttle index updates (full speed, half speed or paused), and run them one at a time.
 
 Only background updates are slowed down. While the user waits for an update, it runs at full speed.
+Other background jobs run only while no update is running.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Literal
 
+from vault.errors import VaultError
 from vault.indexing.machine_load import LoadReason
+from vault.indexing.priority import Priority
 
-__all__ = ["Throttle", "ThrottleReason", "UpdateQueue"]
+__all__ = ["IdleJob", "Throttle", "ThrottleReason", "UpdateQueue"]
 
 ThrottleReason = Literal["", "paused", "battery", "load"]
 
@@ -20,13 +24,15 @@ _READ_EVERY_S = 5.0
 _SHORTEST_REST_S = 0.05
 _TICK_S = 0.05
 _LOOK_S = 0.05
+_REST_S = 0.1
+_log = logging.getLogger(__name__)
 
 
 class Throttle:
     """Slows down or pauses the updates of one index; safe to use from several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
-        """Start at full speed.
+        """Initialize the throttle at full speed.
 
         Args:
             clock: returns monotonic seconds.
@@ -51,7 +57,7 @@ class Throttle:
 
     @property
     def _yielding_to(self) -> LoadReason:
-        """The reason to slow updates down; empty while the user waits for one."""
+        """The reason to slow updates down; empty while the user is waiting for an update."""
         return "" if self._waiters else self._load
 
     @contextmanager
@@ -81,10 +87,11 @@ class Throttle:
             self._changed.notify_all()
 
     def watch_load(self, read_load: Callable[[], LoadReason]) -> None:
-        """Run background updates only half of the time while the machine is under load.
+        """Run background updates only half of the time while the machine is busy or on battery.
 
         Args:
-            read_load: returns the load; called every few seconds during an update.
+            read_load: returns the reason to slow down, or ""; called every few seconds during an
+                update.
         """
         self._read_load = read_load
 
@@ -101,11 +108,11 @@ class Throttle:
         """Wait between two steps of an update for as long as the throttle requires.
 
         Args:
-            is_cancelled: checked during the wait; True ends it.
+            is_cancelled: checked during the wait; True ends the wait.
             on_wait: called when a wait begins and then about every 50 ms.
 
         Returns:
-            The seconds that the update was paused.
+            The time in seconds that the update was paused.
         """
         if not self._is_paused and self._read_load is None:
             return 0.0
@@ -139,13 +146,19 @@ class Throttle:
 
 
 class UpdateQueue:
-    """Runs the updates of one index one at a time; safe to use from several threads."""
+    """Runs the updates of one index one at a time; safe to use from several threads.
+
+    Attributes:
+        priority: the notes that the running update and later updates index first.
+    """
 
     def __init__(self, throttle: Throttle):
         self._throttle = throttle
         self._lock = threading.Lock()
         self._stops = 0
         self._is_ending = False
+        self._has_words = True
+        self.priority = Priority()
 
     @property
     def is_busy(self) -> bool:
@@ -159,8 +172,8 @@ class UpdateQueue:
         """Wait until no other update is running, and block other updates until the block ends.
 
         Args:
-            is_cancelled: checked during the wait; True ends it.
-            is_background: whether the update may be throttled, because no user waits for it.
+            is_cancelled: checked during the wait; True ends the wait.
+            is_background: whether the update may be throttled, because no user is waiting for it.
 
         Yields:
             A function that returns whether the update has to stop; None if it was cancelled while
@@ -176,10 +189,28 @@ class UpdateQueue:
                 if is_over():
                     yield None
                     return
+            self._has_words = False
             try:
                 yield is_over
             finally:
+                self._has_words = True
                 self._lock.release()
+
+    def wait_for_words(self, timeout_s: float) -> bool:
+        """Wait until all notes can be searched by words.
+
+        Returns:
+            False if the running update did not read all notes within `timeout_s`.
+        """
+        ends_at = time.monotonic() + timeout_s
+        with self._throttle.run_at_full_speed():
+            while not self._has_words and time.monotonic() < ends_at:
+                time.sleep(_LOOK_S)
+        return self._has_words
+
+    def mark_words(self) -> None:
+        """Record that the running update has read all notes, so that words can be searched."""
+        self._has_words = True
 
     def stop(self) -> None:
         """Stop the updates that are running or waiting now."""
@@ -187,7 +218,7 @@ class UpdateQueue:
 
     @contextmanager
     def end_updates(self) -> Iterator[None]:
-        """Stop the running update, and let no update start until the block ends."""
+        """Stop the running update, and keep others from starting until the block ends."""
         self._is_ending = True
         try:
             with self._lock:
@@ -202,3 +233,46 @@ class UpdateQueue:
                 return False
             self._lock.release()
             return True
+
+
+class IdleJob:
+    """Runs a job in its own thread. The job stops when an update begins, or on `close`."""
+
+    def __init__(self, job: Callable[[Callable[[], bool]], None], updates: UpdateQueue):
+        """Store the job; nothing runs until `start`.
+
+        Args:
+            job: the job, which gets a function and calls it between its steps. That function rests
+                briefly, and returns whether the job has to stop.
+            updates: the queue of updates, which shows whether an update is running.
+        """
+        self._job = job
+        self._updates = updates
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the job unless it is already running."""
+        with self._lock:
+            if self._stop.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(target=self._run, name="idle", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stop the job, and wait until it has ended."""
+        self._stop.set()
+        with self._lock:
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._job(self._rest)
+        except VaultError as error:  # the next update starts it again
+            _log.info("A job in the background ended: %s", error)
+
+    def _rest(self) -> bool:
+        return self._stop.wait(_REST_S) or self._updates.is_busy

@@ -1,12 +1,12 @@
-"""Watch a folder for changes, and report many changes in one call.
+"""Watch a folder for changes, and report changes in batches.
 
-The callback gets the paths that changed, not the kind of change, and has to look at the files.
+The callback gets the paths that changed, but not the kind of change; it has to look at the files.
 Changes during the callback are collected for the next call.
 
-Changes are collected for a short time before they are reported. A caller that cannot wait calls
-`catch_up`, which creates a marker file in a folder outside the vault that is watched too. The
-system reports changes in order, so once the marker is reported, all earlier changes have been
-reported.
+Changes are debounced: they are collected for a short time before they are reported. A caller that
+needs all changes now calls `catch_up`. It creates a marker file in another watched folder, which is
+outside the vault. The system reports changes in order. So once the marker is reported, all earlier
+changes have been reported.
 """
 
 import logging
@@ -60,7 +60,7 @@ class Watcher:
             root: the vault's folder.
             changed: called with the changed paths, or None if there are too many to list.
             failed: called with the `VaultError` that `changed` raised.
-            marks_dir: a folder outside the vault for the marker files of `catch_up`; without one,
+            marks_dir: a folder outside the vault for the marker files of `catch_up`; if it is None,
                 `catch_up` does nothing.
         """
         self._root = root.resolve()
@@ -78,7 +78,7 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
     def start(self) -> None:
-        """Start to watch the folder."""
+        """Start watching the folder in the watcher's thread."""
         self._thread.start()
 
     @property
@@ -95,11 +95,12 @@ class Watcher:
         """Wait until all changes made before this call have been reported and handled.
 
         Args:
-            timeout_s: the longest time to wait.
+            timeout_s: the maximum time to wait, in seconds.
             looks_at_all: whether to report the whole folder, as if too many files had changed.
 
         Returns:
-            False if it took longer. Until the changes are handled, later calls wait only briefly.
+            False if the time was not enough. Until the changes are handled, later calls wait only
+            briefly.
         """
         if self._marks_dir is None or threading.current_thread() is self._thread:
             return True
@@ -120,13 +121,13 @@ class Watcher:
             return is_done
 
     def release(self) -> None:
-        """Release the callers of `catch_up`, since the current changes can be searched now."""
+        """End the wait of all callers of `catch_up`, since the changes can be searched now."""
         with self._state:
             self._is_busy = False
             self._state.notify_all()
 
     def call_changed(self, paths: Collection[str] | None) -> None:
-        """Call `changed`, and call `failed` if it raises a `VaultError`."""
+        """Call the callback `changed`, and `failed` if it raises a `VaultError`."""
         try:
             self._on_changes(paths)
         except VaultError as error:  # the next change or start tries again
@@ -134,7 +135,7 @@ class Watcher:
             self._on_failure(error)
 
     def close(self) -> None:
-        """Stop watching, after the running callback has returned."""
+        """Stop watching after the running callback has returned."""
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(_CLOSE_S)
@@ -158,8 +159,8 @@ class Watcher:
     def _watch(self) -> bool:
         """Report changes until the watch ends, and return whether a new watch must be started.
 
-        A file whose name is not UTF-8 ends a watch of `watchfiles`. The new watch begins with a
-        report of the whole folder, since changes between the two are missed.
+        The library `watchfiles` ends a watch when it meets a file name that is not UTF-8. The next
+        watch begins by reporting the whole folder, since changes between two watches are missed.
         """
         try:
             with self._open_notify() as notify:
@@ -223,7 +224,7 @@ class Watcher:
             self._state.notify_all()
 
     def _relative(self, path: str) -> str | None:
-        """Return a path relative to the vault; None for files in folders beginning with a dot."""
+        """Return a path relative to the vault; None if a folder in it begins with a dot."""
         try:
             parts = Path(path).relative_to(self._root).parts
         except ValueError:
@@ -234,7 +235,11 @@ class Watcher:
     # -- callers of catch_up
 
     def _await_mark(self, notify: "RustNotify", timeout_s: float) -> bool:
-        """Create a marker and collect the changes before it; False if it is not reported."""
+        """Create a marker file and collect all changes before it.
+
+        Returns:
+            False if the marker was not reported in time.
+        """
         ends_at = time.monotonic() + timeout_s
         mark = str(next(self._numbers))
         if not self._make_mark(mark):
@@ -281,7 +286,7 @@ def _make_empty(folder: Path) -> None:
 
 
 def _needs_polling() -> bool:
-    """Return whether the system reports no file changes: the Windows Subsystem for Linux."""
+    """Return whether the system does not report file changes, as in Windows Subsystem for Linux."""
     import platform
 
     return "microsoft-standard" in platform.uname().release

@@ -1,7 +1,7 @@
 """Find the days, months and years that a text names, as spans of days.
 
-Questions name dates in many forms. The dates of a note are recognised only in ISO 8601 form, in its
-name, its headings or its front matter.
+Questions name dates in many forms, including forms relative to today. In names and headings of
+notes, only dates with a year are recognised; in properties, only days in ISO 8601 form.
 """
 
 import re
@@ -9,47 +9,124 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
-__all__ = ["Span", "find_date_spans", "find_iso_days", "list_property_days"]
+__all__ = [
+    "Span",
+    "find_date_spans",
+    "find_iso_days",
+    "find_written_spans",
+    "list_property_days",
+    "write_date_forms",
+]
 
 Span = tuple[date, date]  # the first day, and the first day after it
 
 _MAX_CHARS: Final = 400
-_MONTHS: Final = "janfebmaraprmayjunjulaugsepoctnovdec"
-_MONTH: Final = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
+_MOST_DAYS_WRITTEN: Final = 14
+_MOST_MONTHS_WRITTEN: Final = 6
+_ENGLISH: Final = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_OTHERS: Final = """
+    januar februar marz april mai juni juli august september oktober november dezember
+    janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
+"""
+_FOLDED: Final = str.maketrans("äéû", "aeu")
+_MONTH_NUMBERS: Final = {
+    name: number % 12 + 1 for number, name in enumerate(" ".join(_OTHERS.split()).split())
+} | {name: number for number, name in enumerate(_ENGLISH, 1)}
+_SHORT: Final = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+_MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))}|{_SHORT})"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
+_SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_SEASON: Final = rf"(?P<season>{'|'.join(_SEASONS)})"
+_WEEKDAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _ISO_DAY: Final = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)")
-_NAMED: Final = tuple(
-    re.compile(rf"(?<![\w-])(?:{form})(?![\w-])")
-    for form in (
-        rf"{_YEAR}-(?P<month>\d\d?)(?:-(?P<day>\d\d?))?",
-        rf"(?P<day>\d\d?)\.\s?(?P<month>\d\d?)\.\s?{_YEAR}",
-        rf"{_DAY}\.?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?",
-        rf"{_MONTH}\s+{_DAY}(?:,?\s+{_YEAR})?",
-        rf"{_MONTH},?\s+{_YEAR}",
-        rf"(?:in|since|during|from|of|year)\s+{_YEAR}",
-    )
+
+
+def _compile(*forms: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(rf"(?<![\w-])(?:{form})(?![\w-])") for form in forms)
+
+
+_WRITTEN: Final = _compile(
+    rf"{_YEAR}-w(?P<week>\d\d)",
+    rf"{_YEAR}-(?P<month>\d\d?)(?:-(?P<day>\d\d?))?",
+    rf"(?P<day>\d\d?)\.\s?(?P<month>\d\d?)\.\s?{_YEAR}",
+    rf"{_DAY}\.?(?:\s+(?:of|de))?\s+{_MONTH}(?:,?\s+(?:de\s+)?{_YEAR})",
+    rf"{_MONTH}\s+{_DAY}(?:,?\s+{_YEAR})",
+    rf"{_MONTH},?\s+(?:of\s+|de\s+)?{_YEAR}",
+    rf"q(?P<quarter>[1-4])[\s/-]?{_YEAR}",
+    rf"{_YEAR}-?q(?P<quarter>[1-4])",
+    rf"{_SEASON}(?:\s+of)?\s+{_YEAR}",
+)
+_ASKED: Final = _compile(
+    rf"{_DAY}\.?(?:\s+of)?\s+{_MONTH}",
+    rf"{_MONTH}\s+{_DAY}",
+    rf"(?:in|since|during|from|of|year|im jahr|en)\s+{_YEAR}",
+    rf"(?P<which>in|last|this|since|during|im)\s+{_MONTH}",
+    rf"(?P<which>last|this)\s+{_SEASON}",
 )
 _RELATIVE: Final = re.compile(r"\b(?:(today|yesterday)|(this|last)\s+(week|month|year))\b")
+_WEEKDAY: Final = re.compile(rf"\b(?:on|last|this|since)\s+({'|'.join(_WEEKDAYS)})\b")
+_NUMBERS: Final = [
+    "a",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+]
+_AGO: Final = re.compile(rf"\b(\d{{1,3}}|{'|'.join(_NUMBERS)})\s+(day|week|month|year)s?\s+ago\b")
 
 
 def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
-    """Return the spans of the dates, months, years or words such as "last week" in a question.
+    """Return the spans of days that a question names, such as "5 March", "2024" or "last week".
 
     Args:
         text: the question; only the first 400 characters are searched.
-        today: the date that "yesterday" refers to; a day without a year means the most recent one.
+        today: the current date, to which "yesterday" refers. A day or month without a year means
+            the most recent such day or month.
     """
-    said = text[:_MAX_CHARS].lower()
+    said = text[:_MAX_CHARS].lower().translate(_FOLDED)
     found: list[Span | None] = [
-        _build_relative_span(match, today) for match in _RELATIVE.finditer(said)
+        *(_build_relative_span(match, today) for match in _RELATIVE.finditer(said)),
+        *(_build_weekday_span(match, today) for match in _WEEKDAY.finditer(said)),
+        *(_build_past_span(match, today) for match in _AGO.finditer(said)),
     ]
-    for form in _NAMED:
+    for form in (*_WRITTEN, *_ASKED):
         found += [_build_span(match, today) for match in form.finditer(said)]
         said = form.sub("|", said)  # in "5 March 2024" no March 2024 is named
+    return tuple(dict.fromkeys(span for span in found if span is not None))
+
+
+def find_written_spans(text: str) -> tuple[Span, ...]:
+    """Return the spans of days that a name or heading contains, in any form that has a year."""
+    said = text[:_MAX_CHARS].lower().translate(_FOLDED)
+    if not any(char.isdigit() for char in said):
+        return ()
+    found: list[Span | None] = [(day, _next_day(day)) for day in find_iso_days(said)]
+    said = _ISO_DAY.sub("|", said)
+    for form in _WRITTEN:
+        found += [_build_span(match, date.max) for match in form.finditer(said)]
+        said = form.sub("|", said)
     return tuple(dict.fromkeys(span for span in found if span is not None))
 
 
@@ -62,47 +139,142 @@ def find_iso_days(text: str) -> Iterator[date]:
 
 
 def list_property_days(properties: Iterable[Iterable[str]]) -> list[str]:
-    """Return the distinct days among the values of properties, sorted, in ISO 8601."""
+    """Return the distinct days in the values of properties, in ISO 8601 form, sorted."""
     values = (value for texts in properties for value in texts)
     days = (day for value in values if _ISO_DAY.match(value) for day in find_iso_days(value[:10]))
     return sorted({day.isoformat() for day in days})
 
 
+def write_date_forms(span: Span) -> list[str]:
+    """Return the forms in which notes write the days of a span: as years, months or days.
+
+    The forms of a day are "2024-03-05", "5 March 2024" and "March 5 2024"; those of a month are
+    "2024-03" and "March 2024". A span of many days that begins or ends within a month has no forms.
+    """
+    first, after = span
+    if (first.month, first.day, after.month, after.day) == (1, 1, 1, 1):
+        return [str(year) for year in range(first.year, after.year)][:_MOST_MONTHS_WRITTEN]
+    if first.day == after.day == 1:
+        return [form for month in _list_months(span) for form in _write_month(month)]
+    days = [first + timedelta(number) for number in range((after - first).days)]
+    if len(days) > _MOST_DAYS_WRITTEN:
+        return []
+    return [form for day in days for form in _write_day(day)]
+
+
+def _list_months(span: Span) -> Iterator[date]:
+    month, after = span
+    for _ in range(_MOST_MONTHS_WRITTEN):
+        if month >= after:
+            return
+        yield month
+        month = _next_month(month)
+
+
+def _write_month(month: date) -> list[str]:
+    return [f"{month:%Y-%m}", f"{_ENGLISH[month.month - 1]} {month.year}"]
+
+
+def _write_day(day: date) -> list[str]:
+    name = _ENGLISH[day.month - 1]
+    return [day.isoformat(), f"{day.day} {name} {day.year}", f"{name} {day.day} {day.year}"]
+
+
 def _build_span(match: re.Match[str], today: date) -> Span | None:
-    named = match.groupdict()
-    month = _parse_month(named.get("month"))
-    day = int(named["day"]) if named.get("day") else None
-    year = int(named["year"]) if named.get("year") else None
-    if month is None:
+    named = {name: value for name, value in match.groupdict().items() if value}
+    year = int(named["year"]) if "year" in named else None
+    if "week" in named:
+        return _build_week(year or 0, int(named["week"]))
+    if "quarter" in named:
+        return _build_months(year or 0, 3 * int(named["quarter"]) - 2, 3)
+    if "season" in named:
+        month, length = _SEASONS[named["season"]], 3
+    elif "month" in named:
+        month, length = _parse_month(named["month"]), 1
+    else:
         first = _build_day(year or 0, 1, 1)
         return None if first is None else _build_until(first, _next_year)
-    if day is None:
-        first = _build_day(year or 0, month, 1)
-        return None if first is None else _build_until(first, _next_month)
+    if "day" not in named:
+        is_past = named.get("which") == "last"
+        return _build_months(year or _guess_year(month, today, is_past=is_past), month, length)
+    return _build_named_day(year, month, int(named["day"]), today)
+
+
+def _build_named_day(year: int | None, month: int, day: int, today: date) -> Span | None:
     first = _build_day(year or today.year, month, day)
     if first is not None and year is None and first > today:
         first = _build_day(today.year - 1, month, day)
     return None if first is None else _build_until(first, _next_day)
 
 
-def _build_relative_span(match: re.Match[str], today: date) -> Span:
+def _guess_year(month: int, today: date, *, is_past: bool) -> int:
+    """Return the year of the most recent such month.
+
+    In a phrase such as "last May", the current month does not count (`is_past`).
+    """
+    is_over = month < today.month or (month == today.month and not is_past)
+    return today.year if is_over else today.year - 1
+
+
+def _build_months(year: int, month: int, length: int) -> Span | None:
+    first = _build_day(year, month, 1)
+    if first is None:
+        return None
+    after = first
+    for _ in range(length):
+        _, after = _build_until(after, _next_month)
+    return first, after
+
+
+def _build_week(year: int, week: int) -> Span | None:
+    try:
+        return _build_until(date.fromisocalendar(year, week, 1), _next_week)
+    except ValueError:  # there is no such week
+        return None
+
+
+def _build_relative_span(match: re.Match[str], today: date) -> Span | None:
     word, which, unit = match.groups()
     if word is not None:
-        return _build_until(today - timedelta(days=word == "yesterday"), _next_day)
-    if unit == "week":
-        monday = today - timedelta(days=today.weekday() + (7 if which == "last" else 0))
-        return monday, monday + timedelta(days=7)
-    first = today.replace(day=1) if unit == "month" else today.replace(month=1, day=1)
-    if which == "last":
-        before = first - timedelta(days=1)
-        first = before.replace(day=1) if unit == "month" else before.replace(month=1, day=1)
-    return _build_until(first, _next_month if unit == "month" else _next_year)
+        return _build_unit_span("day", int(word == "yesterday"), today)
+    return _build_unit_span(unit, int(which == "last"), today)
 
 
-def _parse_month(named: str | None) -> int | None:
-    if not named:
+def _build_past_span(match: re.Match[str], today: date) -> Span | None:
+    written, unit = match.groups()
+    number = int(written) if written.isdecimal() else max(1, _NUMBERS.index(written))
+    return _build_unit_span(unit, number, today)
+
+
+def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
+    """Return the span of the day, week, month or year that was `back` units ago."""
+    try:
+        if unit == "day":
+            return _build_until(today - timedelta(days=back), _next_day)
+        if unit == "week":
+            return _build_until(today - timedelta(days=today.weekday() + 7 * back), _next_week)
+        if unit == "year":
+            return _build_until(date(today.year - back, 1, 1), _next_year)
+        year, month = divmod(today.year * 12 + today.month - 1 - back, 12)
+        return _build_until(date(year, month + 1, 1), _next_month)
+    except (ValueError, OverflowError):  # before the first year supported by `date`
         return None
-    return int(named) if named.isdecimal() else _MONTHS.index(named[:3]) // 3 + 1
+
+
+def _build_weekday_span(match: re.Match[str], today: date) -> Span | None:
+    """Return the most recent such weekday; with "last", it must be before today."""
+    back = (today.weekday() - _WEEKDAYS.index(match[1])) % 7
+    if back == 0 and match[0].startswith("last"):
+        back = 7
+    return _build_unit_span("day", back, today)
+
+
+def _parse_month(named: str) -> int:
+    if named.isdecimal():
+        return int(named)
+    if (number := _MONTH_NUMBERS.get(named)) is not None:
+        return number
+    return next(at for at, name in enumerate(_ENGLISH, 1) if name.startswith(named[:3]))
 
 
 def _build_day(year: int, month: int, day: int) -> date | None:
@@ -121,6 +293,10 @@ def _build_until(first: date, following: Callable[[date], date]) -> Span:
 
 def _next_day(day: date) -> date:
     return day + timedelta(days=1)
+
+
+def _next_week(monday: date) -> date:
+    return monday + timedelta(days=7)
 
 
 def _next_month(first: date) -> date:

@@ -1,8 +1,8 @@
-"""Decode bytes to text; the encoding follows from the bytes and is never guessed.
+"""Decode bytes to text, with an encoding that the bytes themselves prove.
 
-UTF-8 is certain, and so are UTF-16 and UTF-32 with a byte-order mark. Of the old single-byte
-encodings only Windows-1252 (which includes Latin-1) is accepted, and only if the result looks like
-Western text. Everything else raises an error that names the first bad byte.
+UTF-8 can be detected reliably, and so can UTF-16 and UTF-32 with a byte-order mark. Of the old
+single-byte encodings only Windows-1252 (which includes Latin-1) is accepted, and only if the result
+looks like Western text. Any other bytes raise an error that names the first bad byte.
 """
 
 import codecs
@@ -43,9 +43,10 @@ class DecodedText:
     r"""A text and its encoding.
 
     Attributes:
-        text: the decoded text, with its original line ends.
+        text: the decoded text, with its original line endings.
         encoding: Python's name of the encoding.
-        mark: the byte-order mark; `mark + text.encode(encoding)` returns the original bytes.
+        mark: the byte-order mark; empty if there was none. `mark + text.encode(encoding)` returns
+            the original bytes.
     """
 
     text: str
@@ -73,7 +74,7 @@ def decode_text(data: bytes) -> DecodedText:
 
 
 def normalize_line_ends(text: str) -> str:
-    r"""Return a text with `\n` as its only line end."""
+    r"""Normalize the line endings of a text to `\n`."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -91,7 +92,7 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
 
 
 def _detect_utf16(data: bytes) -> str:
-    """Detect UTF-16 without a byte-order mark, by the zero in every other byte of Western text."""
+    """Detect UTF-16 without a byte-order mark; in Western text, every other byte is zero."""
     sample = data[:4096]
     if len(data) % 2 or not sample:
         return ""
@@ -103,7 +104,7 @@ def _detect_utf16(data: bytes) -> str:
 
 
 def _decode_western(data: bytes, first_bad: int) -> str:
-    """Decode Windows-1252 if the result looks like Western text.
+    """Decode bytes as Windows-1252 if the result looks like Western text.
 
     Text in another encoding would become words of only accented letters, or words with symbols
     inside them.

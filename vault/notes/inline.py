@@ -1,7 +1,7 @@
 """Find the inline marks of a note: tags, inline fields, tasks, block names, comments.
 
-All functions work on lines without code, numbered as in the file, in time linear in the length of
-the text.
+All functions take lines without code, numbered as in the file. Their running time is linear in the
+length of the text.
 """
 
 import re
@@ -28,7 +28,7 @@ _COMMENT = re.compile(r"%%|<!--|-->")
 
 @dataclass(frozen=True, slots=True)
 class TaskItem:
-    """A task: a list item with a checkbox; `status` is its character, blank if open."""
+    """A task: a list item with a checkbox. `status` is the character in the box, blank if open."""
 
     line: int
     status: str
@@ -36,7 +36,7 @@ class TaskItem:
 
 
 def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
-    """Return the distinct `#tags` in order, except bare numbers and the `#heading` of links."""
+    """Return the distinct `#tags` in order, except plain numbers and the `#heading` of links."""
     found: dict[str, None] = {}
     for _, line in lines:
         if "#" in line:
@@ -47,7 +47,7 @@ def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
 
 
 def has_private_tag(lines: Iterable[Line]) -> bool:
-    """Return whether `#private` is in the text, even where other tags are ignored."""
+    """Return whether the tag `#private` occurs, even in positions where other tags are ignored."""
     return any(
         "#" in line and _PRIVATE.search(_LINK_TARGET.sub(" ", line)) is not None
         for _, line in lines
@@ -55,7 +55,7 @@ def has_private_tag(lines: Iterable[Line]) -> bool:
 
 
 def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find inline fields `key:: value`, on their own line or list item, or in brackets.
+    """Find inline fields `key:: value`: alone on a line, alone in a list item, or in brackets.
 
     Args:
         lines: the lines with code and comments replaced by blanks.
@@ -71,7 +71,7 @@ def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[
 
 
 def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
-    """Find the tasks, including those in callouts; the arguments are those of `find_fields`."""
+    """Find tasks, including those in callouts; the arguments are the same as in `find_fields`."""
     for number, line in lines:
         if match := _TASK.match(line):
             yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
@@ -85,7 +85,7 @@ def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
 
 
 def blank_comments(lines: Sequence[Line]) -> list[Line]:
-    """Replace `%%comments%%` and `<!-- comments -->` by blanks; an unclosed mark counts as text."""
+    """Replace `%%comments%%` and `<!-- comments -->` with blanks; an unclosed mark is text."""
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
     for start, end in _find_comments(text):
@@ -106,7 +106,7 @@ def _find_comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def blank_inline_code(text: str) -> str:
-    """Replace inline code by blanks of the same length, in time linear in the text."""
+    """Replace inline code with blanks of the same length, in linear time."""
     if "`" not in text:
         return text
     runs = [(match.start(), match.end()) for match in re.finditer(r"`+", text)]
@@ -129,7 +129,7 @@ def blank_inline_code(text: str) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """Return a line of Markdown as plain text, with the labels of links and no emphasis marks."""
+    """Convert a line of Markdown to plain text: links become labels, emphasis marks are removed."""
     text = re.sub(r"!?\[\[([^\[\]\n]{0,500})\]\]", _wikilink_label, markdown)
     text = _INLINE_LINK.sub(r"\1", text)
     return " ".join(_EMPHASIS.sub(r"\2", text).split())

@@ -1,10 +1,11 @@
 """Convert text to words of the full-text index, in the same way for notes and queries.
 
-Letters are folded (case, accents, compatibility forms). Text in scripts without spaces is split
-into bigrams, plus the last letter alone, so that words of one or two letters are found. The
-full-text index itself does the stemming and ranking.
+Letters are folded: differences of case, accents and compatibility forms are removed. Text in
+scripts without spaces is split into bigrams, plus the last letter alone, so that words of one or
+two letters are found. The full-text index itself does the stemming and ranking.
 """
 
+import posixpath
 import re
 import sys
 import unicodedata
@@ -18,6 +19,7 @@ TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 
 _MAX_QUERY_CHARS = 20_000
 _MAX_TERMS = 128
+_WORD = re.compile(r"[^\W_]+")
 
 # Marks that users often omit or type differently: accents, Hebrew points, Arabic vowel signs.
 _FOLDED_MARKS = re.compile(
@@ -31,13 +33,24 @@ _UNSPACED = re.compile(
 
 
 def index_text(text: str) -> str:
-    """Return the text in the form that is stored in the full-text index."""
+    """Return a text in the form in which it is stored in the full-text index."""
     folded = fold(text)
     return folded if folded.isascii() else _UNSPACED.sub(_write_bigrams, folded)
 
 
+def list_note_names(path: str, title: str, aliases: Sequence[str]) -> list[str]:
+    """Return the distinct names of a note: its title, its file name without suffix, its aliases."""
+    stem = posixpath.splitext(posixpath.basename(path))[0]
+    return list(dict.fromkeys([title, stem, *aliases]))
+
+
+def build_note_words(names: Sequence[str], texts: Sequence[str]) -> tuple[str, str]:
+    """Return the names and the text of a whole note as stored in the full-text index."""
+    return index_text(" ".join(names)), index_text("\n".join(texts))
+
+
 def fold(text: str) -> str:
-    """Fold case, accents and compatibility forms; unencodable characters become blanks."""
+    """Remove differences of case, accents and compatibility forms from a text."""
     if text.isascii():
         return text.replace("\0", " ").lower()
     encodable = text.encode("utf-8", "replace").decode("utf-8")
@@ -48,7 +61,7 @@ def fold(text: str) -> str:
 def build_query_terms(query: str) -> tuple[str, ...]:
     """Split a text into distinct search terms, each a quoted FTS5 expression.
 
-    The work and the number of terms are limited, however long the text is.
+    The running time and the number of terms are limited, even for a very long text.
     """
     terms: dict[str, None] = {}
     for match in _build_token_pattern().finditer(fold(query[:_MAX_QUERY_CHARS])):
@@ -69,8 +82,13 @@ def match_all(terms: Sequence[str]) -> str:
     return " AND ".join(terms)
 
 
+def match_phrase(words: str) -> str:
+    """Return the FTS5 expression for texts that contain the words as a phrase."""
+    return '"' + " ".join(_WORD.findall(index_text(words))) + '"'
+
+
 def measure_latin_share(text: str) -> float:
-    """Return the Latin share of a text's letters, from 0 to 1; 1.0 without letters."""
+    """Return the fraction of a text's letters that are Latin; 1.0 if it has no letters."""
     letters = [char for char in text[:2000] if char.isalpha()]
     latin = sum(char.isascii() or "LATIN" in unicodedata.name(char, "") for char in letters)
     return latin / len(letters) if letters else 1.0
@@ -102,7 +120,7 @@ def _write_bigrams(run: re.Match[str]) -> str:
 
 @cache
 def _build_token_pattern() -> re.Pattern[str]:
-    """Build the regular expression of an index word: letters, digits and their marks."""
+    """Build a regular expression for an index word: letters, digits and combining marks."""
     marks = "".join(
         char
         for char in map(chr, range(sys.maxunicode + 1))
@@ -111,19 +129,40 @@ def _build_token_pattern() -> re.Pattern[str]:
     return re.compile(f"(?:[^\\W_]|[{marks}])+")
 
 
-# For languages in which many of them are long; in others they are recognised by frequency.
-_WORDS: Final = """
+# Function words of languages in which many are long; in others they are recognised by frequency.
+_ENGLISH: Final = """
     a an and are at be by can could did do does for from give had has have how i if in is it its
     me my of on or please should show tell that the their there they this to was we were what when
     where which who whose why will with would you your
+"""
+_GERMAN: Final = """
     als am an auf aus bei das dem den der des die du ein eine einem einen einer es fur hat ich im
     in ist kann man mein meine mit nach oder sich sie sind soll und von wann warum was welche
     welcher wer wie wird wo worin zu zum zur
+"""
+_FRENCH: Final = """
     au aux avec ce ces comment dans de du elle en est et il je la le les leur ma mes mon on ou par
     pour pourquoi quand que quel quelle quelles quels quoi qui sa se ses son sont sur un une vous
+"""
+_SPANISH: Final = """
     como con cual cuales cuando del donde el ella en es esta este la las lo los mi mis para pero
     por porque que quien se son su sus un una unas unos y
+"""
+_ITALIAN: Final = """
     che chi ci come con cosa da dei della delle di dove e gli i il io la le mi mia mio nel nella
     non o per perche quale quali quando quanto si sono sul un una
 """
-FUNCTION_WORDS: Final = frozenset(_WORDS.split())
+_BY_LANGUAGE: Final = tuple(
+    frozenset(words.split()) for words in (_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN)
+)
+FUNCTION_WORDS: Final = frozenset().union(*_BY_LANGUAGE)
+
+
+def find_function_words(text: str) -> frozenset[str]:
+    """Return all function words of a text's language, folded as `fold` does.
+
+    The language is the one in which most of the text's words are function words. If several
+    languages have equally many, the earliest is chosen, and English is the first.
+    """
+    words = _WORD.findall(fold(text[:_MAX_QUERY_CHARS]))
+    return max(_BY_LANGUAGE, key=lambda known: sum(word in known for word in words))

@@ -1,7 +1,7 @@
-"""The kinds of files that are read, by file name, and the pages of files with pages.
+"""The kinds of files that are read, by file name, and the page numbers of passages.
 
-The lines of a passage in a paged file are lines of the text that the reader extracted. Since they
-do not exist in the original file, the page is shown instead.
+In a file with pages, such as a PDF file, the lines of a passage are lines of the extracted text.
+They do not exist in the original file, so the page number is shown instead.
 """
 
 import posixpath
@@ -19,10 +19,10 @@ class FileKind:
 
     Attributes:
         name: the name of the reader.
-        plural: the name of such files in a sentence.
-        max_bytes: the largest size that is read.
-        needs_worker: whether the file is parsed in a child process, because hostile bytes may
-            crash the library.
+        plural: the plural name of such files, for use in a sentence.
+        max_bytes: the maximum size of a file that is read, in bytes.
+        needs_worker: whether such files are parsed in a child process, because hostile bytes may
+            crash the parser library.
     """
 
     name: str
@@ -34,7 +34,7 @@ class FileKind:
     def explain_size(self, size: int) -> str:
         """Explain why a file of this size is not read."""
         most = self.max_bytes // _MB
-        return f"it has {size / _MB:.0f} MB; {self.plural} of up to {most} MB are read"
+        return f"{size / _MB:.0f} MB; {self.plural} of up to {most} MB are read"
 
 
 MARKDOWN: Final = FileKind("markdown", "notes", (".md", ".markdown"), 20 * _MB)
@@ -43,6 +43,9 @@ CANVAS: Final = FileKind("canvas", "canvases", (".canvas",), 20 * _MB)
 HTML: Final = FileKind("html", "web pages", (".html", ".htm"), 20 * _MB, needs_worker=True)
 DOCX: Final = FileKind("docx", "Word documents", (".docx",), 50 * _MB, needs_worker=True)
 PDF: Final = FileKind("pdf", "PDF files", (".pdf",), 200 * _MB, needs_worker=True)
+
+# Images are attached and shown, but not indexed.
+IMAGE: Final = FileKind("image", "images", (), 20 * _MB, needs_worker=True)
 
 _BY_SUFFIX: Final = {
     suffix: kind for kind in (MARKDOWN, TEXT, CANVAS, HTML, DOCX, PDF) for suffix in kind.suffixes
@@ -62,17 +65,17 @@ def drop_note_suffix(path: str) -> str:
 
 
 def note_name(path: str) -> str:
-    """Return the name that links use for a file: without folder and, for a note, without suffix."""
+    """Return the name that links use for a file: no folder and, for a Markdown note, no suffix."""
     return posixpath.basename(drop_note_suffix(path))
 
 
 def is_small_enough(path: str, size: int) -> bool:
-    """Return whether a file is small enough to be read; called for every file at every start."""
+    """Return whether a file is small enough to be read; fast, since scans call it often."""
     return size <= MARKDOWN.max_bytes or size <= find_kind(path).max_bytes
 
 
 def is_readable_kind(name: str) -> bool:
-    """Return whether a file is of a kind that is read, and not a lock file (`~$…`) of Word."""
+    """Return whether a file is of a kind that is read, and not one of Word's lock files (`~$…`)."""
     is_known = name.endswith(SUFFIXES) or name.lower().endswith(SUFFIXES)
     return is_known and not name.startswith("~$")
 
@@ -82,7 +85,7 @@ _PAGE: Final = re.compile(r"Page (\d+)")
 
 
 def format_page_heading(number: int | str) -> str:
-    """Return the heading placed above the text of a page."""
+    """Return the heading that is placed above a page's text."""
     return f"Page {number}"
 
 

@@ -1,4 +1,4 @@
-"""Links between notes: find links, the note that a link means, and the lines in that note."""
+"""Links between notes: find links, and resolve a link to a note and to lines in that note."""
 
 import posixpath
 import re
@@ -31,7 +31,7 @@ class Link:
 
     Attributes:
         target: the target as written, without heading and label; empty for a link within the note.
-        heading: the heading or `^block` after `#`.
+        heading: the heading or `^block` after `#`; empty if the link has none.
     """
 
     target: str
@@ -42,11 +42,13 @@ class Link:
 
 
 class LocatedLink(NamedTuple):
-    """A link with the columns of its target in the line, without blanks around it.
+    """A link with the position of its target in the line, without the blanks around the target.
 
     Attributes:
-        is_markdown: whether it is `[label](target)`, whose target is percent-encoded.
-        is_quoted: whether that target is within `<` and `>`.
+        start: the index of the target's first character in the line.
+        end: the index just past the target.
+        is_markdown: whether the link has the form `[label](target)`, with a percent-encoded target.
+        is_quoted: whether the target is enclosed in `<` and `>`.
     """
 
     link: Link
@@ -57,19 +59,19 @@ class LocatedLink(NamedTuple):
 
 
 def find_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
-    """Yield the links in lines without code, except links to the web."""
+    """Yield the links in lines from which code was removed, except links to the web."""
     for number, line in lines:
         for found in locate_links(number, line):
             yield found.link
 
 
 def list_lines_with_links(document: Document) -> list[Line]:
-    """Return the lines of a note whose links count: with front matter, without code, comments."""
+    """Return the lines in which links count: front matter and text, without code and comments."""
     return [*document.front_lines, *blank_comments(list(document.list_prose_lines()))]
 
 
 def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
-    """Yield the links in a line without code, with their columns; see `find_links`."""
+    """Yield the links in a line without code, with their positions; see `find_links`."""
     if "[" not in line:
         return
     for match in _WIKILINK.finditer(line):
@@ -92,12 +94,12 @@ def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
 
 
 def fold_link_path(target: str) -> str:
-    """Return a path or a link's target without suffix, folded so that equal ones compare equal."""
+    """Return a path or a link's target in a form for comparison, without a note's suffix."""
     return _normalize(drop_note_suffix(target))
 
 
 def fold_link_name(target: str) -> str:
-    """Return the name in a link's target, folded so that links to one note compare equal."""
+    """Return the name in a link's target in a form for comparison, without folder and suffix."""
     return posixpath.basename(fold_link_path(target))
 
 
@@ -124,8 +126,8 @@ class LinkResolver:
 
         Args:
             notes: pairs of a path and its aliases, sorted by path.
-            attachments: the attachment folder from `.obsidian/app.json`, relative to the vault, or
-                with `./` to the note.
+            attachments: the attachment folder from `.obsidian/app.json`, relative to the vault; if
+                it begins with `./`, relative to the note.
             titles: pairs of a path and its title, if titles may be used like aliases.
         """
         self._attachments = attachments
@@ -142,7 +144,7 @@ class LinkResolver:
             self._by_alias.setdefault(_normalize(title), path)
 
     def resolve(self, target: str, source: str = "") -> str | None:
-        """Return the path of the note or file that a link in `source` points to, or None."""
+        """Return the path of the note or file to which a link in `source` leads; None if none."""
         if not target:
             return source or None
         key = _normalize(drop_note_suffix(target))
@@ -152,7 +154,7 @@ class LinkResolver:
         return self._find_by_name(key, posixpath.dirname(source)) or self._by_alias.get(key)
 
     def _list_exact_paths(self, key: str, source: str) -> Iterator[str]:
-        """Yield the possible paths of a link: from the vault, the note and the attachments."""
+        """Yield a link's path relative to the vault, the note's folder, the attachment folder."""
         folder = posixpath.dirname(source)
         yield key.lstrip("/")
         yield posixpath.normpath(posixpath.join(folder, key))
@@ -161,7 +163,7 @@ class LinkResolver:
         yield posixpath.normpath(posixpath.join(base, attachments.lstrip("/"), key))
 
     def _find_by_name(self, key: str, folder: str) -> str | None:
-        """Return the shortest path that ends with the link's, preferably in the note's folder."""
+        """Return the shortest path that ends with the link's path, preferably below the folder."""
         tail = f"/{key.lstrip('./')}"
         named = self._by_name.get(posixpath.basename(key), [])
         fitting = [p for p in named if f"/{_normalize(drop_note_suffix(p))}".endswith(tail)]
@@ -174,7 +176,7 @@ class LinkResolver:
 
 
 def _unescape(part: str) -> str:
-    r"""Remove the backslash before a `|` inside a table."""
+    r"""Remove the backslash that escapes a link's `|` inside a table."""
     return part.removesuffix("\\").strip()
 
 
@@ -187,12 +189,12 @@ _NOT_IN_SLUGS = re.compile(r"\W+")
 
 
 def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
-    """Return the line of the heading that an anchor names, or 0.
+    """Return the line of the heading that an anchor names; 0 if no heading matches.
 
     Args:
         headings: the headings of the note.
-        anchor: a heading, nested headings joined by `#`, the slug of a heading as other programs
-            write it, or `page=N`.
+        anchor: a heading, nested headings joined with `#`, a heading's slug as other programs write
+            it, or `page=N`.
     """
     if anchor.startswith("page="):
         anchor = format_page_heading(anchor.removeprefix("page="))
@@ -204,7 +206,11 @@ def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
 
 
 def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[int, int]]:
-    """Find the lines of each `^name`: the innermost block that it ends, or the block above it."""
+    """Find the first and last line of each block that has a `^name`.
+
+    A name at the end of a block belongs to the innermost such block. A name that is a block of its
+    own belongs to the block above.
+    """
     names = list(find_block_names(prose))
     if not names:
         return {}
@@ -220,7 +226,7 @@ def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tu
 
 
 def _find_innermost(document: Document, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the smallest block around each of the lines, in order, in one pass."""
+    """Yield the first and last line of the smallest block around each line, in one pass."""
     spans = [(block.first, block.last) for block in document.blocks]
     spans += chain.from_iterable(block.inner for block in document.blocks)
     spans.sort(key=lambda span: (-span[0], span[1]))  # popped from the end, so outer before inner
@@ -243,7 +249,7 @@ def _find_line(headings: Sequence[Heading], names: list[str], key: Callable[[str
 
 
 def _normalize_heading(text: str) -> str:
-    """Return a heading without the characters that are special in links, like Obsidian."""
+    """Return a heading without the characters that are special in Obsidian's links, folded."""
     return " ".join(_NOT_IN_ANCHORS.sub(" ", text).split()).casefold()
 
 

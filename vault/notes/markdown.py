@@ -31,9 +31,10 @@ class Block:
     """A top-level block: its kind, its first and last line, and its inner blocks.
 
     Attributes:
-        kind: the name of its opening token, such as `paragraph`, `fence`, `table` or `heading`.
-        inner: the first and last lines of items, paragraphs, fences and tables in it, which may
-            be nested.
+        kind: the parser's name of the block, such as `paragraph`, `fence`, `table` or `heading`.
+        inner: the first and last line of each list item, paragraph, code fence or table in the
+            block; these may be nested.
+        heading: the heading, if the block is one; else None.
     """
 
     kind: str
@@ -45,12 +46,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed text; lines are numbered as in the file, including the front matter.
+    """A parsed text. Lines are numbered as in the file, including the front matter.
 
     Attributes:
-        properties: the properties in the front matter; empty if there are none or it is invalid.
-        code_lines: the lines inside fences and indented code.
-        body_line: the first line after the front matter.
+        properties: the properties in the front matter; empty if it is missing or invalid.
+        code_lines: the numbers of the lines in code fences and indented code.
+        body_line: the number of the first line after the front matter.
         is_private: whether the front matter marks the note as private.
         is_paged: whether its top-level headings are pages; a passage never spans several pages.
     """
@@ -65,7 +66,7 @@ class Document:
 
     @property
     def front_lines(self) -> Sequence[Line]:
-        """The lines of the front matter, without the enclosing marks."""
+        """The lines of the front matter, without the `---` lines that enclose it."""
         return list(enumerate(self.lines[1 : max(1, self.body_line - 2)], start=2))
 
     @property
@@ -74,7 +75,7 @@ class Document:
         return tuple(block.heading for block in self.blocks if block.heading is not None)
 
     def list_prose_lines(self) -> Iterator[Line]:
-        """Yield each line of the body that is not code, with its number; inline code is blanked."""
+        """Yield each line outside of code, with its number; inline code is replaced with blanks."""
         for block in self.blocks:
             numbers = [
                 number
@@ -88,7 +89,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The properties at the top of a note, and the first line after them."""
+    """The properties at the top of a note, and the number of the first line after them."""
 
     properties: Mapping[str, Any]
     body_line: int
@@ -96,7 +97,7 @@ class FrontMatter:
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Read the front matter of a text, if it has any."""
+    """Read the front matter of a text; without front matter, the properties are empty."""
     body_line = _find_body_line(lines)
     front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
     properties = load_properties(front)
@@ -104,7 +105,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
 
 
 def parse_document(text: str) -> Document:
-    """Parse a Markdown text whose line ends are newlines."""
+    """Parse a Markdown text with normalized line endings."""
     lines = tuple(text.split("\n"))
     front = read_front_matter(lines)
     body_line = front.body_line

@@ -37,13 +37,13 @@ class Note:
     r"""A note as read from its file.
 
     Attributes:
-        path: the path relative to the vault, with `/`.
-        text: the whole file with line ends as `\n`, including front matter. For other kinds of
-        files, the extracted text as Markdown.
-        body_line: the line on which the text after the front matter starts.
+        path: the path relative to the vault, with `/` as the separator.
+        text: the whole text of the file, including front matter, with line endings normalized to
+            `\n`; for kinds of files other than Markdown, the extracted text as Markdown.
+        body_line: the number of the line on which the text after the front matter starts.
         version: the SHA-256 of the file's bytes, in hex.
-        properties: the texts in front matter and inline fields, by name in lower case.
-        blocks: the first and last line of each block that has a `^name`, by name.
+        properties: the texts in front matter and inline fields, by their names in lower case.
+        blocks: the first and last line of each block that has a `^name`, by that name.
     """
 
     path: str
@@ -62,7 +62,10 @@ class Note:
     is_private: bool = False
 
     def find_lines(self, anchor: str) -> tuple[int, int] | None:
-        """Return the first and last line of a link's `#anchor`: a heading, `^block` or `page=N`."""
+        """Return the first and last line that a link's anchor names; None if there is no match.
+
+        An anchor is a heading, a `^block` or `page=N`.
+        """
         if anchor.startswith("^"):
             return self.blocks.get(anchor[1:].lower())
         line = find_heading_line(self.headings, anchor)
@@ -80,14 +83,19 @@ def read_note(root: Path, path: str) -> Note:
     return note
 
 
-def read_bytes(root: Path, path: str) -> bytes:
+def read_bytes(root: Path, path: str, kind: FileKind | None = None) -> bytes:
     """Read the bytes of a file in the vault, without blocking on a FIFO or a device.
+
+    Args:
+        root: the folder of the vault.
+        path: the path of the file.
+        kind: the kind of the file, which limits its size; None to take the kind from its name.
 
     Raises:
         UnsafePath: the path leads out of the vault.
         NoteUnreadable: the file is missing, cannot be read, is too large or not a regular file.
     """
-    kind = find_kind(path)
+    kind = kind or find_kind(path)
     try:
         descriptor = open_inside(root, path)
         with open(descriptor, "rb") as file:
@@ -100,7 +108,7 @@ def read_bytes(root: Path, path: str) -> bytes:
     except FileNotFoundError as error:
         raise NoteUnreadable(printable(path), "it is not there any more") from error
     except OSError as error:
-        reason = f"it may not be read ({error.strerror or error})"
+        reason = f"it cannot be read ({(error.strerror or str(error)).lower()})"
         raise NoteUnreadable(printable(path), reason) from error
 
 
@@ -110,14 +118,14 @@ def parse_note(
     foreign: ParserClient | None = None,
     on_wait: Callable[[], None] = lambda: None,
 ) -> tuple[Note, Document]:
-    """Parse the bytes of a file to a note and the structure of its text.
+    """Parse the bytes of a file into a note and the structure of its text.
 
     Args:
         path: the path of the note; its suffix determines the kind of file.
         data: the bytes of the whole file.
-        foreign: the client that parses other files than text; with None, a child process is
-            started for this file.
-        on_wait: called regularly while parsing takes long; an exception that it raises ends it.
+        foreign: the client that parses files that need a child process; None to start a process for
+            this file alone.
+        on_wait: called regularly during a long parse; an exception that it raises ends the parse.
 
     Raises:
         NoteUnreadable: the bytes cannot be read as text.
@@ -200,7 +208,7 @@ def _build_plain_note(
 
 
 def _choose_title(path: str, document: Document) -> str:
-    """Return the title from the front matter, else from an opening heading, else the file name."""
+    """Return the title in the front matter; else the first heading; else the file name."""
     named = _find_property(document.properties, "title")
     if isinstance(named, str) and named.strip():
         return " ".join(named.split())
@@ -215,7 +223,7 @@ def _strip_suffix(path: str) -> str:
 
 
 def _find_property(properties: Mapping[str, Any], *names: str) -> Any:
-    """Return the first of the named properties that is not empty, ignoring case."""
+    """Return the first of the named properties that is not empty; the case of names is ignored."""
     lowered = {name.strip().lower(): value for name, value in properties.items()}
     return next((lowered[name] for name in names if lowered.get(name)), None)
 

@@ -1,4 +1,4 @@
-"""Parse files in a child process, one at a time, since hostile bytes may crash the library."""
+"""Parse files in a child process, since hostile bytes may crash the parser library."""
 
 import signal
 import threading
@@ -21,7 +21,7 @@ _CRASHES: Final = frozenset(
 class ParserClient:
     """Parses files in a child process, which is started when needed and restarted after a crash.
 
-    It is safe to use from several threads, but parses one file at a time.
+    The client is safe to use from several threads, but parses one file at a time.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class ParserClient:
             on_wait: called about every 50 ms; an exception that it raises ends the parsing.
 
         Raises:
-            ReadingFailed: the file cannot be read as text within the limits of time and memory.
+            ReadingFailed: the file cannot be read as text, or not within the time and memory limit.
         """
         with self._lock:
             child = self._ensure_child()
@@ -82,7 +82,7 @@ class ParserClient:
         return Extract(parts, header["title"], tuple(header["aliases"]), header["is_paged"])
 
     def close(self) -> None:
-        """Stop the child process; the next file starts another one."""
+        """Stop the child process. A new one is started for the next file."""
         with self._lock:
             if self._child is not None:
                 self._child.close()

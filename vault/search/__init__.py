@@ -1,24 +1,24 @@
 """Search: from a query to ranked hits.
 
-    query → scope → passages (keywords) and exact (vectors) → search (fuses) → boosts
+    query → scope → vault.ranking (keywords) and exact (vectors) → search (fuses) → boosts
           → staleness → hits → rerank → excerpts
 
     adhoc      Search texts that are not indexed, such as a note that is too large to be sent.
-    boosts     Boosts for notes whose names, tags, folders, days or links a query names.
+    boosts     Boost passages of notes whose names, tags, folders, days or links match a query.
     exact      Find the nearest passages by an exact scan of the catalog's vectors.
-    excerpts   Cut long passages to the few sentences that a query is about.
+    excerpts   Cut long passages to the few sentences that match a query.
     explain    Explain why a note is or is not among the hits.
     grep       Find lines and links in the notes on disk, without the index.
     hits       The hits of a search.
-    listing    List every note that matches a query, in pages.
-    passages   Read passages of a catalog by keywords, hashes and ids.
+    listing    List every note that matches a query, page by page.
+    passages   Read a catalog's passages by hash and by id.
     query      Parse the text of a query into words, phrases and filters.
     related    Find the notes related to a note by meaning or links.
     rerank     Rerank the best passages with a cross-encoder.
     scope      Apply a query's filters.
-    search     Search by keywords and by vectors, and fuse both.
-    selftest   Measure how well searching a vault finds its own notes.
-    staleness  Check the found passages against the notes on disk.
+    search     Search by keywords and by vectors, and fuse the scores.
+    selftest   Measure how well a vault's notes are found, and fit the ranking to them.
+    staleness  Check the passages that were found against the notes on disk.
 
 May import: everything of vault but `vault.index` and `vault.indexing`.
 """

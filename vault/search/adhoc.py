@@ -42,10 +42,12 @@ Vectors = Callable[[Collection[bytes]], Mapping[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class AdhocText:
-    """A text to search in.
+    """A text to search in, without an index.
 
     Attributes:
-        path: the path that its hits get; `title` and `version` likewise.
+        path: the path that the text's hits get.
+        title: the title that the text's hits get.
+        version: the version that the text's hits get.
         text: the text, as Markdown or plain text.
     """
 
@@ -68,14 +70,14 @@ def search_texts(
 ) -> tuple[Hit, ...]:
     """Find the `k` passages of the given texts that match a query best, best first.
 
-    If fewer passages match, others follow: first those next to a match, then each text from its
-    beginning. The result contains at least one passage of each text.
+    If fewer than `k` passages match, others follow: first those next to a match, then passages from
+    the beginning of each text. The result contains at least one passage of each text.
 
     Args:
         texts: the texts to search in.
         query: the query, as for a search of the whole vault.
-        k: the number of passages, if the texts have that many.
-        encode: starts to embed the query; without it, only keywords are searched.
+        k: the number of passages to return, if the texts have that many.
+        encode: starts embedding the query; by default, only keywords are searched.
         vectors: returns the existing vectors of texts, by their hashes.
     """
     with _build_catalog(texts, vectors) as catalog:
@@ -88,9 +90,10 @@ def search_texts(
 
 
 def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
-    """Yield the hits and then other passages up to `k`, at least one of each text.
+    """Yield the hits, then other passages up to `k` in total, with at least one of each text.
 
-    Passages next to a hit come first, then the texts from their beginnings, in turns.
+    Of the other passages, those next to a hit come first. Then the texts take turns, each from its
+    beginning.
     """
     rows = catalog.rows(_IN_ORDER)
     ids = {compute_hit_id(row[1], row[2], bytes(row[3])): int(row[0]) for row in rows}
@@ -121,7 +124,7 @@ def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]])
 
 @contextmanager
 def _build_catalog(texts: Sequence[AdhocText], vectors: Vectors) -> Iterator[Catalog]:
-    """Build a temporary catalog of texts, named by number since two may have the same path."""
+    """Build a temporary catalog of texts, numbered since two of them may have the same path."""
     with TemporaryDirectory(prefix="strata-") as folder:
         catalog = Catalog(Path(folder) / "within.db", is_writable=True)
         try:

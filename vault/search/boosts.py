@@ -2,8 +2,8 @@
 
 A query that is the name of a note means that note, not the notes that mention it most often. A
 query that names a tag, a folder or a day means the notes with that tag, folder or day. Notes linked
-with a named note are boosted too. A matching name can move a note up many ranks; the other boosts
-move a passage by a few ranks.
+with a named note are boosted too. A matching name can move a note up by many ranks, while the other
+boosts move a passage up by only a few.
 """
 
 import json
@@ -11,12 +11,12 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
 from vault.catalog import Catalog
-from vault.notes.dates import find_date_spans, find_iso_days
+from vault.notes.dates import Span, find_date_spans, find_written_spans
 from vault.notes.keywords import FUNCTION_WORDS, build_query_terms
 from vault.notes.links import fold_link_name, list_link_names
 from vault.records import Records
@@ -35,6 +35,7 @@ __all__ = [
 _NAME_SHARE = 0.5
 _SHARPNESS = 3
 _MAX_NAME_CHARS = 400
+_HIGHEST = 0.9  # without tags, dates and links, so that these still move the best passages
 # Each is a share of the score's distance to 1; neighbours in a ranking differ by about 0.02.
 _TAG_SHARE = 0.1
 _DATE_SHARE = 0.15
@@ -45,10 +46,11 @@ class Boosts(NamedTuple):
     """The boosts of a passage, each from 0 to 1; None if the query names nothing of that kind.
 
     Attributes:
-        title: how similar the query is to a name of the note or the passage.
-        tags: 1 if the note has a tag or is in a folder that the query names.
-        dates: 1 if the passage is from a day that the query names.
-        links: 1 if the note is linked with a note that the query names or the session is about.
+        title: the similarity of the query and a name of the note or the passage.
+        tags: 1 if the note has a tag or is in a folder that the query names; else 0.
+        dates: 1 if the passage is from a day that the query names; else 0.
+        links: 1 if the note is linked with a note that the query names or that the session is
+            about; else 0.
     """
 
     title: float
@@ -58,16 +60,16 @@ class Boosts(NamedTuple):
 
 
 def measure_likeness(query: str, names: Iterable[str]) -> float:
-    """Return the largest share of common words between a query and a name, from 0 to 1."""
+    """Return the largest fraction of words that a query and a name have in common, from 0 to 1."""
     wanted = _list_words(query)
     return max((_measure_shared_words(wanted, _list_words(name)) for name in names), default=0.0)
 
 
 def apply_boosts(score: float, boosts: Boosts | None) -> float:
-    """Return a score after its boosts, from 0 to 1."""
+    """Return a passage's score after applying its boosts, from 0 to 1."""
     if boosts is None:
-        return score / (1.0 + _NAME_SHARE)
-    score = (score + _NAME_SHARE * boosts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
+        return _HIGHEST * score / (1.0 + _NAME_SHARE)
+    score = _HIGHEST * (score + _NAME_SHARE * boosts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
     by_tags, by_dates, by_links = (value or 0.0 for value in boosts[1:])
     share = _TAG_SHARE * by_tags + _DATE_SHARE * by_dates + _LINK_SHARE * by_links
     return score + (1.0 - score) * share
@@ -85,7 +87,7 @@ def _list_words(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class PassageContext:
-    """The names, date and headings that boosts compare with a query, for a passage or a whole note.
+    """The names, dates and headings of a passage or note that boosts compare with a query.
 
     Attributes:
         file_id: the id of the note's file in the catalog.
@@ -120,20 +122,19 @@ class PassageContext:
         return tuple(self.path.split("/")[:-1])
 
     @property
-    def named_days(self) -> tuple[date, ...]:
-        """The days in ISO 8601 form in the note's names and the headings."""
-        return tuple(
-            day for name in (*self.note_names, *self.headings) for day in find_iso_days(name)
-        )
+    def named_spans(self) -> frozenset[Span]:
+        """The spans of days that are written in the note's names and in the headings."""
+        names = dict.fromkeys((*self.note_names, *self.headings))
+        return frozenset(span for name in names for span in find_written_spans(name))
 
     @property
-    def day_of_change(self) -> date:
+    def day_of_change(self) -> Span:
         """The day on which the file was last changed, in the local time zone."""
-        return datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date()
+        return _build_day(datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date())
 
 
 class ContextReader:
-    """Reads the context of passages from the catalog, with one SQL statement for each method."""
+    """Reads the context of passages from the catalog; each method runs one SQL statement."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
@@ -170,20 +171,26 @@ class ContextReader:
         """Return the tags of each of the given notes, by file id."""
         return self._read_by_file("SELECT file_id, tag FROM tags", file_ids)
 
-    def read_days(self, file_ids: Collection[int]) -> dict[int, set[date]]:
+    def read_days(self, file_ids: Collection[int]) -> dict[int, set[Span]]:
         """Return the days in the properties of each of the given notes, by file id."""
         found = self._read_by_file("SELECT file_id, day FROM days", file_ids)
-        return {file: {date.fromisoformat(day) for day in days} for file, days in found.items()}
+        return {
+            file: {_build_day(date.fromisoformat(day)) for day in days}
+            for file, days in found.items()
+        }
 
-    def read_heading_days(self, ids: Collection[int]) -> dict[int, set[date]]:
-        """Return the days in the headings inside each of the given passages, by passage id."""
+    def read_heading_spans(self, ids: Collection[int]) -> dict[int, set[Span]]:
+        """Return the spans of days in the headings within each passage's text, by passage id."""
         rows = self._catalog.rows(
             "SELECT id, text FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
         )
         return {
             number: {
-                day for line in text.split("\n") if line[:1] == "#" for day in find_iso_days(line)
+                span
+                for line in text.split("\n")
+                if line[:1] == "#"
+                for span in find_written_spans(line)
             }
             for number, text in rows
         }
@@ -199,6 +206,10 @@ class ContextReader:
         for file, value in rows:
             found[file].add(value)
         return found
+
+
+def _build_day(day: date) -> Span:
+    return day, day + timedelta(days=1)
 
 
 def _parse_names(stored: str) -> tuple[str, ...]:
@@ -243,7 +254,7 @@ class QueryContext:
             words: the query without its filters.
             numbers: the ids of the passages.
             in_play: the paths of the notes that the session is about.
-            today: the date that words such as "yesterday" refer to.
+            today: the date to which words such as "yesterday" refer.
         """
         self.load(numbers)
         contexts = {number: self._known[number] for number in numbers if number in self._known}
@@ -263,7 +274,10 @@ class QueryContext:
     def _find_tagged(
         self, wanted: frozenset[str], contexts: Collection[PassageContext]
     ) -> set[int] | None:
-        """Return the file ids of the notes with a tag, or in a folder, that the query names."""
+        """Return the file ids of the notes with a tag, or in a folder, that the query names.
+
+        None if no note has such a tag or folder.
+        """
         carried = (
             (context, (*context.folders, *self._tags[context.file_id])) for context in contexts
         )
@@ -273,24 +287,31 @@ class QueryContext:
     def _find_dated(
         self, words: str, contexts: Mapping[int, PassageContext], today: date
     ) -> set[int] | None:
-        """Return the passages of a day in the query, by their own day or the last change."""
+        """Return the ids of the passages from a day in the query; None if it names no day.
+
+        A passage's day is written in its note's names or properties, or in its headings. Without
+        such a day, it is the day of the file's last change.
+        """
         spans = find_date_spans(words, today)
         if not spans:
             return None
         days = self._reader.read_days({context.file_id for context in contexts.values()})
-        headings = self._reader.read_heading_days(contexts)
+        headings = self._reader.read_heading_spans(contexts)
         found = set()
         for number, context in contexts.items():
-            own = {*context.named_days, *headings.get(number, ()), *days.get(context.file_id, ())}
+            own = {*context.named_spans, *headings.get(number, ()), *days.get(context.file_id, ())}
             own = own or {context.day_of_change}
-            if any(first <= day < after for day in own for first, after in spans):
+            if any(first < end and start < after for start, end in own for first, after in spans):
                 found.add(number)
         return found
 
     def _find_linked(
         self, wanted: frozenset[str], contexts: Iterable[PassageContext], in_play: Collection[str]
     ) -> set[int] | None:
-        """Return the notes linked with a note that the query names or the session is about."""
+        """Return the file ids of the notes linked with a note of the query or of the session.
+
+        None if the query names no note and the session is about none.
+        """
         known = {context.file_id: context for context in contexts}
         named = _find_named(known.values(), wanted)
         given = {context.file_id: context for context in self._reader.read_notes(in_play)}
@@ -347,7 +368,7 @@ def _score(key: int, found: Collection[int] | None) -> float | None:
 
 
 def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
-    """Return whether the query has all words of a name or of the last part of a nested tag."""
+    """Return whether the query contains all words of a name, or of a nested tag's last part."""
     parts = (part for name in names for part in {name, name.rpartition("/")[2]})
     return any((words := _list_telling_words(part)) and words <= wanted for part in parts)
 

@@ -1,4 +1,4 @@
-"""Find the nearest passages by an exact scan of the catalog's vectors.
+"""Find the nearest passages with an exact scan of the catalog's vectors.
 
 The scan needs no other process and no lock. It is used when Chroma is not available: while the
 store is being filled, when it is broken, and in processes that only read the index.
@@ -36,9 +36,9 @@ class ExactScan:
         """Return the hashes of the `k` nearest texts with their cosines, nearest first.
 
         Args:
-            vector: the query's vector, of length one.
-            k: the largest number of results.
-            among: the hashes of the texts to search; None for all.
+            vector: the query's vector, of unit length.
+            k: the maximum number of results.
+            among: the hashes of the texts to search; None for all texts.
         """
         import numpy as np
 
@@ -80,7 +80,7 @@ class ExactScan:
             return self._hashes, None if self._matrix is None else self._matrix[: self._rows]
 
     def _append(self, added: "NDArray[np.float32]") -> None:
-        """Append vectors; the matrix gets spare rows, so that it is rarely copied."""
+        """Append vectors to the matrix, which gets spare rows so that it is rarely copied."""
         import numpy as np
 
         rows = self._rows + len(added)

@@ -1,18 +1,20 @@
 """Cut long passages to the few sentences that match a query.
 
-A passage is as long as the embedding model's input, since meaning depends on context, but the
-answer to a query is often only two of its sentences. The best passages of long notes are cut into
-excerpts, which are ranked by the rank of their passage and the words of the query that they
-contain. Notes with only a few passages and lower-ranked hits are shown as whole passages. Code
-fences and tables are never cut.
+A passage is as long as the embedding model's input, since meaning depends on context. But often
+only two of its sentences answer a query. So the best passages of long notes are cut into excerpts.
+Excerpts are ranked by their passage's rank and by the words of the query that they contain. Hits in
+notes with only a few passages, and hits with a lower rank, are shown as whole passages. Code fences
+and tables are never cut.
 """
 
 import hashlib
 import math
 import re
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from vault.notes.keywords import FUNCTION_WORDS, fold, index_text
@@ -20,7 +22,13 @@ from vault.search.hits import Hit, SearchResult
 from vault.search.passages import Passages
 from vault.search.query import Query, parse_query
 
-__all__ = ["FEWEST_PASSAGES", "LONG_NOTE_PASSAGES", "cut_excerpts", "search_excerpts"]
+__all__ = [
+    "FEWEST_PASSAGES",
+    "LONG_NOTE_PASSAGES",
+    "cut_excerpts",
+    "drop_irrelevant",
+    "search_excerpts",
+]
 
 LONG_NOTE_PASSAGES = 4
 FEWEST_PASSAGES = 10
@@ -31,6 +39,10 @@ _MOST_OF_A_PASSAGE = 4
 _STEM_SHARE = 0.7
 _MOST_WORDS = 32
 
+# A hit without a word of the query has to be near to it, and nearly as near as the nearest hit.
+_LEAST_COSINE = 0.2
+_LEAST_SHARE = 0.75
+
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE_END = re.compile(r"(?<=[.?!])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
 _FENCE = r"^(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^(?P=fence)[^\n]*$|.*\Z)"
@@ -39,7 +51,7 @@ _SOLID = re.compile(f"{_FENCE}|{_TABLE}", re.MULTILINE | re.DOTALL)
 
 
 class _Span(NamedTuple):
-    """A span of a passage, with the word stems of the query that it contains."""
+    """A span of a passage, as character offsets, with the query's word stems that it contains."""
 
     start: int
     end: int
@@ -58,7 +70,7 @@ def search_excerpts(
         search: returns the best passages of a query.
         passages: reads the passages of the catalog; None if there is no index.
         query: the text of the query: words and filters.
-        k: the largest number of hits.
+        k: the maximum number of hits. There are fewer if the remaining hits are irrelevant.
     """
     began = time.perf_counter()
     if k < 1:
@@ -66,10 +78,27 @@ def search_excerpts(
     found = search(query, max(k, FEWEST_PASSAGES))
     if passages is None:
         return found
-    counts = passages.counts({hit.path for hit in found.hits})
+    relevant = drop_irrelevant(found.hits)
+    counts = passages.counts({hit.path for hit in relevant})
     long_notes = {path for path, count in counts.items() if count >= LONG_NOTE_PASSAGES}
-    hits = cut_excerpts(found.hits, parse_query(query), long_notes, k)
+    hits = cut_excerpts(relevant, parse_query(query), long_notes, k)
     return replace(found, hits=tuple(hits), seconds=time.perf_counter() - began)
+
+
+def drop_irrelevant(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Drop the hits that contain no word of the query and are not close to it in meaning.
+
+    If other hits contain words of the query, a hit by meaning alone must be nearly as close as the
+    closest hit. Hits that were not compared by meaning are kept.
+    """
+    nearest = max((hit.signals["dense"] or 0.0 for hit in hits), default=0.0)
+    has_words = any(hit.signals["words"] for hit in hits)
+    least = max(_LEAST_COSINE, _LEAST_SHARE * nearest if has_words else 0.0)
+    return [
+        hit
+        for hit in hits
+        if hit.signals["words"] or (dense := hit.signals["dense"]) is None or dense >= least
+    ]
 
 
 def cut_excerpts(
@@ -81,7 +110,7 @@ def cut_excerpts(
         hits: passages, best first; at least `FEWEST_PASSAGES`, if that many were found.
         query: the query. If no excerpt contains its phrases, the passage is shown whole.
         long_notes: the paths of the notes whose passages are cut.
-        k: the largest number of hits.
+        k: the maximum number of hits.
     """
     stems = _list_stems(query.words)
     cut = {
@@ -98,21 +127,40 @@ def cut_excerpts(
     if not any(ranked.values()):
         return list(hits[:k])
     first, rest = hits[:FEWEST_PASSAGES], hits[FEWEST_PASSAGES:]
-    placed = sorted(_score_places(first, ranked), key=lambda place: -place[0])
-    last = placed[-1][0]
-    placed += ((min(last, hit.score), hit) for hit in rest)
-    return [replace(hit, score=round(score / 2, 4)) for score, hit in placed[:k]]
+    placed = _keep_note_order(first, sorted(_score_places(first, ranked), key=lambda p: -p[0]))
+    placed += ((hit.score, hit) for hit in rest)
+    least = accumulate((score for score, _ in placed), min)
+    return [
+        replace(hit, score=round(score / 2, 4))
+        for score, (_, hit) in zip(islice(least, k), placed, strict=False)
+    ]
+
+
+def _keep_note_order(
+    hits: Sequence[Hit], placed: Sequence[tuple[float, Hit]]
+) -> list[tuple[float, Hit]]:
+    """Give each passage's rank to the next best excerpt of the same note; the others follow.
+
+    As a result, the words in an excerpt decide the order of excerpts within a note, but not the
+    order of notes.
+    """
+    waiting: dict[str, deque[tuple[float, Hit]]] = defaultdict(deque)
+    for place in placed:
+        waiting[place[1].path].append(place)
+    kept = [waiting[hit.path].popleft() for hit in hits if waiting[hit.path]]
+    others = [place for places in waiting.values() for place in places]
+    return [*kept, *sorted(others, key=lambda place: -place[0])]
 
 
 def _list_stems(words: str) -> frozenset[str]:
-    """Return the stems of a query's words, without function words unless there are no others."""
+    """Return the stems of a query's words, without function words if there are other words."""
     every = _WORD.findall(index_text(words))[:_MOST_WORDS]
     telling = [word for word in every if word not in FUNCTION_WORDS] or every
     return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
 
 
 def _split_parts(text: str, stems: Collection[str]) -> list[_Span]:
-    """Split a passage into parts of whole sentences, in order; fences and tables are never cut."""
+    """Split a passage into parts of whole sentences, in order, never cutting fences or tables."""
     if not stems:
         return []
     longest_first = "|".join(sorted(stems, key=len, reverse=True))
@@ -135,7 +183,7 @@ def _has_phrases(text: str, part: _Span, phrases: Collection[str]) -> bool:
 
 
 def _split_units(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans that are not cut: fences, tables and sentences of limited length."""
+    """Yield the spans that are kept whole: code fences, tables, sentences of limited length."""
     at = 0
     for solid in _SOLID.finditer(text):
         yield from _split_sentences(text, at, solid.start())
@@ -158,7 +206,7 @@ def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int
 
 
 def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, float]:
-    """Return the weight of each stem, higher for stems in fewer parts; the weights add up to 1."""
+    """Return the weight of each stem: the rarer it is in the parts, the higher; the sum is 1."""
     having = {stem: sum(stem in part.held for part in parts) for stem in stems}
     rarity = {
         stem: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5))
@@ -169,7 +217,7 @@ def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, fl
 
 
 def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
-    """Return the parts of a passage that contain a stem of the query, best first."""
+    """Return a passage's best parts that contain a stem of the query, with scores, best first."""
     shares = [(sum(worth[stem] for stem in part.held), part) for part in parts]
     shares.sort(key=lambda pair: (-pair[0], pair[1].start))
     return [pair for pair in shares[:_MOST_OF_A_PASSAGE] if pair[0]]
@@ -180,8 +228,8 @@ def _score_places(
 ) -> Iterator[tuple[float, Hit]]:
     """Yield every hit with its score, as a whole passage or as excerpts.
 
-    The score of a passage of a short note assumes a usual share of the query's words; that of an
-    excerpt uses its actual share.
+    An excerpt is scored by the fraction of the query's words that it contains. A whole passage of a
+    short note is scored as if it contained an average fraction.
     """
     best = [parts[0][0] for parts in ranked.values() if parts]
     usual = sum(best) / len(best)

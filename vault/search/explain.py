@@ -1,7 +1,7 @@
 """Explain why a note is or is not among the hits of a query, in a sentence or two.
 
-The explanation is based on the note's state in the index, on its rank, or on a comparison of the
-signals of its best passage with those of the last hit shown.
+The explanation is based on the note's state in the index, on its rank, or on a comparison: that of
+its best passage's signals with the signals of the last hit shown.
 """
 
 from collections.abc import Sequence
@@ -30,14 +30,14 @@ def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequ
     Args:
         records: the index's records of files; None if there is no index.
         path: the path of the note.
-        many: many more hits of the same query than are shown.
-        shown: the hits shown.
+        many: the hits of the same query in a much longer list than was shown.
+        shown: the hits that were shown.
     """
     known = {} if records is None else records.find_files([path])
     if path not in known:
         return f"{path} is not in the index; it is new, elsewhere, or of a kind that is not read."
     if known[path].state != "indexed":
-        return f"{path} is {known[path].state}: {known[path].reason}."
+        return f"{path}: {known[path].state} ({known[path].reason})"
     for rank, hit in enumerate(shown, start=1):
         if hit.path == path:
             return f"{path} ranks {_format_ordinal(rank)}{_describe_signals(hit)}."
@@ -59,7 +59,7 @@ def _describe_signals(hit: Hit) -> str:
 
 
 def _describe_rank(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
-    """Describe the rank of a hit that is not shown, compared with the last one shown."""
+    """Describe the rank of a hit that is not shown, and compare it with the last hit shown."""
     place = f"{hit.path} ranks {_format_ordinal(rank)}."
     if not shown:
         return place

@@ -1,6 +1,7 @@
 """Find lines and links in the notes on disk, without the index.
 
-A model chooses the pattern, so a pattern that would take long is refused, or stopped in time.
+A model chooses the pattern. So a pattern that looks slow is refused, and a search that takes too
+long is stopped.
 """
 
 import time
@@ -31,11 +32,12 @@ class BadPattern(VaultError):
 
 @dataclass(frozen=True)
 class LineMatches:
-    """The lines that match a pattern.
+    """The lines in notes that match a pattern.
 
     Attributes:
-        lines: the path, the number and the text of each line.
-        is_complete: whether all notes were searched.
+        lines: the note's path, the line number and the text of each line.
+        is_complete: whether all notes were searched. False if the time or the maximum number of
+            lines was exceeded.
     """
 
     lines: tuple[tuple[str, int, str], ...]
@@ -47,14 +49,14 @@ def find_lines(
 ) -> LineMatches:
     """Find the lines that match a pattern in Markdown and other plain texts.
 
-    Upper and lower case are the same unless the pattern has an upper-case letter.
+    Case is ignored, unless the pattern contains an upper-case letter.
 
     Args:
-        root: the folder of the notes.
-        paths: the notes to search.
+        root: the folder of notes.
+        paths: the paths of the notes to search.
         read: reads a note that matches, and raises a `VaultError` if a model may not read it.
         pattern: a regular expression.
-        most: the largest number of lines.
+        most: the maximum number of lines.
 
     Raises:
         BadPattern: the pattern cannot be used.
@@ -81,10 +83,10 @@ def find_backlinks(
     """Yield the links to a note, each with the path of the note that contains it.
 
     Args:
-        root: the folder of the notes.
-        paths: the notes that may link to it.
-        read: as for `find_lines`.
-        path: the note that the links point to.
+        root: the folder of notes.
+        paths: the paths of the notes to search for links.
+        read: reads a note, as in `find_lines`.
+        path: the path of the note to which the links lead.
         resolver: finds the note that a link means.
     """
     for source in paths:
@@ -98,7 +100,7 @@ def find_backlinks(
 
 
 def _compile_search(pattern: str) -> Callable[[str], bool]:
-    """Return a function that searches a text; all its searches together may take five seconds."""
+    """Return a function that searches a text for a pattern, in at most five seconds in total."""
     import regex
 
     if refusal := find_refusal(pattern):
@@ -120,7 +122,7 @@ def _compile_search(pattern: str) -> Callable[[str], bool]:
 
 
 def _read_text(root: Path, path: str) -> str:
-    """Read a plain text from disk; return an empty one for other kinds and unreadable files."""
+    """Read a plain text from disk; return an empty text for other kinds and unreadable files."""
     if find_kind(path).needs_worker:
         return ""
     try:

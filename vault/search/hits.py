@@ -16,7 +16,7 @@ class Hit:
 
     Attributes:
         id: identifies the passage by the note's path, its first line and its text.
-        lines: the first and last line in the current file, from 1, inclusive.
+        lines: the first and last line in the current file, counted from 1.
         signals: the score for each signal (dense, words, title, links, tags, dates, rerank);
             those of `vault.search.boosts` are from 0 to 1. None if a signal was not used.
         version: the SHA-256 of the note's bytes to which the lines refer.
@@ -51,10 +51,13 @@ class SearchResult:
     """The hits of one query, best first.
 
     Attributes:
-        filters: the filters of the query, each with its values.
+        seconds: the time that the search took, in seconds.
+        filters: the query's filters, each with its values.
         warnings: sentences about parts of the search that failed; the signals of these are None.
-        total: the number of notes that match, in a listing; None in a search.
-        next: the offset of the next page of a listing; None if there is none.
+        total: the number of matching notes in a listing; None in a search.
+        next: the offset of the next page of a listing; None on the last page and in a search.
+        support: a measure of how well quoted hits support an answer, as in `vault.quotes.sections`;
+            None if it was not measured.
     """
 
     query: str
@@ -64,6 +67,19 @@ class SearchResult:
     warnings: tuple[str, ...] = ()
     total: int | None = None
     next: int | None = None
+    support: float | None = None
+
+    def explain_no_hits(self) -> str:
+        """Return a sentence that says why nothing was found: the filters or the words."""
+        filters = [
+            f"{name}:{value}"
+            for name, values in self.filters.items()
+            for value in (values if isinstance(values, list) else [values])
+        ]
+        if not filters or "phrase" in self.filters:
+            return f'Nothing found for "{self.query}". Try fewer words.'
+        noun = "filter" if len(filters) == 1 else "filters"
+        return f"No note matches the {noun} {' '.join(filters)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as `strata search --json` prints it."""
@@ -79,7 +95,7 @@ class SearchResult:
 
 
 def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
-    """Build a hit from a passage; signals that are not given count as not used."""
+    """Build a hit from a passage. Signals that are not given count as not used."""
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(
         id=compute_hit_id(passage.path, passage.lines[0], passage.text_hash),
@@ -95,6 +111,6 @@ def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None
 
 
 def compute_hit_id(path: str, first_line: int, text_hash: bytes) -> str:
-    """Return the id of a hit, from its path, first line and the hash of its text."""
+    """Compute a hit's id from its path, its first line and the hash of its text."""
     name = f"{path}\0{first_line}\0".encode()
     return hashlib.sha256(name + text_hash).hexdigest()[:16]

@@ -1,8 +1,8 @@
-"""List every note that matches a query, in pages.
+"""List every note that matches a query, page by page.
 
 A search returns the best passages. A listing returns every note that matches the filters and
 contains all words of the query, with one line of each note. If no note contains all words, the
-notes that contain some of them are listed.
+notes that contain the most of them are listed.
 """
 
 import json
@@ -46,18 +46,18 @@ def list_notes(
     offset: int = 0,
     covers: Covers = None,
 ) -> SearchResult:
-    """List the notes that match a query, those that match its words best first.
+    """List the notes that match a query, the best matches first.
 
     Args:
         catalog: the catalog of the index.
         current: yields the passages that still exist, with their current lines.
         text: the query: filters and words.
-        limit: the largest number of notes.
+        limit: the maximum number of notes.
         offset: the number of notes on the previous pages.
-        covers: limits the list to a part of the vault; None for all of it.
+        covers: limits the list to a part of the vault; None for the whole vault.
 
     Returns:
-        One hit for each note with the line that matches best, the total number of notes, and the
+        One hit for each note, with the line that matches best; the total number of notes; and the
         offset of the next page.
 
     Raises:
@@ -88,7 +88,7 @@ def list_notes(
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:
-    """Return the search terms of a query, without function words unless there are no others."""
+    """Return the search terms of a query, without function words if there are other words."""
     kept = " ".join(
         word for word in words.split() if fold(word).strip("?.,;:!") not in FUNCTION_WORDS
     )
@@ -151,7 +151,7 @@ def _find_first_passages(
 
 
 def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit:
-    """Build a hit of only that line of a passage that contains the most terms."""
+    """Build a hit that has only one line of a passage: the line that contains the most terms."""
     stems = [_stem(word) for term in terms for word in _WORD.findall(term)]
     lines = passage.text.split("\n")
     body = _find_body(lines)
@@ -165,7 +165,7 @@ def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit
 
 
 def _rate_line(at: int, lines: Sequence[str], body: int) -> int:
-    """Rate a line: 2 for prose, 1 for headings and properties, 0 for marks and blank lines."""
+    """Rate a line: 2 for prose, 1 for headings and properties, 0 for a line without text."""
     line = lines[at].strip("-=*|>` \t")
     if not line.strip("#"):
         return 0
@@ -189,7 +189,7 @@ def _count_stems(line: str, stems: Sequence[str]) -> int:
 
 
 def _shorten(line: str) -> str:
-    """Shorten a long line at the end of a word."""
+    """Cut a long line at the end of a word."""
     if len(line) <= _MAX_LINE_CHARS:
         return line
     cut = line[:_MAX_LINE_CHARS]

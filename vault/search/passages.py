@@ -1,4 +1,4 @@
-"""Read the passages of a catalog for a search, many of them with each SQL statement."""
+"""Read a catalog's passages for a search, with one SQL statement for many passages."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
-from vault.notes.keywords import match_any
 from vault.scan import FileStat
 
 if TYPE_CHECKING:
@@ -15,25 +14,12 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-# The BM25 weights of title, heading and body.
-_RANKED = """
-SELECT rowid, bm25(words, 3.0, 1.5, 1.0) AS cost FROM words
-WHERE words MATCH :terms ORDER BY cost LIMIT :limit
-"""
-_RANKED_WITHIN = """
-SELECT rowid, bm25(words, 3.0, 1.5, 1.0) AS cost FROM words
-WHERE words MATCH :terms AND rowid IN (SELECT value FROM json_each(:within))
-ORDER BY cost LIMIT :limit
-"""
-_COMMON_SHARE = 0.2
-_COMMON_MIN = 1_000
-_MAX_WORDS = 48
 _MAX_ALIKE = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage with data of its note, as indexed."""
+    """A passage as it was indexed, with the path, title and version of its note."""
 
     text_hash: bytes
     heading: tuple[str, ...]
@@ -57,20 +43,6 @@ class Passages:
         found = self._catalog.rows("SELECT max(id) FROM chunks")[0][0]
         return int(found or 0)
 
-    def find_by_words(
-        self, terms: Sequence[str], limit: int, among: Collection[int] | None = None
-    ) -> dict[int, float]:
-        """Return the passages that contain any of the terms, with their BM25 scores."""
-        telling = self._choose_terms(terms)
-        if not telling:
-            return {}
-        within = None if among is None else json.dumps(list(among))
-        rows = self._catalog.rows(
-            _RANKED if within is None else _RANKED_WITHIN,
-            {"terms": match_any(telling), "limit": limit, "within": within},
-        )
-        return {int(row[0]): -float(row[1]) for row in rows}
-
     def find_matching(self, expression: str, limit: int) -> set[int]:
         """Return the ids of passages that match an FTS5 expression."""
         rows = self._catalog.rows(
@@ -87,6 +59,14 @@ class Passages:
         )
         return {int(row[0]): bytes(row[1]) for row in rows}
 
+    def find_files(self, ids: Collection[int]) -> dict[int, int]:
+        """Return the file ids of the given passages, by passage id."""
+        rows = self._catalog.rows(
+            "SELECT id, file_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return {int(row[0]): int(row[1]) for row in rows}
+
     def hashes(self, ids: Collection[int]) -> dict[int, bytes]:
         """Return the text hashes of the given passages, by passage id."""
         rows = self._catalog.rows(
@@ -96,7 +76,10 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def find_by_hash(self, hashes: Collection[bytes]) -> dict[int, bytes]:
-        """Return the passages whose texts have these hashes; of very many equal texts only some."""
+        """Return the text hashes of passages with these hashes, by passage id.
+
+        At most 20 passages are returned for each hash.
+        """
         rows = self._catalog.rows(
             f"SELECT id, hash FROM chunks WHERE hash IN ({_placeholders(hashes)})",  # noqa: S608 - marks
             tuple(hashes),
@@ -110,7 +93,10 @@ class Passages:
         return found
 
     def measure_cosines(self, vector: "Vector", hashes: Collection[bytes]) -> dict[bytes, float]:
-        """Return the cosines of a vector with those of texts; texts without one are left out."""
+        """Return the cosines between a vector and the texts' vectors, by the hash of the text.
+
+        Texts without a vector are left out.
+        """
         import numpy as np
 
         rows = self._catalog.rows(
@@ -133,7 +119,7 @@ class Passages:
         return {row[0]: int(row[1]) for row in rows}
 
     def details(self, ids: Iterable[int]) -> Mapping[int, Passage]:
-        """Read the given passages with data of their notes, by passage id."""
+        """Read the given passages, by passage id; missing passages are left out."""
         rows = self._catalog.rows(
             "SELECT chunks.id, hash, heading, first_line, last_line, text, path,"
             " mtime_ns, size, device, inode, title, version"
@@ -154,18 +140,15 @@ class Passages:
             for row in rows
         }
 
-    def _choose_terms(self, terms: Sequence[str]) -> list[str]:
-        """Drop terms that nearly every passage contains, unless there are no others."""
-        if not terms:
-            return []
-        common = max(_COMMON_MIN, int(self.most * _COMMON_SHARE))
-        one = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
-        parameters = [value for term in terms for value in (term, common)]
-        rows = self._catalog.rows(" UNION ALL ".join([one] * len(terms)), parameters)
-        counted = sorted(zip((int(row[0]) for row in rows), terms, strict=True))
-        found = [(count, term) for count, term in counted if count]
-        telling = [term for count, term in found if count < common]
-        return (telling or [term for _, term in found])[:_MAX_WORDS]
+    def find_ids(self, places: Sequence[tuple[str, str]]) -> list[int]:
+        """Return the ids of the passages with the given pairs of note path and text."""
+        rows = self._catalog.rows(
+            "SELECT chunks.id FROM json_each(?) AS place"
+            " CROSS JOIN files ON files.path = json_extract(place.value, '$[0]')"
+            " JOIN chunks ON file_id = files.id AND text = json_extract(place.value, '$[1]')",
+            (json.dumps(places),),
+        )
+        return [int(row[0]) for row in rows]
 
 
 def _placeholders(values: Collection[object]) -> str:

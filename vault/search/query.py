@@ -2,12 +2,13 @@
 
     path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
 
-A filter's value follows the colon without a space and may be quoted. Text that only looks like a
-filter, such as a web address or an invalid date, is searched as words.
+`folder:` is another name for `path:`. A filter's value follows the colon without a space and may be
+quoted. Text that only looks like a filter, such as a web address or an invalid date, is searched as
+words. If a filter was probably meant, the query lists it as a problem.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,12 +16,50 @@ from typing import Any
 __all__ = ["Query", "parse_query"]
 
 _MAX_FILTERS = 16
+_DATES = ("after", "before")
 _MAX_SCANNED = 20_000
 _PART = re.compile(
-    r'(?:(?<=\s)|^)(?:(?P<key>path|file|tag|after|before):(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))'
+    r"(?:(?<=\s)|^)(?:(?P<key>path|folder|file|tag|after|before):"
+    r'(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))'
     r'|"(?P<phrase>[^"\n]+)")(?=[\s.,;:!?)]|$)',
     re.IGNORECASE,
 )
+_OTHER = re.compile(r'(?:(?<=\s)|^)(?P<key>[A-Za-z]{2,20}):(?:"[^"\n]+"|(?!//)[^\s":]+)(?=\s|$)')
+# Names of filters in other programs, and ours misspelled; other words with a colon are searched.
+_UNKNOWN = frozenset(
+    [
+        "author",
+        "block",
+        "content",
+        "created",
+        "date",
+        "ext",
+        "filename",
+        "filetype",
+        "folders",
+        "from",
+        "heading",
+        "in",
+        "is",
+        "kind",
+        "line",
+        "modified",
+        "name",
+        "newer",
+        "note",
+        "older",
+        "paths",
+        "pth",
+        "section",
+        "since",
+        "tags",
+        "title",
+        "type",
+        "until",
+        "updated",
+    ]
+)
+_FILTERS = "path:, folder:, file:, tag:, after: and before:"
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
@@ -30,9 +69,11 @@ class Query:
 
     Attributes:
         words: the words to search for, including those of phrases, without the filters.
-        phrases: texts that a passage must contain word for word.
-        paths, files, tags: texts that the note's path, file name or tags must match.
-        after, before: the note's last change must be at or after the first, and before the second.
+        phrases: the texts that a passage must contain word for word.
+        paths, files, tags: the texts that the note's path, file name or tags must match.
+        after, before: the limits of the note's last change, which must be at or after `after`, and
+            before `before`; None for no limit.
+        problems: sentences about filters that are unknown or have an invalid value.
     """
 
     words: str
@@ -42,10 +83,11 @@ class Query:
     tags: tuple[str, ...] = ()
     after: datetime | None = None
     before: datetime | None = None
+    problems: tuple[str, ...] = ()
 
     @property
     def has_filter(self) -> bool:
-        """Whether the query has a filter of notes."""
+        """Whether the query has a filter that limits the notes; phrases do not count."""
         return bool(self.paths or self.files or self.tags or self.after or self.before)
 
     def filters(self) -> Mapping[str, Any]:
@@ -62,10 +104,10 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Parse the text of a query; every text is valid."""
+    """Parse the text of a query. Every text is valid."""
     named: dict[str, list[str]] = {"path": [], "file": [], "tag": [], "phrase": []}
     dates: dict[str, datetime] = {}
-    words, end = [], 0
+    words, problems, end = [], list[str](), 0
     for count, found in enumerate(_PART.finditer(text[:_MAX_SCANNED])):
         if count == _MAX_FILTERS:
             break
@@ -76,6 +118,8 @@ def parse_query(text: str) -> Query:
         if _add_filter(found["key"].lower(), found["quoted"] or found["plain"], named, dates):
             words.append(text[end : found.start()])
             end = found.end()
+        elif found["key"].lower() in _DATES:
+            problems.append(_describe_bad_date(found[0]))
     words.append(text[end:])
     return Query(
         words=" ".join("".join(words).split()) if end else text,
@@ -85,6 +129,25 @@ def parse_query(text: str) -> Query:
         tags=tuple(named["tag"]),
         after=dates.get("after"),
         before=dates.get("before"),
+        problems=(*dict.fromkeys(problems), *_find_unknown_filters(text[:_MAX_SCANNED])),
+    )
+
+
+def _find_unknown_filters(text: str) -> Iterator[str]:
+    """Yield a sentence for each word that was probably meant as a filter but is unknown."""
+    names = dict.fromkeys(found["key"].lower() for found in _OTHER.finditer(text))
+    for name in names:
+        if name in _UNKNOWN:
+            yield (
+                f"There is no filter {name}: so it was searched as words. Filters are {_FILTERS}."
+            )
+
+
+def _describe_bad_date(written: str) -> str:
+    name = written.partition(":")[0].lower()
+    return (
+        f"{written} names no date, so it was searched as words. Write {name}:2024, "
+        f"{name}:2024-03 or {name}:2024-03-15."
     )
 
 
@@ -92,7 +155,7 @@ def _add_filter(
     key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]
 ) -> bool:
     """Add a filter to `named` or `dates`, and return whether it is valid."""
-    if key in ("after", "before"):
+    if key in _DATES:
         day = _parse_day(value)
         if day is not None:
             dates[key] = day
@@ -100,12 +163,12 @@ def _add_filter(
     value = value.lstrip("#") if key == "tag" else value
     if not value or value.startswith("//"):
         return False
-    named[key].append(value)
+    named["path" if key == "folder" else key].append(value)
     return True
 
 
 def _parse_day(text: str) -> datetime | None:
-    """Return the start of a year, month or day in UTC, or None for an invalid date."""
+    """Return the start of a year, month or day in UTC; None for an invalid date."""
     found = _DATE.fullmatch(text)
     if found is None:
         return None

@@ -32,12 +32,16 @@ class RelatedNote:
     Attributes:
         score: the similarity, from 0 to 1.
         is_linked: whether one of the two notes links to the other.
+        tags: the tags that both notes have.
+        is_link_target: whether the other note links to this one.
     """
 
     path: str
     title: str
     score: float
     is_linked: bool
+    tags: tuple[str, ...] = ()
+    is_link_target: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the note as `strata related --json` prints it."""
@@ -46,6 +50,7 @@ class RelatedNote:
             "title": self.title,
             "score": self.score,
             "is_linked": self.is_linked,
+            "is_link_target": self.is_link_target,
         }
 
 
@@ -58,20 +63,24 @@ def find_related_notes(
         catalog: the catalog of the index.
         nearest: returns the hashes of the nearest texts with their cosines.
         path: the path of the note.
-        k: the largest number of notes.
+        k: the maximum number of notes.
         attachments: the attachment folder from Obsidian's settings.
     """
     vector = _compute_mean_vector(catalog, path)
     scores: dict[str, float] = {}
     if vector is not None:
         scores = _score_by_meaning(catalog, dict(nearest(vector, _CANDIDATES, None)))
-    linked = _find_linked(catalog, path, attachments)
+    targets, sources = _find_linked(catalog, path, attachments)
+    linked = targets | sources
     titles = _read_titles(catalog, {*scores, *linked} - {path})
+    tags = _find_shared_tags(catalog, path)
     found = []
     for other, title in titles.items():
         is_linked = other in linked
         score = _add_link_boost(scores.get(other, 0.0), is_linked)
-        found.append(RelatedNote(other, title, round(score, 4), is_linked))
+        shared = tuple(tags.get(other, ()))
+        is_target = other in targets
+        found.append(RelatedNote(other, title, round(score, 4), is_linked, shared, is_target))
     return sorted(found, key=lambda note: (-note.score, note.path))[:k]
 
 
@@ -95,7 +104,7 @@ def _compute_mean_vector(catalog: Catalog, path: str) -> "Vector | None":
 
 
 def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, float]:
-    """Return the score of each note, which is that of its nearest passage."""
+    """Return the score of each note, by path: the cosine of its nearest passage."""
     hashes = Passages(catalog).find_by_hash(near)
     rows = catalog.rows(
         "SELECT chunks.id, path FROM chunks JOIN files ON files.id = file_id"
@@ -108,8 +117,8 @@ def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str
     return scores
 
 
-def _find_linked(catalog: Catalog, path: str, attachments: str) -> set[str]:
-    """Return the paths of the notes that a note links to or that link to it."""
+def _find_linked(catalog: Catalog, path: str, attachments: str) -> tuple[set[str], set[str]]:
+    """Return the paths of the notes that a note links to, and of the notes that link to it."""
     records = Records(catalog)
     own = records.list_names(path)
     links = catalog.rows("SELECT path, target FROM links JOIN files ON files.id = file_id")
@@ -117,8 +126,22 @@ def _find_linked(catalog: Catalog, path: str, attachments: str) -> set[str]:
     incoming = [(source, target) for source, target in links if fold_link_name(target) in own]
     names = own | {fold_link_name(target) for target in outgoing}
     resolver = records.resolve_links_among(names, attachments)
-    found = {source for source, target in incoming if resolver.resolve(target, source) == path}
-    return found | {other for target in outgoing if (other := resolver.resolve(target, path))}
+    sources = {source for source, target in incoming if resolver.resolve(target, source) == path}
+    return {other for target in outgoing if (other := resolver.resolve(target, path))}, sources
+
+
+def _find_shared_tags(catalog: Catalog, path: str) -> dict[str, list[str]]:
+    """Return the tags that other notes share with a note, by the other notes' paths."""
+    rows = catalog.rows(
+        "SELECT DISTINCT path, tag FROM tags JOIN files ON files.id = file_id WHERE tag IN"
+        " (SELECT tag FROM tags JOIN files ON files.id = file_id WHERE path = ?)"
+        " ORDER BY path, tag",
+        (path,),
+    )
+    found: dict[str, list[str]] = defaultdict(list)
+    for other, tag in rows:
+        found[other].append(tag)
+    return found
 
 
 def _read_titles(catalog: Catalog, paths: Iterable[str]) -> dict[str, str]:

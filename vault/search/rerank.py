@@ -1,8 +1,8 @@
 """Rerank the best passages with a cross-encoder, which reads each passage with the query.
 
 Reranking is slow, so only the best passages are reranked, and only if the user has chosen a model.
-If it fails, the order is unchanged and the result has a warning. The child process is started when
-it is first needed, ends when it is idle, and is restarted if it dies.
+If reranking fails, the order is unchanged and the result has a warning. The cross-encoder's child
+process is started when it is first needed, ends when it is idle, and is restarted if it dies.
 """
 
 import threading
@@ -49,8 +49,8 @@ class Reranker:
         Args:
             search: returns at most the given number of hits.
             query: the query with its filters.
-            k: the largest number of hits.
-            folder: the folder of the model; None or empty for no reranking.
+            k: the maximum number of hits.
+            folder: the folder of the cross-encoder; None or empty for no reranking.
         """
         if not folder:
             return search(k)
@@ -63,8 +63,8 @@ class Reranker:
         Args:
             result: the result of a search; hits with equal scores keep their order.
             words: the query without its filters.
-            folder: the folder of the model. If it cannot be used, the order is unchanged and the
-                result has a warning with the reason.
+            folder: the folder of the cross-encoder. If the model cannot be used, the order is
+                unchanged and the result has a warning with the reason.
         """
         first, rest = result.hits[:RERANKED], result.hits[RERANKED:]
         if not first or not words.strip():
@@ -78,7 +78,7 @@ class Reranker:
         return replace(result, hits=hits)
 
     def scores(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
-        """Return the cross-encoder's score of each text for a query, from 0 to 1.
+        """Return the cross-encoder's score for each text, from 0 to 1.
 
         Raises:
             RerankerFailed: the model cannot be used, or its process did not answer in time.
@@ -95,7 +95,7 @@ class Reranker:
                 raise RerankerFailed(_explain_failure(str(error))) from error
 
     def close(self) -> None:
-        """Stop the child process."""
+        """Stop the cross-encoder's child process."""
         self._is_closed = True
         child = self._child
         if child is not None:
@@ -131,13 +131,13 @@ class Reranker:
 
 
 def _build_text(hit: Hit) -> str:
-    """Return the text of a hit as the cross-encoder reads it: title, headings and passage."""
+    """Return a hit's text for the cross-encoder: title, headings and passage."""
     above = " > ".join(dict.fromkeys((hit.title, *hit.heading)))
     return f"{above}\n{hit.text}"[:_MOST_CHARS]
 
 
 def _add_score(hit: Hit, score: float) -> Hit:
-    """Return a hit with its new score, from 0.5 to 1; hits not reranked score at most 0.5."""
+    """Return a hit with its new score, from 0.5 to 1; other hits score at most 0.5."""
     signals = {**hit.signals, "rerank": round(score, 4)}
     return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
 

@@ -1,4 +1,4 @@
-"""Apply a query's filters, to select the passages that are searched."""
+"""Apply a query's filters to select the passages to search."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _MAX_PHRASE_PASSAGES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The passages that are searched.
+    """The passages to search.
 
     Attributes:
         passages: the text hash of each passage, by passage id; None for all passages.
@@ -31,15 +31,20 @@ class Scope:
 
 
 def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Covers = None) -> Scope:
-    """Find the passages that match the filters, ignoring a phrase that no passage contains.
+    """Find the passages that match the query's filters and phrases.
+
+    A phrase that no passage contains is ignored, with a warning.
 
     Args:
-        covers: limits the search to a part of the vault; None for all of it.
+        query: the parsed query.
+        catalog: the catalog of the index.
+        passages: reads the passages of that catalog.
+        covers: limits the search to a part of the vault; None for the whole vault.
     """
     chosen: Mapping[int, bytes] | None = None
     if query.has_filter or covers is not None:
         chosen = passages.find_in_files(_find_files(query, catalog, covers))
-    warnings = []
+    warnings = list(query.problems)
     for phrase in query.phrases:
         holding = _find_phrase(phrase, passages, chosen)
         if holding:

@@ -1,17 +1,27 @@
 """Search by keywords and by meaning, fused with weights that depend on the query."""
 
-import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
-from vault.notes.keywords import build_query_terms, measure_latin_share
+from vault.quotes.sections import PassagePlace, choose_passages_around, measure_support
+from vault.quotes.spelling import correct_spelling
+from vault.ranking.fusion import (
+    DEFAULT_WEIGHTS,
+    RankingWeights,
+    Scores,
+    fuse,
+    sort_by_score,
+    spread_notes,
+    weigh_words,
+)
+from vault.ranking.keyword_scores import KeywordScores
+from vault.ranking.terms import choose_terms
 from vault.search.boosts import Boosts, QueryContext, apply_boosts
 from vault.search.hits import SIGNALS, Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
@@ -31,12 +41,12 @@ _BOOSTED = 60  # a named note is found by its words, so it already ranks high
 _MAX_DENSE_CHARS = 4_000
 
 Numbered = Iterable[tuple[int, Passage]]
-Encode = Callable[[str], "Callable[[], Vector]"]
+Encode = Callable[[str], "Callable[[], Vector | None]"]
 Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, float]]]
 
 
 class Searcher:
-    """Searches one catalog."""
+    """Searches one catalog by keywords and by meaning."""
 
     def __init__(
         self,
@@ -47,19 +57,27 @@ class Searcher:
         today: Callable[[], date] | None = None,
         catch_up: Callable[[], None] = lambda: None,
         attachments: str = "/",
+        weights: RankingWeights = DEFAULT_WEIGHTS,
     ):
         """Store the catalog and the functions that embed, compare and check.
 
         Args:
             catalog: the catalog with keywords, passages and vectors.
-            encode: starts to embed a query, and returns a function that waits for the vector.
-            nearest: returns the hashes of the nearest texts, of all or of given ones, with cosines.
+            encode: starts embedding a query, and returns a function that waits for the vector. The
+                vector is None while the index has no vectors to compare it with.
+            nearest: returns the hashes of the nearest texts with their cosines, among all texts or
+                among the given ones.
             current: yields the passages that still exist, with their current lines.
-            today: returns the date that words such as "yesterday" refer to.
-            catch_up: waits for the latest changes; called while the query is being embedded.
+            today: returns the date to which words such as "yesterday" refer.
+            catch_up: waits until the latest changes are indexed; called while the query is being
+                embedded.
             attachments: the attachment folder from Obsidian's settings.
+            weights: the weights of the ranking.
         """
         self._catalog = catalog
+        self._weights = weights
+        self._by_words = KeywordScores(catalog, "words", weights.columns)
+        self._by_notes = KeywordScores(catalog, "note_words", (1.0, 1.0))
         self._passages = Passages(catalog)
         self._context = QueryContext(catalog, attachments)
         self._encode = encode
@@ -69,20 +87,31 @@ class Searcher:
         self._catch_up = catch_up
 
     def search(
-        self, text: str, k: int, in_play: Collection[str] = (), covers: Covers = None
+        self,
+        text: str,
+        k: int,
+        in_play: Collection[str] = (),
+        covers: Covers = None,
+        *,
+        is_quoted: bool = False,
     ) -> SearchResult:
-        """Find the `k` best passages; only by keywords if the embedder fails.
+        """Find the `k` best passages by keywords and by meaning.
+
+        If the embedder fails, passages are found by keywords only, and the result has a warning.
 
         Args:
             text: the query: words and filters.
-            k: the largest number of hits.
+            k: the maximum number of hits.
             in_play: the paths of the notes that the session is about.
-            covers: limits the search to a part of the vault; None for all of it.
+            covers: limits the search to a part of the vault; None for the whole vault.
+            is_quoted: whether to replace words that are in no note with similar ones that are, and
+                to measure how well the hits support an answer.
 
         Raises:
             IndexUnusable: the catalog cannot be read.
         """
         began = time.perf_counter()
+        text = correct_spelling(self._catalog, text) if is_quoted else text
         query = parse_query(text)
         hits: Sequence[Hit] = ()
         warnings: list[str] = []
@@ -92,11 +121,41 @@ class Searcher:
             scope = build_scope(query, self._catalog, self._passages, covers)
             warnings += scope.warnings
             hits = self._find(query.words, vector, scope, k, in_play)
+        support = self._measure_support(query.words, hits) if is_quoted and hits else None
         seconds = time.perf_counter() - began
-        return SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
+        found = SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
+        return replace(found, support=support)
+
+    def collect_scores(self, words: str) -> Scores:
+        """Return the scores by which a question's passages are ranked, without boosts or filters.
+
+        Raises:
+            EmbedderFailed: the question cannot be embedded.
+        """
+        return self._score(words, self._encode(words[:_MAX_DENSE_CHARS]), Scope(), _CANDIDATES)
+
+    def widen(self, result: SearchResult) -> SearchResult:
+        """Return a result with the passages around its best hits added at the end."""
+        places = [PassagePlace(hit.path, hit.lines[0], hit.heading) for hit in result.hits]
+        around = choose_passages_around(self._catalog, places)
+        read = self._passages.details(around)
+        there = ((number, read[number]) for number in around if number in read)
+        added = (
+            build_hit(passage, result.hits[around[number]].score, {})
+            for number, passage in self._current(there)
+        )
+        return replace(result, hits=(*result.hits, *added))
+
+    def _measure_support(self, words: str, hits: Sequence[Hit]) -> float | None:
+        """Return how well hits support an answer; None if they were not compared by meaning."""
+        cosines = [cosine for hit in hits if (cosine := hit.signals["dense"]) is not None]
+        if not cosines:
+            return None
+        ids = self._passages.find_ids([(hit.path, hit.text) for hit in hits])
+        return measure_support(self._catalog, words, ids, max(cosines), self._passages.most)
 
     def _begin_encoding(self, words: str, warnings: list[str]) -> "Callable[[], Vector | None]":
-        """Start to embed the query in the child process, while keywords are searched here."""
+        """Start embedding the query in the child process, while this process searches keywords."""
         if not words.strip():
             return lambda: None
         try:
@@ -122,27 +181,38 @@ class Searcher:
         k: int,
         in_play: Collection[str],
     ) -> list[Hit]:
-        wanted = max(_CANDIDATES, 2 * k)
-        among = scope.passages
-        by_words = self._passages.find_by_words(build_query_terms(words), wanted, among)
-        self._context.load(list(islice(by_words, _BOOSTED)))  # the query is still being embedded
-        by_meaning = self._measure_meaning(by_words, vector(), wanted, scope)
-        found = _Signals(words=by_words, dense=by_meaning)
+        scores = self._score(words, vector, scope, max(_CANDIDATES, 2 * k))
+        found = _Signals(scores)
         if words.strip():
-            fused = fuse(by_words, by_meaning, weigh_words(words))
+            weight = weigh_words(words, self._weights.words)
+            fused = fuse(scores, weight, self._weights.note_share)
             near = [number for number, _ in fused[:_BOOSTED]]
             found.boosts = self._context.compute_boosts(words, near, in_play, self._today())
-            ranked = _rank(
-                (number, apply_boosts(s, found.boosts.get(number))) for number, s in fused
-            )
+            boosted = ((n, apply_boosts(s, found.boosts.get(n))) for n, s in fused)
+            ranked = spread_notes(sort_by_score(boosted), scores.files)
         else:
-            ranked = [(number, 1.0) for number in among or ()]
+            ranked = [(number, 1.0) for number in scope.passages or ()]
         return list(islice(self._build_hits(ranked, found, k), k))
+
+    def _score(
+        self, words: str, vector: "Callable[[], Vector | None]", scope: Scope, wanted: int
+    ) -> Scores:
+        """Score the best passages by words and by meaning, and the best notes by words."""
+        terms = choose_terms(words, self._today())
+        by_words = self._by_words.find_best(terms, wanted, scope.passages)
+        self._context.load(list(islice(by_words, _BOOSTED)))  # the query is still being embedded
+        by_notes = self._by_notes.find_best(terms, _CANDIDATES, self._list_files(scope.passages))
+        by_meaning = self._measure_meaning(by_words, vector(), wanted, scope)
+        files = self._passages.find_files(by_words.keys() | by_meaning.keys())
+        return Scores(by_words, by_meaning, by_notes, files)
+
+    def _list_files(self, among: Collection[int] | None) -> Collection[int] | None:
+        return None if among is None else set(self._passages.find_files(among).values())
 
     def _measure_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
-        """Return the cosines of the nearest passages and of those found by keywords."""
+        """Return the cosines of the nearest passages and of the passages found by keywords."""
         if vector is None:
             return {}
         among = None if scope.passages is None else set(scope.passages.values())
@@ -160,7 +230,7 @@ class Searcher:
         found: "_Signals",
         k: int,
     ) -> Iterator[Hit]:
-        """Yield hits, best first, reading passages only as they are needed."""
+        """Yield the hits, best first. Passages are read only as they are needed."""
         scores = dict(ranked)
         for start in range(0, len(ranked), 2 * k):
             ids = [number for number, _ in ranked[start : start + 2 * k]]
@@ -172,84 +242,21 @@ class Searcher:
 
 @dataclass(slots=True)
 class _Signals:
-    """The signals of the found passages, by passage id."""
+    """The signals of the passages that a search found, by passage id."""
 
-    words: Mapping[int, float]
-    dense: Mapping[int, float]
+    scores: Scores
     boosts: Mapping[int, Boosts] = field(default_factory=dict)
 
     def signals(self, number: int) -> dict[str, float | None]:
         boosts = self.boosts.get(number)
         structure = {} if boosts is None else boosts._asdict()
-        return {"dense": self.dense.get(number), "words": self.words.get(number), **structure}
+        dense, words = self.scores.dense.get(number), self.scores.words.get(number)
+        return {"dense": dense, "words": words, **structure}
 
 
 def _read_today() -> date:
     return datetime.now().astimezone().date()
 
 
-def _rank(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
-
-
 def _warn_words_only(error: EmbedderFailed) -> str:
     return f"Searched by words only. {error}"
-
-
-_CODE_LIKE = re.compile(r"\d|\w[_./:-]\w|[a-z][A-Z]")
-
-# Chosen on half of the training queries of SciFact, where 0.2 to 0.5 differ by less than 1 %.
-_BASE, _SHORT, _CODE, _FOREIGN = 0.35, 0.2, 0.2, 0.9
-_WORDS_SLOPE, _WORDS_USUAL = 0.5, 0.3
-_DENSE_SLOPE, _DENSE_USUAL = 1.0, 0.15
-_LEAST, _MOST = 0.1, 0.9
-_AHEAD = 10
-_FEW_TOKENS = 2
-_MAX_TOKENS = 64
-
-
-def weigh_words(query: str) -> float:
-    """Return the weight of keywords relative to meaning, from 0 to 1.
-
-    The embedding model was trained on English and knows other languages in Latin script a little.
-    So keywords weigh more the less of a query is in Latin script, and also for short queries,
-    names, numbers and code.
-    """
-    tokens = query.split()[:_MAX_TOKENS]
-    code_like = sum(bool(_CODE_LIKE.search(token)) for token in tokens) / max(len(tokens), 1)
-    base = _BASE + (_SHORT if len(tokens) <= _FEW_TOKENS else 0.0) + _CODE * code_like
-    return base + (_FOREIGN - base) * (1.0 - measure_latin_share(query))
-
-
-def fuse(
-    words: Mapping[int, float], dense: Mapping[int, float], weight: float
-) -> list[tuple[int, float]]:
-    """Rank the passages found by keywords or meaning, best first, with scores from 0 to 1.
-
-    A passage found by meaning alone never scores higher than the weight of meaning, which is
-    small for a query in a script that the embedding model does not know.
-    """
-    weight = _adjust_weight(weight, words, dense) if dense else 1.0
-    best_words = max(words.values(), default=1.0) or 1.0
-    low, high = min(dense.values(), default=0.0), max(dense.values(), default=1.0)
-    span = (high - low) or 1.0
-    scores = {
-        item: weight * words.get(item, 0.0) / best_words
-        + (1.0 - weight) * max(0.0, dense.get(item, low) - low) / span
-        for item in words.keys() | dense.keys()
-    }
-    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _adjust_weight(weight: float, words: Mapping[int, float], dense: Mapping[int, float]) -> float:
-    """Return the weight, moved towards the ranking whose best passages stand out."""
-    by_words = _WORDS_SLOPE * (_measure_sharpness(words) - _WORDS_USUAL)
-    by_meaning = _DENSE_SLOPE * (_measure_sharpness(dense) - _DENSE_USUAL)
-    return min(max(weight + by_words - by_meaning, _LEAST), max(_MOST, weight))
-
-
-def _measure_sharpness(scores: Mapping[int, float]) -> float:
-    """Return by which share the eleventh score is lower than the first, from 0 to 1."""
-    best = nlargest(_AHEAD + 1, scores.values())
-    last = best[_AHEAD] if len(best) > _AHEAD else 0.0
-    return min(1.0, (best[0] - last) / best[0]) if best and best[0] > 0 else 0.0

@@ -1,20 +1,26 @@
-"""Measure how well searching a vault finds its own notes."""
+"""Measure how well a search finds a vault's own notes, and fit the ranking to that vault."""
 
 import json
 import random
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from vault.catalog import Catalog
+from vault.ranking.fitting import Fit, fit_weights, is_of_size, read_fit, store_fit
+from vault.ranking.fusion import RankingWeights, Scores
+from vault.ranking.questions import build_vault_questions
+from vault.records import Records
 from vault.search.hits import SearchResult
+from vault.search.search import Encode, Nearest, Searcher
 
-__all__ = ["SelfTest", "run_self_test"]
+__all__ = ["SelfTest", "fit_ranking", "run_self_test"]
 
 _MOST_QUESTIONS = 200
 _DEPTH = 10
+_MOST_FITTED = 160
 _SEED = 11
 _WORDS = re.compile(r"\w[\w'-]*")
 _SENTENCE = re.compile(r"[^.!?\n]{40,240}[.!?]")
@@ -22,7 +28,18 @@ _SENTENCE = re.compile(r"[^.!?\n]{40,240}[.!?]")
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """The result of a self-test: how often and how fast the note behind each question was found."""
+    """The result of a self-test: how often and how fast the note behind each question was found.
+
+    Attributes:
+        questions: the number of questions.
+        recall_at_1: the fraction of questions whose note was the first one found.
+        recall_at_10: the fraction of questions whose note was among the first ten hits.
+        mrr: the mean reciprocal rank of the note behind each question.
+        p50_ms: the median time of a search in milliseconds.
+        p95_ms: the 95th percentile of the time of a search, in milliseconds.
+        ranking: the ranking weights chosen for this vault, with the improvement; None if none were
+            chosen yet.
+    """
 
     questions: int
     recall_at_1: float
@@ -30,6 +47,7 @@ class SelfTest:
     mrr: float
     p50_ms: float
     p95_ms: float
+    ranking: Fit | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as `strata selftest --json` prints it."""
@@ -48,7 +66,8 @@ def run_self_test(
     Args:
         catalog: the catalog from which the questions are built.
         search: the search function to measure.
-        is_cancelled: checked between questions; the result covers the questions asked by then.
+        is_cancelled: checked between questions; if it returns True, the result covers only the
+            questions asked so far.
     """
     ranks: list[int | None] = []
     times_ms: list[float] = []
@@ -61,7 +80,7 @@ def run_self_test(
         paths = list(dict.fromkeys(hit.path for hit in result.hits))
         ranks.append(paths.index(path) + 1 if path in paths else None)
     if not ranks:
-        return SelfTest(0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return SelfTest(0, 0.0, 0.0, 0.0, 0.0, 0.0, read_fit(catalog))
     found = [rank for rank in ranks if rank is not None]
     return SelfTest(
         questions=len(ranks),
@@ -70,7 +89,40 @@ def run_self_test(
         mrr=round(sum(1 / rank for rank in found) / len(ranks), 4),
         p50_ms=round(_compute_percentile(times_ms, 50), 1),
         p95_ms=round(_compute_percentile(times_ms, 95), 1),
+        ranking=read_fit(catalog),
     )
+
+
+def fit_ranking(
+    catalog: Catalog,
+    encode: Encode,
+    nearest: Nearest,
+    attachments: str,
+    has_to_stop: Callable[[], bool],
+) -> None:
+    """Choose the ranking weights with questions built from the vault, and store them.
+
+    Nothing is done if weights were chosen before and the vault has about as many notes as then.
+
+    Args:
+        catalog: the catalog, opened for writing.
+        encode: starts embedding a question, and returns a function that waits for the vector.
+        nearest: returns the hashes of the nearest texts with their cosines.
+        attachments: the attachment folder from Obsidian's settings.
+        has_to_stop: called between questions; True ends the work without a result.
+    """
+    notes = Records(catalog).counts()[0]
+    if (fit := read_fit(catalog)) is not None and is_of_size(fit, notes):
+        return
+
+    def collect(words: str, weights: RankingWeights) -> Scores:
+        return Searcher(catalog, encode, nearest, weights=weights).collect_scores(words)
+
+    questions = build_vault_questions(catalog, attachments, _MOST_FITTED)
+    chosen = fit_weights(questions, collect, has_to_stop)
+    if chosen is not None:
+        with catalog.transaction():
+            store_fit(catalog, replace(chosen, notes=notes))
 
 
 def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:

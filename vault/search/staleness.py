@@ -1,7 +1,7 @@
-"""Check the found passages against the notes on the disk.
+"""Check the passages that a search found against the notes on disk.
 
 A note may have been changed, marked as private, excluded or deleted since it was indexed. Its
-outdated passages in the index must then not be shown.
+outdated passages must not be shown then.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ __all__ = ["StalenessFilter"]
 
 
 class StalenessFilter:
-    """Drops passages that were deleted or excluded; each file is checked once per search."""
+    """Drops passages that were deleted or excluded. Each file is checked once per search."""
 
     def __init__(self, root: Path, exclude: Sequence[str] = ()):
         self._root = root
@@ -63,7 +63,10 @@ class StalenessFilter:
         return _keep if note.version == passage.version else _build_finder(note, document)
 
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Drop the passages of a changed file if it is slow to parse, until the next update."""
+        """Check a file that is slow to parse by its content; if it changed, drop its passages.
+
+        The next update of the index brings them back.
+        """
         try:
             data = read_bytes(self._root, passage.path)
         except (NoteUnreadable, UnsafePath):

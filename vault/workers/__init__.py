@@ -3,8 +3,9 @@
     frames   Messages between the program and its child processes.
     process  A child process that answers requests on its standard input and output.
 
-A child is started with `python -P`, a neutral working directory and few variables of the
-environment. It listens on nothing, and ends when its input is closed.
+A child is started with `python -P`, a neutral working directory and few environment variables. It
+ends when its input is closed. Only the child that runs a model file (`chains.gguf`) listens on a
+network port: on the loopback interface, and only for requests with a secret key.
 
 May import: the standard library and `vault.errors`.
 """

@@ -34,7 +34,7 @@ def encode_frame(header: Mapping[str, Any], payload: bytes = b"") -> bytes:
 
 
 def decode_frame(buffer: bytearray) -> Frame | None:
-    """Decode the first message in a buffer and remove it; None while it is incomplete.
+    """Remove the first message from a buffer and decode it; None if it is incomplete.
 
     Raises:
         ValueError: the bytes are not a valid message.
@@ -54,14 +54,14 @@ def decode_frame(buffer: bytearray) -> Frame | None:
 
 
 class Requests:
-    """The requests that a child process receives, in order but urgent ones first.
+    """The requests that a child process receives, in order, except that urgent ones come first.
 
-    Iteration ends when the parent ends. A thread reads standard input all the time, so that a
-    busy child never blocks the parent, and notices its end at once.
+    Iteration ends when the parent ends. A thread reads standard input all the time, so that a busy
+    child never blocks the parent, and notices at once when the parent ends.
     """
 
     def __init__(self, *, ends_at_once: bool, idle_s: float | None = None):
-        """Take over standard input and output; output of libraries is sent to standard error.
+        """Take over standard input and output, and send what libraries print to standard error.
 
         Args:
             ends_at_once: whether to exit immediately when the parent ends; otherwise the current

@@ -1,8 +1,8 @@
 """A child process that answers framed requests on its standard input and output.
 
-It is started with `python -P`, a neutral working directory and only a few environment variables, so
-that it cannot import code from a vault and gets no API keys. It opens no network port, and ends
-when its input is closed, for example because the parent died.
+It is started with `python -P`, or `strata --child` in the frozen program, with a neutral working
+directory and only a few environment variables. So it cannot import code from a vault and gets no
+API keys. It ends when its input is closed, for example because the parent died.
 """
 
 import os
@@ -12,18 +12,21 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from vault.errors import ChildDied, ChildRefused
 from vault.workers.frames import Frame, decode_frame, encode_frame
+
+# Before the name of the module, in the command line of a child of the frozen program.
+CHILD_FLAG: Final = "--child"
 
 _TICK_S = 0.05
 _READ_BYTES = 1 << 20
 _CLOSE_S = 5.0
 
-_ENVIRONMENT = {
+WORKER_ENVIRONMENT: Final = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -61,7 +64,7 @@ _NETWORK: Final = frozenset(
 class Child:
     """A running child process; safe to use from several threads.
 
-    There is no reader thread; one of the waiting callers reads the answers for all.
+    There is no reader thread. One of the threads that wait for answers reads them for all.
     """
 
     def __init__(self, module: str, *arguments: str, is_online: bool = False):
@@ -74,16 +77,8 @@ class Child:
                 and certificates.
         """
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            cwd=os.path.abspath(os.sep),
-            env={**pick_environment(is_online), **_ENVIRONMENT},
-            bufsize=0,
-            start_new_session=True,  # Ctrl-C goes to the program, which stops its children
-        )
+        environment = {**pick_environment(is_online), **WORKER_ENVIRONMENT}
+        self._process = start_process(module, arguments, environment, self._stderr)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
@@ -115,12 +110,12 @@ class Child:
 
     @property
     def signal(self) -> int | None:
-        """The signal that killed the process; None while it runs, or if it ended by itself."""
+        """The signal that killed the process; None if it is still running or ended by itself."""
         code = self._process.poll()
         return -code if code is not None and code < 0 else None
 
     def submit(self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60) -> int:
-        """Send a request, and return the number for `answer`.
+        """Send a request, and return its number, which `answer` needs.
 
         Raises:
             ChildDied: the child ended, or did not accept the request within `timeout_s`.
@@ -218,7 +213,7 @@ class Child:
         return 0
 
     def _wait_turn(self, number: int) -> Frame | None:
-        """Return the answer if it has arrived; else read, or wait for another reader, briefly."""
+        """Return the answer if it arrives shortly; read it, or wait while another thread reads."""
         with self._state:
             if number in self._answers:
                 return self._answers.pop(number)
@@ -283,8 +278,35 @@ class Child:
         return f" ({lines[-1].strip()[:200]})" if lines else ""
 
 
+def start_process(
+    module: str, arguments: Sequence[str], environment: Mapping[str, str], stderr: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    """Run a module in a new Python process, with pipes for its standard input and output."""
+    return subprocess.Popen(
+        [*_build_command(module), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        cwd=os.path.abspath(os.sep),
+        env=environment,
+        bufsize=0,
+        start_new_session=True,  # Ctrl-C goes to the program, which stops its children
+    )
+
+
+def _build_command(module: str) -> list[str]:
+    """Return the command line that runs a module in a process of its own.
+
+    The frozen program contains no interpreter to start: it starts itself, and imports nothing from
+    outside of its bundle in any case.
+    """
+    if getattr(sys, "frozen", False):
+        return [sys.executable, CHILD_FLAG, module]
+    return [sys.executable, "-P", "-m", module]
+
+
 def pick_environment(is_online: bool) -> dict[str, str]:
-    """Return the variables of the user's environment that a child process gets, without any keys.
+    """Return the user's environment variables that a child process gets, without any API keys.
 
     Args:
         is_online: whether to add the variables for proxies and certificates.

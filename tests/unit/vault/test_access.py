@@ -6,8 +6,10 @@ import pytest
 from tests.support.documents import pdf
 from vault.access import list_allowed_notes, read_allowed, read_as_tool
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
+from vault.index import VaultIndex
 
 Write = Callable[[str, str | bytes], Path]
+MakeIndex = Callable[..., VaultIndex]
 
 
 @pytest.fixture
@@ -72,3 +74,9 @@ def test_a_model_names_notes_alone(root: Path, write: Write, path: str) -> None:
 
 def test_a_model_reads_what_is_indexed(root: Path) -> None:
     assert read_as_tool(root, "open.md").text == read_allowed(root, "open.md").text
+
+
+def test_a_private_note_with_a_record_is_not_allowed(root: Path, make_index: MakeIndex) -> None:
+    index = make_index(root)
+    index.update()
+    assert index.filter_allowed(["open.md", "front.md", "tag.txt", "gone.md"]) == {"open.md"}

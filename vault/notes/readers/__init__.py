@@ -1,16 +1,16 @@
 """Readers, which extract text from the bytes of a file; one module for each kind of file.
 
-    canvas  Obsidian canvases: text cards, file cards and links, groups as headings, edges.
+    canvas  Obsidian canvases: text, file and link cards; groups as headings; edges.
     docx    Word documents: zipfile and expat; no macros, no entities.
     html    Web pages: lxml; no script, no style, nothing fetched.
     parts   The parts that a reader returns, and the document that is built from them.
     pdf     PDF files: pdfium; each page is a heading.
 
-A reader is a pure function of bytes: it uses no path, file or network. It returns an `Extract` or
-    raises `ReadingFailed` with a reason for the user. The size of the file is limited in `kinds`,
-    the number of characters in `parts`, and pages, parts or depth in each reader. Kinds that need a
-    library written in C (`FileKind.needs_worker`) are read by `parser_client` in a child process
-    with limited memory and time.
+A reader is a pure function of bytes: it uses no path, file or network. It returns an `Extract`, or
+raises `ReadingFailed` with a reason for the user. The size of a file is limited in `kinds`, the
+number of characters in `parts`, and the number of pages, parts or levels in each reader. Files that
+need a library written in C (`FileKind.needs_worker`) are read by `parser_client` in a child process
+with limited memory and time.
 """
 
 from vault.notes.encodings import decode_text, normalize_line_ends
@@ -24,7 +24,7 @@ def read_extract(kind: str | FileKind, data: bytes) -> Extract:
     """Extract the text from a file's bytes; the reader's library is imported on first use.
 
     Args:
-        kind: the kind or its name, any except Markdown.
+        kind: the kind of the file or that kind's name; any kind except Markdown.
         data: the bytes of the whole file.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Read Obsidian canvases: JSON files of cards, groups and the edges between them."""
+"""Read Obsidian canvases, which are JSON files of cards, groups, and edges between them."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ def read(data: bytes) -> Extract:
     """Read a canvas: cards from top to bottom, each group under its name, then the edges.
 
     Raises:
-        ReadingFailed: it is not a canvas, or has too many cards and edges.
+        ReadingFailed: the file is not a canvas, or has too many cards and edges.
     """
     cards, edges = _load(decode_text(data).text)
     if len(cards) + len(edges) > MAX_CARDS:
@@ -61,7 +61,7 @@ def _build_card_parts(cards: Sequence[Card]) -> Iterator[ExtractPart]:
 
 
 def _find_group(card: Card, groups: Sequence[Card]) -> int:
-    """Return the index of the smallest group that contains the centre of a card, or -1."""
+    """Return the index of the smallest group that contains a card's centre; -1 if none does."""
     x = _read_number(card, "x") + _read_number(card, "width") / 2
     y = _read_number(card, "y") + _read_number(card, "height") / 2
     around = [
@@ -97,7 +97,7 @@ def _build_edge_parts(cards: Sequence[Card], edges: Sequence[Card]) -> Iterator[
 
 
 def _name_card(card: Card) -> str:
-    """Return a name for a card in one line: its label, its file or the beginning of its text."""
+    """Return a one-line name for a card: its label, its file or the beginning of its text."""
     shown = _read_text(card, "label") if card.get("type") == "group" else _render_card(card)
     first = shown.strip().partition("\n")[0].lstrip("# ").removeprefix("!").strip()
     return first if len(first) <= _NAME_CHARS else f"{first[:_NAME_CHARS].rstrip()}…"

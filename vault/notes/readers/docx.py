@@ -1,9 +1,9 @@
-"""Read Word documents: the zip and its XML, with limits on every size and depth.
+"""Read Word documents from their zip archive and XML, with limits on every size and depth.
 
 Paragraphs, headings (by their style), lists, tables, footnotes and endnotes are read. Macros,
-fields, entities, text deleted under "track changes" and linked files are not. python-docx reads
-less (no inserted text, content controls, text boxes or footnotes), and builds a tree that needs
-several times the memory.
+fields, entities, text deleted under "track changes" and linked files are ignored. The library
+python-docx is not used: it reads less (no inserted text, content controls, text boxes or
+footnotes), and builds a tree that needs several times the memory.
 """
 
 import io
@@ -42,7 +42,7 @@ def read(data: bytes) -> Extract:
     """Read a Word document.
 
     Raises:
-        ReadingFailed: it is damaged, needs a password, or exceeds a limit when unpacked.
+        ReadingFailed: the document is damaged, needs a password, or exceeds a limit when unpacked.
     """
     if data.startswith(_OLE_MARK):
         raise ReadingFailed("it is protected by a password, or an old .doc; save it as .docx")
@@ -59,7 +59,7 @@ def read(data: bytes) -> Extract:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Turn every error of the zip reader into a `ReadingFailed` about a damaged document."""
+    """Convert every error of the zip reader to a `ReadingFailed` about a damaged document."""
     try:
         yield
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error, OSError) as error:
@@ -96,7 +96,11 @@ def _find_main_part(package: zipfile.ZipFile) -> str:
 
 
 def _unpack(package: zipfile.ZipFile, name: str) -> bytes:
-    """Unpack one part of the document up to the size limit, whatever size the zip states."""
+    """Unpack one file of the document up to the size limit, whatever size the zip states.
+
+    Raises:
+        ReadingFailed: the file is larger than the limit, or damaged.
+    """
     if name not in package.NameToInfo:
         return b""
     with _translate_errors(), package.open(name) as file:
@@ -117,11 +121,11 @@ def _read_properties(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
 
 
 class Elements:
-    """The events of an XML text: start, text and end of elements, without namespaces.
+    """The parser events of an XML text: start, text and end of elements, without namespaces.
 
     Raises:
-        ReadingFailed: while iterating, if it has a document type or is nested too deeply.
-        expat.ExpatError: while iterating, if it is not valid XML.
+        ReadingFailed: while iterating, if the XML has a document type or is nested too deeply.
+        expat.ExpatError: while iterating, if the XML is not valid.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -161,7 +165,10 @@ class Elements:
 
 
 def read_styles(data: bytes) -> Styles:
-    """Return the level of each heading style by id; ids depend on Word's language, names do not."""
+    """Return the heading level of each heading style, by the style's id.
+
+    Heading styles are recognised by their names, since ids depend on Word's language.
+    """
     levels: dict[str, int] = {}
     style = ""
     for event, name, attributes in Elements(data):
@@ -188,7 +195,7 @@ class _Paragraph:
 
 
 def walk_body(data: bytes, styles: Styles) -> Iterator[ExtractPart]:
-    """Yield the paragraphs, headings, lists and tables in one part of a document."""
+    """Yield the paragraphs, headings, lists and tables in one XML file of a document."""
     body = _Body(styles)
     for event in Elements(data):
         yield from body.take(*event)
@@ -196,7 +203,7 @@ def walk_body(data: bytes, styles: Styles) -> Iterator[ExtractPart]:
 
 
 class _Body:
-    """Builds parts from the XML events of a document's text."""
+    """Builds extract parts from the XML events of a document's text."""
 
     def __init__(self, styles: Styles) -> None:
         self._styles = styles
@@ -208,7 +215,7 @@ class _Body:
         self._is_text = False
 
     def take(self, event: str, name: str, attributes: Mapping[str, str]) -> Iterator[ExtractPart]:
-        """Handle one XML event, and yield the parts that it completes."""
+        """Handle one XML event, and yield the extract parts that it completes."""
         if event == "text":
             if self._is_text and not self._skipped and self._open:
                 self._open[-1].text.append(name)
@@ -222,7 +229,7 @@ class _Body:
             yield from self._end(name)
 
     def end_list(self) -> Iterator[ExtractPart]:
-        """Yield the open list, if there is one."""
+        """End the list that is being read, and yield it as a part; yield nothing outside a list."""
         if self._items:
             yield ExtractPart("list", "\n".join(self._items))
             self._items = []

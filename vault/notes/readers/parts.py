@@ -1,4 +1,4 @@
-"""The parts that a reader returns, and the document that is built from them."""
+"""The parts of a file's text that a reader returns, and the document that is built from them."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +23,9 @@ class ExtractPart:
     """A part of an extracted text, such as a paragraph, a heading or a table.
 
     Attributes:
-        kind: the kind of part; `markdown` is parsed, and `text` is kept unchanged.
-        level: the level of a heading, from 1.
+        kind: the kind of part. Parts of kind `markdown` are parsed, and those of kind `text` are
+            kept unchanged.
+        level: the level of a heading, from 1; 0 for other parts.
     """
 
     kind: PartKind
@@ -37,8 +38,8 @@ class Extract:
     """The parts and names that a reader found in a file.
 
     Attributes:
-        title: the title in the file; empty if the file name is the better title.
-        aliases: other names of the file.
+        title: the title in the file; empty if the file name is a better title.
+        aliases: other names for the file, by which links can name it.
         is_paged: whether its top-level headings are pages.
     """
 
@@ -49,7 +50,7 @@ class Extract:
 
 
 def build_document(extract: Extract) -> Document:
-    """Build a document from the parts, with a blank line between them."""
+    """Build a document from a reader's parts, with a blank line between them."""
     written = _DocumentBuilder()
     for part in extract.parts:
         written.add(part)
@@ -57,13 +58,16 @@ def build_document(extract: Extract) -> Document:
 
 
 def clean_prose(text: str) -> str:
-    """Return text as one paragraph, without control characters, blank lines and heading marks."""
+    """Convert a text to one paragraph of Markdown.
+
+    Control characters and blank lines are removed, and heading marks are escaped.
+    """
     shown = _NOT_SHOWN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " "))
     return _LOOKS_LIKE_HEADING.sub(r"\1\\\2", _BLANK_LINES.sub("\n", shown)).strip("\n ")
 
 
 def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
-    """Yield rows as a Markdown table with the first row as header; nothing if all are empty."""
+    """Yield rows as a Markdown table whose header is the first row; nothing if all are empty."""
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if filled:
         width = max(map(len, filled))
@@ -72,10 +76,10 @@ def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
 
 
 def limit_parts(parts: Iterable[ExtractPart]) -> tuple[ExtractPart, ...]:
-    """Return the parts as a tuple, checking the limit on the text of a note.
+    """Return the parts as a tuple, after checking that the text is not too long for a note.
 
     Raises:
-        ReadingFailed: the parts have more than `MAX_CHARS` characters.
+        ReadingFailed: the parts have more than `MAX_CHARS` characters in total.
     """
     taken, chars = [], 0
     for part in parts:
@@ -94,7 +98,7 @@ def _format_row(cells: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class _DocumentBuilder:
-    """Builds a document from parts; its attributes are the lines and blocks so far."""
+    """Builds a document from extract parts; the attributes hold the lines and blocks so far."""
 
     lines: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)

@@ -1,5 +1,7 @@
+import json
 import os
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.killed_edits import kill_edits
 from vault.edits.editor import NoteEditor
-from vault.edits.journal import EditJournal, EditRun
+from vault.edits.journal import EditJournal, EditRun, hash_content
 from vault.edits.undo import EditHistory
 from vault.errors import EditFailed, EditRefused, NoteUnreadable, UndoRefused
 
@@ -210,3 +212,81 @@ def test_any_run_is_undone_to_the_same_bytes(
         editor.history.undo_run("run")
     assert list_files(root) == ENCODED
     assert sorted(p.name for p in root.iterdir()) == ["a.md", "b.md", "sub"]
+
+
+def age(journal: EditJournal, run: str, days: int) -> None:
+    """Make the steps of a run older."""
+    lines = [json.loads(line) for line in journal._file.read_bytes().splitlines()]
+    for line in lines:
+        if line.get("run") == run:
+            then = datetime.fromisoformat(line["time"]) - timedelta(days=days)
+            line["time"] = then.isoformat()
+    journal._file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+def list_contents(journal: EditJournal) -> set[str]:
+    return {file.name for file in (journal._folder / "contents").iterdir()}
+
+
+@pytest.fixture
+def three_runs(root: Path, editor: NoteEditor) -> NoteEditor:
+    """An editor after three runs of one chat, of which the first one is undone."""
+    for name in ("one", "two", "three"):
+        editor.apply(editor.plan_create(f"{name}.md", f"text {name}"), EditRun(name, "chat"))
+    editor.history.undo_run("one")
+    return editor
+
+
+def test_old_runs_leave_the_journal_with_their_contents(
+    three_runs: NoteEditor, journal: EditJournal
+) -> None:
+    now = datetime.now(UTC)
+    assert journal.prune((), now) == 0
+    age(journal, "one", 91)
+    age(journal, "two", 89)
+    assert journal.prune((), now) == 1
+    assert [step.run for step in journal.read()] == ["two", "three"]
+    assert list_contents(journal) == {hash_content(b"text two"), hash_content(b"text three")}
+    assert three_runs.history.undo_run("two").steps[0].path == "two.md"
+    with pytest.raises(UndoRefused, match="run one is not in the journal"):
+        three_runs.history.undo_run("one")
+
+
+def test_a_run_that_is_offered_for_undo_stays_however_old_it_is(
+    three_runs: NoteEditor, journal: EditJournal, root: Path
+) -> None:
+    three_runs.apply(three_runs.plan_create("else.md", "else"), EditRun("else", "other"))
+    three_runs.apply(three_runs.plan_create("gone.md", "gone"), EditRun("gone", "deleted"))
+    three_runs.apply(three_runs.plan_create("last.md", "last"), EditRun("last", "chat"))
+    for run in ("one", "two", "three", "else", "gone", "last"):
+        age(journal, run, 1_000)
+    offered = three_runs.history.list_offered_runs({"chat", "other"})
+    assert offered == {"else", "last"}
+    assert journal.prune(offered, datetime.now(UTC)) == 4
+    assert three_runs.history.find_last_run("other") == "else"
+    three_runs.history.undo_run(three_runs.history.find_last_run("chat"))
+    assert not (root / "last.md").exists()
+    assert (root / "gone.md").exists()
+
+
+def test_an_unfinished_run_stays(three_runs: NoteEditor, journal: EditJournal) -> None:
+    journal.mark([step for step in journal.read() if step.run == "two"], "undoing")
+    age(journal, "two", 1_000)
+    assert journal.prune((), datetime.now(UTC)) == 0
+
+
+def test_the_oldest_runs_leave_a_journal_that_is_too_large(
+    three_runs: NoteEditor, journal: EditJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault.edits.journal.MOST_BYTES", len("text three") + len("text two"))
+    assert journal.prune((), datetime.now(UTC)) == 1
+    assert [step.run for step in journal.read()] == ["two", "three"]
+    monkeypatch.setattr("vault.edits.journal.MOST_BYTES", 0)
+    assert journal.prune({"two"}, datetime.now(UTC)) == 1
+    assert [step.mark for step in journal.read()] == ["done"]
+    assert [step.run for step in journal.read()] == ["two"]
+
+
+def test_pruning_makes_no_journal(tmp_path: Path) -> None:
+    assert EditJournal(tmp_path / "none").prune((), datetime.now(UTC)) == 0
+    assert not (tmp_path / "none").exists()

@@ -1,7 +1,7 @@
 """The ONNX form of the embedding model: exported once, checked, and used without torch."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +38,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(exported: Path) -> Iterator[Embedder]:
+def opened(exported: Path, workers_are_started: None) -> Iterator[Embedder]:
     embedder = Embedder(cache_dir=exported)
     yield embedder
     embedder.close()
@@ -113,8 +113,8 @@ def test_a_form_with_other_vectors_is_refused_once_and_for_all(
     assert known is not None
     files = OnnxFiles.locate(tmp_path / "embedding", "another model")
 
-    def give_other_vectors(texts: object, is_query: bool) -> object:
-        return -known.encode(CHECKED_TEXTS, is_query)
+    def give_other_vectors(texts: Sequence[str], is_query: bool) -> object:
+        return -known.encode(texts, is_query)
 
     made = files.store(
         lambda file: file.write_bytes(source.graph.read_bytes()) and None,

@@ -182,7 +182,7 @@ def test_hostile_files_each_fail_with_one_reason_and_stop_nothing(
         "broken.md": "its UTF-8 is damaged (byte 0xff on line 1); save it as UTF-8 anew",
         "binary.md": "it holds NUL bytes, so it is not text",
         "pipe.md": "it is a FIFO, not a file",
-        "huge.md": "it has 50 MB; notes of up to 20 MB are read",
+        "huge.md": "50 MB; notes of up to 20 MB are read",
         r"\xff.md": "the name is not valid UTF-8; rename the file",
     }
     assert dict(report.excluded) == {"link.md": "a link to outside the vault"}

@@ -1,12 +1,18 @@
 """Days, months and years in a question, and days in the names and properties of notes."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.notes.dates import find_date_spans, find_iso_days, list_property_days
+from vault.notes.dates import (
+    find_date_spans,
+    find_iso_days,
+    find_written_spans,
+    list_property_days,
+    write_date_forms,
+)
 
 TODAY = date(2026, 11, 18)  # a Wednesday
 
@@ -30,6 +36,22 @@ TODAY = date(2026, 11, 18)  # a Wednesday
         ("the weather last week", (2026, 11, 9), (2026, 11, 16)),
         ("last month", (2026, 10, 1), (2026, 11, 1)),
         ("last year", (2025, 1, 1), (2026, 1, 1)),
+        ("what we agreed in March", (2026, 3, 1), (2026, 4, 1)),
+        ("in December", (2025, 12, 1), (2026, 1, 1)),
+        ("last November", (2025, 11, 1), (2025, 12, 1)),
+        ("this November", (2026, 11, 1), (2026, 12, 1)),
+        ("last summer", (2026, 6, 1), (2026, 9, 1)),
+        ("winter 2023", (2023, 12, 1), (2024, 3, 1)),
+        ("the plan for Q3 2024", (2024, 7, 1), (2024, 10, 1)),
+        ("2024-W12", (2024, 3, 18), (2024, 3, 25)),
+        ("who came on Monday", (2026, 11, 16), (2026, 11, 17)),
+        ("last Wednesday", (2026, 11, 11), (2026, 11, 12)),
+        ("three days ago", (2026, 11, 15), (2026, 11, 16)),
+        ("two weeks ago", (2026, 11, 2), (2026, 11, 9)),
+        ("12 months ago", (2025, 11, 1), (2025, 12, 1)),
+        ("am 5. März 2024", (2024, 3, 5), (2024, 3, 6)),
+        ("le 14 juillet 2024", (2024, 7, 14), (2024, 7, 15)),
+        ("el 5 de mayo de 2024", (2024, 5, 5), (2024, 5, 6)),
     ],
 )
 def test_a_question_names_days_in_many_ways(
@@ -49,6 +71,10 @@ def test_a_question_names_days_in_many_ways(
         "port 2024",
         "12024-03-05",
         "a week last",
+        "I may go in the morning",
+        "mars rover",
+        "the fall of 1 wall",
+        "9999 years ago",
     ],
 )
 def test_what_is_no_date_names_none(text: str) -> None:
@@ -79,3 +105,42 @@ def test_names_and_properties_say_their_days_in_iso_8601() -> None:
     ]
     properties = [("2024-03-05T08:00:00Z",), ("soon", "2023-01-02"), ("see 2022-01-01",), ()]
     assert list_property_days(properties) == ["2023-01-02", "2024-03-05"]
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "after"),
+    [
+        ("Journal 2023-05-08", date(2023, 5, 8), date(2023, 5, 9)),
+        ("1:56 pm on 8 May, 2023", date(2023, 5, 8), date(2023, 5, 9)),
+        ("Montag, 8.5.2023", date(2023, 5, 8), date(2023, 5, 9)),
+        ("May 8, 2023", date(2023, 5, 8), date(2023, 5, 9)),
+        ("Review of May 2023", date(2023, 5, 1), date(2023, 6, 1)),
+        ("2023-W19", date(2023, 5, 8), date(2023, 5, 15)),
+    ],
+)
+def test_a_name_has_its_days_in_many_forms(name: str, first: date, after: date) -> None:
+    assert find_written_spans(name) == ((first, after),)
+
+
+@pytest.mark.parametrize("name", ["8 May", "last week", "yesterday", "Session 2023", "2023-02-31"])
+def test_a_name_without_a_year_has_no_days(name: str) -> None:
+    assert find_written_spans(name) == ()
+
+
+def test_days_months_and_years_have_the_forms_in_which_notes_write_them() -> None:
+    assert write_date_forms((date(2024, 3, 5), date(2024, 3, 6))) == [
+        "2024-03-05",
+        "5 march 2024",
+        "march 5 2024",
+    ]
+    month = write_date_forms((date(2024, 12, 1), date(2025, 1, 1)))
+    assert month == ["2024-12", "december 2024"]
+    assert write_date_forms((date(2024, 1, 1), date(2025, 1, 1))) == ["2024"]
+    assert len(write_date_forms((date(2024, 3, 4), date(2024, 3, 11)))) == 21
+    assert write_date_forms((date(2024, 3, 4), date(2024, 6, 11))) == []
+
+
+@given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))
+def test_the_forms_of_a_day_are_read_as_that_day(day: date) -> None:
+    span = (day, day + timedelta(days=1))
+    assert {find_written_spans(form) for form in write_date_forms(span)} == {(span,)}

@@ -1,12 +1,22 @@
 """What else can be asked of an index: notes beside a note, why not this one, how good it is."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.vault.conftest import NotesIndexer
+from tests.unit.vault.conftest import IndexMaker, NotesIndexer
+from vault.catalog import CATALOG_FILE, Catalog
+from vault.embedder import Embedder
 from vault.errors import IndexUnusable
 from vault.index import VaultIndex
+from vault.search.exact import ExactScan
+from vault.search.selftest import fit_ranking
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 NOTES = {
     "Tomatoes.md": "# Tomatoes\n\nWater tomatoes early and tie the plants to a stake of wood.\n",
@@ -15,6 +25,11 @@ NOTES = {
     "Fees.md": "# Fees\n\nThe base fee of a block is burned with every transaction in it.\n",
     "Diary.md": "---\nprivate: true\n---\nTomatoes, again.\n",
 }
+
+BIRDS = (
+    *("heron", "wren", "kite", "owl", "swift", "robin", "crane", "stork", "rook", "finch", "tit"),
+    *("dove", "eagle", "lark", "gull", "tern", "coot", "grebe", "snipe", "plover", "jay", "shrike"),
+)
 
 SAME_NAMES = {
     "a/Plan.md": "# The plan of the garden\n\nBeds of beans.\n",
@@ -80,7 +95,7 @@ def test_a_link_that_is_clicked_leads_to_the_note_that_it_means(
     ("path", "words"),
     [
         ("None.md", "is not in the index"),
-        ("Diary.md", "is excluded: private"),
+        ("Diary.md", "Diary.md: excluded (private: the note says so)"),
         ("Tomatoes.md", "ranks 1st: words"),
         ("Fees.md", "Compared with the 1st result: words"),
     ],
@@ -107,7 +122,9 @@ def test_the_self_test_finds_most_notes_and_is_the_same_each_time(index: VaultIn
         "mrr",
         "p50_ms",
         "p95_ms",
+        "ranking",
     }
+    assert first.ranking is None
 
 
 def test_a_self_test_can_be_stopped(index: VaultIndex) -> None:
@@ -119,3 +136,33 @@ def test_without_an_index_the_self_test_says_how_to_make_one(tmp_path: Path) -> 
     with pytest.raises(IndexUnusable, match="strata index"):
         index.self_test()
     index.close()
+
+
+def test_the_ranking_is_fitted_once_and_the_self_test_shows_what_it_gained(
+    make_index: IndexMaker, tmp_path: Path, embedder: Embedder
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir(exist_ok=True)
+    for number, name in enumerate(BIRDS):
+        text = f"How the {name} lives through the year is told here, and where it breeds. " * 12
+        sections = [f"## {part} of the {name}\n\n{text}" for part in ("Life", "Nest", "Voice")]
+        (notes / f"{name}.md").write_text(f"# Note {number}\n\n" + "\n\n".join(sections) + "\n")
+    index = make_index(notes)
+    index.update()
+    catalog = Catalog(index.index_dir / CATALOG_FILE, is_writable=True)
+    asked = list[str]()
+
+    def encode(text: str) -> "Callable[[], NDArray[np.float32]]":
+        asked.append(text)
+        return embedder.begin_query(text)
+
+    try:
+        for _ in range(2):
+            fit_ranking(catalog, encode, ExactScan(catalog).query, "/", lambda: False)
+    finally:
+        catalog.close()
+    ranking = index.self_test().ranking
+    assert ranking is not None
+    assert ranking.questions >= 40
+    assert ranking.after >= ranking.before > 0.5
+    assert len(asked) == 3 * ranking.questions

@@ -135,6 +135,7 @@ def test_an_index_from_before_learns_the_days_and_embeds_nothing(
     with closing(sqlite3.connect(before.index_dir / "catalog.db")) as catalog, catalog:
         catalog.execute("DROP TABLE days")
         catalog.execute("DROP TABLE names")
+        catalog.execute("DROP TABLE note_words")
         catalog.execute("PRAGMA user_version = 2")
     after = make_index(tmp_path / "notes")
     report = after.update()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from vault.search.excerpts import FEWEST_PASSAGES, cut_excerpts
+from tests.unit.vault.conftest import NotesIndexer
+from vault.search.excerpts import FEWEST_PASSAGES, cut_excerpts, drop_irrelevant
 from vault.search.hits import SIGNALS, Hit
 from vault.search.query import parse_query
 
@@ -94,3 +95,25 @@ def test_an_excerpt_holds_the_phrase_that_was_asked_for() -> None:
 def test_a_passage_without_the_words_is_shown_whole() -> None:
     hits = [hit(PASSAGE), hit(FILLER, score=0.4)]
     assert FILLER in [one.text for one in cut_excerpts(hits, parse_query("mildew"), {"Long.md"}, 9)]
+
+
+WALRUS = "The walrus rests on the ice of the northern bay in month {n}, and eats clams."
+ZEBRA = "A herd of zebras grazes on the savannah of the south in month {n}, and drinks."
+
+
+def test_a_list_ends_where_its_relevance_does(index_of_notes: NotesIndexer) -> None:
+    notes = {f"ice-{n}.md": WALRUS.format(n=n) + "\n" for n in range(9)}
+    notes |= {f"herd-{n}.md": ZEBRA.format(n=n) + "\n" for n in range(9)}
+    index = index_of_notes(notes)
+    found = index.excerpts("walrus", 30).hits
+    assert {hit.path for hit in found} == {f"ice-{n}.md" for n in range(9)}
+    assert len(index.excerpts("walrus", 4).hits) == 4
+    striped = index.excerpts("striped animals in Africa", 30).hits  # a word of no note
+    assert {hit.path for hit in striped[:9]} == {f"herd-{n}.md" for n in range(9)}
+    assert index.excerpts("quarterly tax return", 30).hits == ()
+    assert len(index.excerpts("path:herd", 30).hits) == 9
+
+
+def test_where_meaning_was_not_compared_all_hits_are_kept() -> None:
+    hits = [hit(PASSAGE), hit(FILLER)]
+    assert drop_irrelevant(hits) == hits

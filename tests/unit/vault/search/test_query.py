@@ -35,8 +35,6 @@ def test_a_phrase_is_looked_for_by_its_words_too() -> None:
     [
         "what is path: good for",
         "file:///etc/hosts",
-        "after:noon",
-        "before:2024-13",
         "xpath:a",
         "tag:#",
         'an "unclosed phrase',
@@ -47,6 +45,32 @@ def test_a_phrase_is_looked_for_by_its_words_too() -> None:
 )
 def test_what_only_looks_like_a_filter_is_words(text: str) -> None:
     assert parse_query(text) == Query(text)
+
+
+@pytest.mark.parametrize("text", ["after:noon", "before:2024-13"])
+def test_a_filter_without_a_date_is_words_and_named(text: str) -> None:
+    query = parse_query(f"soup {text}")
+    assert (query.words, query.has_filter) == (f"soup {text}", False)
+    name = text.partition(":")[0]
+    assert query.problems == (
+        f"{text} names no date, so it was searched as words. Write {name}:2024, {name}:2024-03 or "
+        f"{name}:2024-03-15.",
+    )
+
+
+def test_a_filter_that_does_not_exist_is_named_once() -> None:
+    query = parse_query("soup author:smith Author:jones note: re:Invent std:vector at 12:30")
+    assert query.words == "soup author:smith Author:jones note: re:Invent std:vector at 12:30"
+    assert query.problems == (
+        "There is no filter author: so it was searched as words. Filters are path:, folder:, "
+        "file:, tag:, after: and before:.",
+    )
+
+
+def test_folder_is_a_name_for_path() -> None:
+    query = parse_query('soup folder:Kitchen folder:"winter garden"')
+    assert (query.words, query.paths) == ("soup", ("Kitchen", "winter garden"))
+    assert query.filters() == {"path": ["Kitchen", "winter garden"]}
 
 
 @given(st.text(max_size=200))

@@ -183,6 +183,37 @@ def test_a_child_ends_with_its_parent_even_while_it_works(
     until(lambda: is_gone(pid))
 
 
+@pytest.mark.parametrize("start", ["started", "forked"])
+def test_a_worker_that_the_tests_fork_is_like_one_that_is_started(
+    tmp_path: Path, start: str, request: pytest.FixtureRequest
+) -> None:
+    if start == "started":
+        request.getfixturevalue("workers_are_started")
+    child = Child("vault.vector_worker", str(tmp_path / "chroma"))
+    try:
+        opened = child.request({"do": "open", "collection": "vectors", "anew": False})
+        assert opened.header["ids"] == []
+        assert child.is_alive
+        assert os.getsid(child.pid) == child.pid
+        assert os.readlink(f"/proc/{child.pid}/cwd") == "/"
+        assert (tmp_path / "chroma").stat().st_mode & 0o777 == 0o700
+        with pytest.raises(ChildRefused):
+            child.request({"do": "query"})
+    finally:
+        child.close()
+    assert child.has_left
+    killed = Child("vault.vector_worker", str(tmp_path / "chroma"))
+    os.kill(killed.pid, signal.SIGKILL)
+    with pytest.raises(ChildDied, match="signal 9"):
+        killed.request({"do": "query"})
+    assert killed.signal == signal.SIGKILL
+    refused = Child("vault.vector_worker", "/proc/no/such")
+    with pytest.raises(ChildDied, match=r"code 1 \(FileNotFoundError: .*/proc/no"):
+        refused.request({"do": "query"})
+    for ended in (killed, refused):
+        ended.close()
+
+
 def test_frames_are_values() -> None:
     assert Frame({"a": 1}, b"") == ({"a": 1}, b"")
 

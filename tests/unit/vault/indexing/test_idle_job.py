@@ -1,0 +1,63 @@
+"""A job in the background runs while no update does, and ends when the index is closed."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from vault.errors import EmbedderFailed
+from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
+
+
+@pytest.fixture
+def updates() -> UpdateQueue:
+    return UpdateQueue(Throttle())
+
+
+def test_a_job_runs_to_its_end(updates: UpdateQueue) -> None:
+    done = threading.Semaphore(0)
+    job = IdleJob(lambda _rest: done.release(), updates)
+    job.start()
+    assert done.acquire(timeout=30)
+    job.close()
+
+
+def test_an_update_stops_it(updates: UpdateQueue) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def work(rest: Callable[[], bool]) -> None:
+        begun.set()
+        while not rest():
+            pass
+        ended.set()
+
+    job = IdleJob(work, updates)
+    job.start()
+    assert begun.wait(30)
+    with updates.wait_for_turn(lambda: False, is_background=True):
+        assert ended.wait(30)
+    job.close()
+
+
+def test_closing_waits_for_its_end_and_lets_nothing_start(updates: UpdateQueue) -> None:
+    runs = list[bool]()
+
+    def work(rest: Callable[[], bool]) -> None:
+        while not rest():
+            pass
+        runs.append(True)
+
+    job = IdleJob(work, updates)
+    job.start()
+    job.close()
+    job.start()
+    assert runs == [True]
+
+
+def test_an_error_of_the_vault_ends_the_job_quietly(updates: UpdateQueue) -> None:
+    def fail(_rest: Callable[[], bool]) -> None:
+        raise EmbedderFailed("The model is damaged.")
+
+    job = IdleJob(fail, updates)
+    job.start()
+    job.close()

@@ -1,0 +1,64 @@
+import pytest
+
+from tests.unit.vault.conftest import NotesIndexer
+from vault.index import VaultIndex
+from vault.quotes.spelling import measure_edits
+
+TURN = "turn the valve slowly " * 9
+STEPS = "\n\n".join(f"{n}. Step {n} of the boiler: {TURN}." for n in range(1, 6))
+NOTES = {
+    "Boiler.md": f"# Boiler\n\nOn heating.\n\n## Service\n\n{STEPS}\n\n## Costs\n\nIt is dear.\n",
+    "Keys.md": "# Keyboard\n\nThe keyboard needs a cleaning in spring.\n",
+    "Garden.md": "# Garden\n\nBeans need warm soil and some patience.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
+
+
+@pytest.mark.parametrize(
+    ("query", "corrected"),
+    [
+        ("clean the keybord", "clean the keyboard"),
+        ("which patiense", "which patience"),
+        ("the boilre", "the boiler"),
+        ("the keyboard", "the keyboard"),
+        ("who is Hamlet", "who is Hamlet"),
+        ('the "keybord"', 'the "keybord"'),
+        ("tag:keybord", "tag:keybord"),
+    ],
+)
+def test_a_slip_is_corrected_by_the_words_of_the_notes(
+    index: VaultIndex, query: str, corrected: str
+) -> None:
+    assert index.search(query, is_quoted=True).query == corrected
+
+
+def test_a_search_that_is_not_quoted_takes_the_query_as_it_is(index: VaultIndex) -> None:
+    found = index.search("keybord")
+    assert (found.query, found.support) == ("keybord", None)
+
+
+def test_the_best_passage_gets_the_others_of_its_section(index: VaultIndex) -> None:
+    found = index.search("step 3 of the boiler service", 1, is_quoted=True)
+    texts = "\n".join(hit.text for hit in found.hits)
+    assert all(f"{n}. Step {n}" in texts for n in range(1, 6))
+
+
+def test_an_answerable_question_has_more_support_than_another(index: VaultIndex) -> None:
+    good = index.search("What soil do beans need?", is_quoted=True).support
+    bad = index.search("Who won the football world cup?", is_quoted=True).support
+    assert good is not None
+    assert bad is not None
+    assert good > 1.0
+    assert bad < 0.5
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "edits"),
+    [("valve", "valve", 0), ("vavle", "valve", 1), ("valv", "valve", 1), ("value", "valve", 1)],
+)
+def test_swapped_letters_are_one_edit(one: str, other: str, edits: int) -> None:
+    assert measure_edits(one, other) == edits

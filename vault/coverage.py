@@ -1,0 +1,85 @@
+"""How much of a vault can be searched so far: by words, and by meaning.
+
+An update reads all notes first, which makes them searchable by words, and then computes the vectors
+for the search by meaning. During an update, or after one was stopped, a search may cover only some
+of the notes.
+"""
+
+from dataclasses import dataclass
+
+from vault.catalog import UNFINISHED, VECTORLESS, Catalog
+
+__all__ = ["Coverage", "find_gap", "read_coverage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The number of notes that can be searched by words and by meaning.
+
+    Attributes:
+        notes: the number of notes in the folder when it was last listed.
+        by_words: the number of notes that can be searched by words.
+        by_meaning: the number of notes whose passages all have a vector.
+    """
+
+    notes: int
+    by_words: int
+    by_meaning: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every note can be searched by words and by meaning."""
+        return self.by_meaning >= self.notes
+
+    @property
+    def sentence(self) -> str:
+        """A sentence that says how many notes are searched by meaning and by words."""
+        words = "all" if self.by_words >= self.notes else f"{self.by_words:,}"
+        by_meaning = f"{self.by_meaning:,} of {_count_notes(self.notes)} searched by meaning"
+        return f"{by_meaning}, {words} by words."
+
+    @property
+    def advice(self) -> str:
+        """The coverage sentence, followed by the command that indexes the remaining notes."""
+        return f"{self.sentence.removesuffix('.')}; `strata index` does the rest"
+
+    @property
+    def words_sentence(self) -> str:
+        """A sentence that says how many notes are searched by words; empty if all are."""
+        if self.by_words >= self.notes:
+            return ""
+        return f"{self.by_words:,} of {_count_notes(self.notes)} searched by words."
+
+
+def find_gap(catalog: Catalog) -> Coverage | None:
+    """Return the coverage of an incomplete index; None if the index is complete.
+
+    Notes are counted only if the last update is still running or was stopped, so that the check is
+    fast otherwise.
+
+    Raises:
+        IndexUnusable: the catalog cannot be read.
+    """
+    if not catalog.meta(UNFINISHED) and not catalog.meta(VECTORLESS):
+        return None
+    coverage = read_coverage(catalog)
+    return None if coverage.is_complete else coverage
+
+
+def read_coverage(catalog: Catalog) -> Coverage:
+    """Count the notes that can be searched by words and by meaning.
+
+    Raises:
+        IndexUnusable: the catalog cannot be read.
+    """
+    expected = catalog.meta(UNFINISHED) or ""
+    by_words, vectorless = catalog.rows(
+        "SELECT (SELECT count(*) FROM notes), (SELECT count(DISTINCT file_id) FROM chunks"
+        " WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.hash = chunks.hash))"
+    )[0]
+    notes = max(int(expected) if expected.isdecimal() else 0, by_words)
+    return Coverage(notes, by_words, by_words - vectorless)
+
+
+def _count_notes(count: int) -> str:
+    return "1 note" if count == 1 else f"{count:,} notes"

@@ -1,0 +1,9 @@
+"""Search steps for answers that quote passages instead of asking a model.
+
+- `spelling`: corrects the spelling of a query, using the words in the notes.
+- `sections`: measures how well passages support an answer, and finds the passages around them.
+
+May import: `vault.catalog`, `vault.notes`.
+"""
+
+__all__ = ["sections", "spelling"]

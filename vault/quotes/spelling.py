@@ -1,0 +1,118 @@
+"""Correct the spelling of a query, using the words in the notes.
+
+A word that occurs in no note is replaced with the most frequent of the similar words that do.
+"""
+
+import re
+from typing import Final
+
+from vault.catalog import Catalog
+from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold
+
+__all__ = ["correct_spelling", "measure_edits"]
+
+SHORTEST_WORD: Final = 4
+LONGEST_WORD: Final = 24
+MOST_CORRECTED: Final = 5
+LONGEST_ENDING: Final = 3
+LONG_WORD: Final = 10
+MOST_STEMS: Final = 12
+MOST_TERMS: Final = 20_000
+MOST_LOOKED_AT: Final = 24
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_FILTER: Final = re.compile(r"\S+:\S|[\"“”]")
+
+
+def correct_spelling(catalog: Catalog, query: str) -> str:
+    """Replace each word of a query that is in no note with the most similar word that is.
+
+    Words in quotation marks and queries with filters are not changed.
+    """
+    if _FILTER.search(query):
+        return query
+    found = {word for word in _WORD.findall(query) if _may_be_wrong(word)}
+    unknown = sorted(word for word in found if not _is_known(catalog, word))[:MOST_CORRECTED]
+    nearest = {word: _find_nearest(catalog, fold(word)) for word in unknown}
+    return _WORD.sub(lambda match: nearest.get(match.group()) or match.group(), query)
+
+
+def _may_be_wrong(word: str) -> bool:
+    is_latin = fold(word).isascii()
+    return (
+        is_latin and SHORTEST_WORD <= len(word) <= LONGEST_WORD and fold(word) not in FUNCTION_WORDS
+    )
+
+
+def _is_known(catalog: Catalog, word: str) -> bool:
+    terms = build_query_terms(word)
+    rows = catalog.rows("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (" ".join(terms),))
+    return bool(rows)
+
+
+def _find_nearest(catalog: Catalog, word: str) -> str:
+    """Return the most frequent similar word in the notes; empty if no word is similar.
+
+    The index contains only the stems of words. So stems are compared first, and whole words only if
+    their stems are similar.
+    """
+    rows = catalog.rows(
+        "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?",
+        (word[0], chr(ord(word[0]) + 1), MOST_TERMS),
+    )
+    near = [(-int(count), str(term)) for term, count in rows if _may_be_near(word, str(term))]
+    for _, stem in sorted(near)[:MOST_STEMS]:
+        if found := _complete(catalog, stem, word):
+            return found
+    return ""
+
+
+def _may_be_near(word: str, stem: str) -> bool:
+    """Return whether a stem may belong to a word that differs only by a typing error."""
+    most = _count_most_edits(word)
+    word, stem = word.replace("y", "i"), stem.replace("y", "i")  # as at the end of stems
+    if not len(word) - LONGEST_ENDING - most <= len(stem) <= len(word) + most:
+        return False
+    if len(set(stem) - set(word)) > most:
+        return False
+    ends = range(max(len(stem) - most, len(word) - LONGEST_ENDING), len(word) + 1)
+    return any(measure_edits(word[:end], stem) <= most for end in ends)
+
+
+def _count_most_edits(word: str) -> int:
+    return 2 if len(word) >= LONG_WORD else 1
+
+
+def _complete(catalog: Catalog, stem: str, word: str) -> str:
+    """Return the word in the notes that has this stem and is most similar; empty if none is."""
+    rows = catalog.rows(
+        "SELECT text, context, heading FROM chunks WHERE id IN"
+        " (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",
+        (f'"{stem}"*', MOST_LOOKED_AT),  # a stem can be stemmed once more
+    )
+    texts = (fold(" ".join(map(str, row))) for row in rows)
+    words = {found for text in texts for found in _WORD.findall(text) if found[:2] == stem[:2]}
+    near = [found for found in words if _is_slip(word, found)]
+    return min(near, key=lambda found: (measure_edits(word, found), found), default="")
+
+
+def _is_slip(word: str, found: str) -> bool:
+    """Return whether two words differ only by a typing error; in short words, only by a swap."""
+    if len(word) <= SHORTEST_WORD:
+        return sorted(word) == sorted(found) and measure_edits(word, found) == 1
+    return measure_edits(word, found) <= _count_most_edits(word)
+
+
+def measure_edits(one: str, other: str) -> int:
+    """Return the edit distance of two words.
+
+    An edit inserts, deletes or replaces a letter, or swaps two adjacent letters.
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        older, before, row = before, row, [at]
+        for to, wanted in enumerate(other, 1):
+            cost = min(before[to] + 1, row[to - 1] + 1, before[to - 1] + (letter != wanted))
+            is_swap = at > 1 and to > 1 and letter == other[to - 2] and one[at - 2] == wanted
+            row.append(min(cost, older[to - 2] + 1) if is_swap else cost)
+    return row[-1]

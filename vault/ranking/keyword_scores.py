@@ -1,0 +1,98 @@
+"""Score passages or whole notes by the words of a query: BM25 with Lucene's idf.
+
+SQLite's full-text index gives a word that half of the texts contain a weight near zero. So each
+term is scored by itself, and its score is multiplied by the quotient of Lucene's and SQLite's idf.
+"""
+
+import json
+import math
+from collections.abc import Collection, Sequence
+from typing import Final, Literal
+
+from vault.catalog import Catalog
+from vault.ranking.terms import Term
+
+__all__ = ["KeywordScores", "Table"]
+
+Table = Literal["words", "note_words"]
+
+_COMMON_SHARE: Final = 0.2
+_COMMON_MIN: Final = 1_000
+_MOST_TERMS: Final = 48
+# SQLite's weight of a term nears zero at one half; from here on texts with the term score alike.
+_SURE_SHARE: Final = 0.4
+_USUAL_SATURATION: Final = 1.1
+
+
+class KeywordScores:
+    """Scores the texts of one full-text index by the words of a query."""
+
+    def __init__(self, catalog: Catalog, table: Table, columns: Sequence[float]):
+        """Store the full-text index and its weights; nothing is read yet.
+
+        Args:
+            catalog: the catalog of the vault.
+            table: the full-text index, either of passages or of whole notes.
+            columns: the weight of each column of the index.
+        """
+        self._catalog = catalog
+        self._table = table
+        self._columns = columns
+
+    def find_best(
+        self, terms: Sequence[Term], limit: int, among: Collection[int] | None = None
+    ) -> dict[int, float]:
+        """Return the scores of the texts that contain any of the terms, by row id, best first.
+
+        Args:
+            terms: the terms of the query.
+            limit: the maximum number of texts.
+            among: the row ids of the texts to search; None for all texts.
+        """
+        size = int(self._catalog.rows(f"SELECT count(*) FROM {self._table}_docsize")[0][0])  # noqa: S608
+        arms, parameters = list[str](), list[str | float]()
+        for term, count in self._choose_telling(terms, size):
+            arm, factor = self._build_arm(count, size)
+            arms.append(arm)
+            parameters += [*factor, term.weight, term.expression]
+        if not arms:
+            return {}
+        within = "" if among is None else "WHERE id IN (SELECT value FROM json_each(?))"
+        # The limit keeps SQLite from merging both statements, in which `bm25` would not work.
+        scored = f"{' UNION ALL '.join(arms)} LIMIT -1"
+        rows = self._catalog.rows(
+            f"SELECT id, sum(score) AS score FROM ({scored}) {within}"  # noqa: S608 - ours
+            " GROUP BY id ORDER BY score DESC, id LIMIT ?",
+            [*parameters, *([] if among is None else [json.dumps(list(among))]), limit],
+        )
+        return {int(row[0]): float(row[1]) for row in rows}
+
+    def _build_arm(self, count: int, size: int) -> tuple[str, list[float]]:
+        """Return the SQL statement that scores one term, and its first parameters.
+
+        The term's weight and its expression are the last two parameters.
+        """
+        idf = math.log(1 + (size - count + 0.5) / (count + 0.5))
+        found = f"FROM {self._table} WHERE {self._table} MATCH ?"
+        if count > size * _SURE_SHARE:
+            return f"SELECT rowid AS id, ? * ? AS score {found}", [idf * _USUAL_SATURATION]
+        factor = idf / math.log((size - count + 0.5) / (count + 0.5))
+        marks = ", ".join("?" * len(self._columns))
+        ranked = f"SELECT rowid AS id, -bm25({self._table}, {marks}) * ? * ? AS score {found}"
+        return ranked, [*self._columns, factor]
+
+    def _choose_telling(self, terms: Sequence[Term], size: int) -> list[tuple[Term, int]]:
+        """Leave out terms that many texts contain; return the others with their number of texts.
+
+        The rarest term comes first. If many texts contain every term, all terms are returned.
+        """
+        if not terms:
+            return []
+        common = max(_COMMON_MIN, int(size * _COMMON_SHARE))
+        one = f"SELECT count(*) FROM (SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT ?)"  # noqa: S608, E501
+        parameters = [value for term in terms for value in (term.expression, common)]
+        rows = self._catalog.rows(" UNION ALL ".join([one] * len(terms)), parameters)
+        counted = [(term, int(row[0])) for term, row in zip(terms, rows, strict=True) if row[0]]
+        counted.sort(key=lambda pair: pair[1])
+        telling = [(term, count) for term, count in counted if count < common]
+        return (telling or counted)[:_MOST_TERMS]

@@ -1,0 +1,130 @@
+"""Build questions from a vault's notes. The answer to a question is the note behind it.
+
+Questions are built from headings, from the labels of links to a note, from aliases, and from
+sentences of which some words are left out.
+"""
+
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from vault.catalog import Catalog
+from vault.records import Records
+
+__all__ = ["VaultQuestion", "build_vault_questions"]
+
+_SEED: Final = 5
+_MOST_ROWS: Final = 4_000
+_MOST_LINKS: Final = 4_000
+_LEAST_TOKENS: Final = 40
+_FEWEST_WORDS: Final = 2
+_MOST_OWNERS: Final = 3
+_LEFT_OUT: Final = 0.6
+_WORDS: Final = re.compile(r"\w[\w'-]*")
+_SENTENCE: Final = re.compile(r"[^.!?|#>\n]{50,200}[.!?]")
+
+
+@dataclass(frozen=True, slots=True)
+class VaultQuestion:
+    """A question built from a vault's notes.
+
+    Attributes:
+        kind: the source of the question: "heading", "link", "alias" or "sentence".
+        answers: the file ids of the notes that answer the question.
+    """
+
+    text: str
+    kind: str
+    answers: frozenset[int]
+
+
+def build_vault_questions(
+    catalog: Catalog, attachments: str, most: int
+) -> tuple[VaultQuestion, ...]:
+    """Build about the same number of questions of each kind; the same index gives the same ones.
+
+    Args:
+        catalog: the catalog of the vault.
+        attachments: the attachment folder from Obsidian's settings.
+        most: the maximum number of questions.
+    """
+    chance = random.Random(_SEED)  # noqa: S311 - no secret
+    rows = catalog.rows(
+        "SELECT file_id, title, aliases, heading, text FROM chunks JOIN notes USING (file_id)"
+        " WHERE tokens >= ? ORDER BY chunks.id",
+        (_LEAST_TOKENS,),
+    )
+    rows = chance.sample(rows, min(len(rows), _MOST_ROWS))
+    kinds = [
+        list(_ask_by_heading(rows)),
+        list(_ask_by_link(catalog, attachments)),
+        list(_ask_by_alias(rows)),
+        list(_ask_by_sentence(rows, chance)),
+    ]
+    for questions in kinds:
+        chance.shuffle(questions)
+    taken: dict[str, VaultQuestion] = {}
+    for number in range(most):
+        for questions in kinds:
+            if number < len(questions) and len(taken) < most:
+                taken.setdefault(questions[number].text, questions[number])
+    return tuple(taken.values())
+
+
+def _ask_by_heading(rows: Sequence[tuple[int, str, str, str, str]]) -> Iterator[VaultQuestion]:
+    """Yield the innermost headings of passages, alone and with the note's title in front."""
+    owners: dict[str, set[int]] = defaultdict(set)
+    for file_id, title, _, heading, _ in rows:
+        if (own := json.loads(heading)[-1:]) and own[0] != title:
+            owners[own[0]].add(file_id)
+            owners[f"{title} {own[0]}"].add(file_id)
+    yield from _choose_owned("heading", owners)
+
+
+def _ask_by_alias(rows: Sequence[tuple[int, str, str, str, str]]) -> Iterator[VaultQuestion]:
+    owners: dict[str, set[int]] = defaultdict(set)
+    for file_id, _, aliases, _, _ in rows:
+        for alias in json.loads(aliases):
+            owners[alias].add(file_id)
+    yield from _choose_owned("alias", owners)
+
+
+def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
+    """Yield the labels of links to a note, if they differ from the link's target."""
+    rows = catalog.rows(
+        "SELECT path, target, label FROM links JOIN files ON files.id = file_id"
+        " WHERE is_embed = 0 AND label <> '' AND label <> target AND target <> ''"
+        " ORDER BY links.rowid LIMIT ?",
+        (_MOST_LINKS,),
+    )
+    resolver = Records(catalog).resolve_links(attachments)
+    files: dict[str, int] = dict(catalog.rows("SELECT path, id FROM files WHERE state = 'indexed'"))
+    owners: dict[str, set[int]] = defaultdict(set)
+    for path, target, label in rows:
+        found = resolver.resolve(target, path)
+        if found in files and found != path:
+            owners[label].add(files[found])
+    yield from _choose_owned("link", owners)
+
+
+def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuestion]:
+    """Yield questions from the texts that have several words and belong to only a few notes."""
+    for text, files in sorted(owners.items()):
+        if len(files) <= _MOST_OWNERS and len(_WORDS.findall(text)) >= _FEWEST_WORDS:
+            yield VaultQuestion(text, kind, frozenset(files))
+
+
+def _ask_by_sentence(
+    rows: Sequence[tuple[int, str, str, str, str]], chance: random.Random
+) -> Iterator[VaultQuestion]:
+    """Yield sentences without some of their words, since users rarely remember all of them."""
+    for file_id, _, _, _, text in rows:
+        if sentences := _SENTENCE.findall(text):
+            words = _WORDS.findall(chance.choice(sentences))
+            kept = [word for word in words if chance.random() >= _LEFT_OUT]
+            if len(kept) > _FEWEST_WORDS:
+                yield VaultQuestion(" ".join(kept), "sentence", frozenset({file_id}))
