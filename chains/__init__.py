@@ -8,7 +8,9 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   ├── web         an address → its host checked → the title and text of the page
   ├── retrieval   query → passages; attachments that are too large → excerpts or notes
   ├── request     Chain and TurnContext; the entries of a turn → its prepared request
-  ├── llm         the model port, HTTP, provider errors (a 429 → RateLimited), extractive answers
+  ├── extractive  the answers without a language model: quotations of the notes
+  ├── gguf        models in files on this computer, run in a child process
+  ├── llm         the model port, HTTP, provider errors (a 429 → RateLimited)
   └── citations   the citations and quotations of an answer → verified or not
 ```
 
@@ -26,8 +28,8 @@ A chain is a value (`request.chain.Chain`): prompt, search, tools, hooks. `turn.
 answers a user message with it, in the thread of its consumer. Calls to servers, searches and
 imports run in the pool, so that a cancel takes effect within 200 ms.
 
-May import: context, vault, resources. litellm only in `model`, tiktoken only in `tokenizer`, both
-on first use. Must not: app, ui, Qt.
+May import: context, vault, resources. litellm only in `model`, tiktoken only in `tokenizer`,
+xllamacpp only in `gguf.worker`, each on first use. Must not: app, ui, Qt.
 
 Invariants: only a request that passed the budget guard is sent. The user message is on disk before
 any other step. A partial answer is kept. Only the calls themselves use the network, and only

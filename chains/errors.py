@@ -5,6 +5,7 @@ ChainError
 ├── Cancelled            the user stopped the work
 ├── BadPrompt            a file is not a valid prompt
 ├── CannotRead           an attachment cannot be read in full
+├── CannotSee            an image is attached, and the model does not see images
 ├── ToolFailed           a tool failed
 ├── FetchFailed          a web page cannot be fetched
 ├── McpFailed            an MCP server cannot be used, or its tool failed
@@ -14,6 +15,7 @@ ChainError
     ├── RateLimited      the service asks to wait (429)
     ├── ModelUnavailable no server responds, or the connection broke before any text
     ├── BadRequest       the service rejects the request
+    ├── LocalModelFailed a model file cannot be opened, or its process ended
     └── Offline          the call would leave this computer while privacy.offline is on
 ```
 
@@ -22,15 +24,20 @@ is too long for the model raises `context.errors.ContextOverflow`.
 """
 
 import math
+from collections.abc import Sequence
+from typing import ClassVar, Final
 
 __all__ = [
+    "MODEL_ERRORS",
     "BadPrompt",
     "BadRequest",
     "Cancelled",
     "CannotRead",
+    "CannotSee",
     "ChainError",
     "FetchFailed",
     "LedgerFailed",
+    "LocalModelFailed",
     "McpFailed",
     "MissingKey",
     "ModelError",
@@ -81,6 +88,19 @@ class CannotRead(ChainError):
     """An attachment cannot be read in full. The message suggests what to do."""
 
 
+class CannotSee(ChainError):
+    """Images are attached, and the model does not see images.
+
+    Args:
+        reason: why no image is sent to it.
+        images: the names of the images.
+    """
+
+    def __init__(self, reason: str, images: Sequence[str]) -> None:
+        verb = "is" if len(images) == 1 else "are"
+        super().__init__(f"{reason} {', '.join(images)} {verb} not sent.")
+
+
 class Cancelled(ChainError):
     """The work was cancelled."""
 
@@ -94,8 +114,10 @@ class ModelError(ChainError):
     Attributes:
         service: the provider's name, or the host of the user's own server.
         reason: the error text of the service or the network in one line. It may be empty.
+        code: the stable name of the kind of error.
     """
 
+    code: ClassVar[str] = "internal"
     is_retryable = False
 
     def __init__(self, message: str, *, service: str, reason: str = "") -> None:
@@ -105,9 +127,18 @@ class ModelError(ChainError):
 
 
 class MissingKey(ModelError):
-    """No key is set for the service, or the service refused the key."""
+    """No key is set for the service, or the service refused the key.
 
-    def __init__(self, service: str, *, is_refused: bool = False, reason: str = "") -> None:
+    Attributes:
+        is_refused: whether the service refused the key that was sent.
+        key_owner: the provider or address that the key belongs to; empty if unknown.
+    """
+
+    code = "missing_key"
+
+    def __init__(
+        self, service: str, *, is_refused: bool = False, reason: str = "", key_owner: str = ""
+    ) -> None:
         said = "refused the key" if is_refused else "needs a key"
         way_out = (
             "Check it, or choose another model."
@@ -116,10 +147,13 @@ class MissingKey(ModelError):
         )
         super().__init__(f"{service} {said}. {way_out}", service=service, reason=reason)
         self.is_refused = is_refused
+        self.key_owner = key_owner
 
 
 class RateLimited(ModelError):
     """The service limits the rate of requests and asks to wait."""
+
+    code = "rate_limited"
 
     is_retryable = True
 
@@ -135,6 +169,8 @@ class RateLimited(ModelError):
 
 class ModelUnavailable(ModelError):
     """No server responds, it reports an error, or the connection broke before any text arrived."""
+
+    code = "model_unavailable"
 
     is_retryable = True
 
@@ -153,14 +189,24 @@ class ModelUnavailable(ModelError):
 class BadRequest(ModelError):
     """The service rejects the request."""
 
+    code = "bad_request"
+
     def __init__(self, service: str, *, reason: str) -> None:
         super().__init__(
             f"{service} did not accept the request: {reason}", service=service, reason=reason
         )
 
 
+class LocalModelFailed(ModelError):
+    """A model file cannot be opened, or the process that runs it ended."""
+
+    code = "model_unavailable"
+
+
 class Offline(ModelError):
     """The call would leave this computer while `privacy.offline` is on."""
+
+    code = "offline"
 
     def __init__(self, service: str) -> None:
         super().__init__(
@@ -176,3 +222,13 @@ def _told(seconds: float) -> str:
         if seconds >= 2 * length:
             return f"{math.ceil(seconds / length):,} {unit}s"
     return f"{math.ceil(seconds)} s"
+
+
+MODEL_ERRORS: Final = (
+    MissingKey,
+    RateLimited,
+    ModelUnavailable,
+    LocalModelFailed,
+    BadRequest,
+    Offline,
+)

@@ -18,6 +18,7 @@ __all__ = [
     "ContextPrepared",
     "Event",
     "IndexProgressed",
+    "LoadingModel",
     "MessageEnded",
     "Mode",
     "ReadingPart",
@@ -42,10 +43,15 @@ ToolStatus = Literal["ok", "error", "denied"]
 
 @dataclass(frozen=True)
 class Step:
-    """A longer step of the turn has begun. `text` describes it for the user."""
+    """A longer step of the turn has begun. `text` describes it for the user.
+
+    Attributes:
+        seconds: for `wait`, the time until the next try, which `text` begins with.
+    """
 
     kind: Literal["index", "search", "read", "write", "wait", "compact"]
     text: str
+    seconds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,29 @@ class ReadingPart:
     def text(self) -> str:
         """The text of the progress line."""
         return f"Reading part {self.part:,} of {self.parts:,}"
+
+
+@dataclass(frozen=True)
+class LoadingModel:
+    """The file of the model is being loaded, which happens before its first answer.
+
+    Attributes:
+        model: the name of the model.
+        done: the loaded share, from 0 to 1.
+        needed_bytes: the memory that the model needs.
+    """
+
+    model: str
+    done: float
+    needed_bytes: int
+
+    @property
+    def text(self) -> str:
+        """The text of the progress line."""
+        if self.done >= 1:
+            return f"Waiting for {self.model}…"
+        share = f"{round(self.done * 100)}\N{NO-BREAK SPACE}%"
+        return f"Loading {self.model}: {share} ({self.needed_bytes / 1e9:,.1f} GB of memory)"
 
 
 @dataclass(frozen=True)
@@ -111,12 +140,14 @@ class ApprovalRequested:
     """A tool call waits for the decision of a person.
 
     Attributes:
-        id: the id to decide by.
+        id: the id of the proposal, with which a decision is sent.
         call_id: the id of the tool call.
-        diff: what the call would write, as a unified diff, or empty.
+        diff: a unified diff of what the call would write; empty if it writes nothing.
         summary: one sentence about what the call would do.
         warnings: reasons to look closely.
-        session_scope: what an approval for the session covers, or empty if there is none.
+        session_scope: what an approval for the session covers; empty if each call is asked about.
+        hunks: the parts of the diff that can be approved without the others; empty if it has only
+            one.
     """
 
     id: str
@@ -127,6 +158,7 @@ class ApprovalRequested:
     summary: str
     warnings: tuple[str, ...] = ()
     session_scope: str = ""
+    hunks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,12 +209,17 @@ class IndexProgressed:
 
 @dataclass(frozen=True)
 class Usage:
-    """The token counts reported by the provider, summed over the requests of a turn."""
+    """The token counts reported by the provider, summed over the requests of a turn.
+
+    Attributes:
+        cost: the price in dollars, which is 0 for a model on this computer; None if unknown.
+    """
 
     requests: int
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int
+    cost: float | None = None
 
     def plus(self, other: "Usage | None") -> "Usage":
         """Return the sum of two usages."""
@@ -193,6 +230,7 @@ class Usage:
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.cached_tokens + other.cached_tokens,
+            None if self.cost is None or other.cost is None else self.cost + other.cost,
         )
 
     def to_dict(self) -> dict[str, int]:
@@ -219,6 +257,10 @@ class AskResult:
         read_whole: the cost of the map-reduce over attachments, or None if there was none.
         searched: the search query if it differs from the user message, or None.
         edits: the run of edits and the net change of each note, or None if none was changed.
+        seconds: the time since the turn began, as stored with the answer; None for a dry run.
+        reason: why the answer broke off; empty if it is complete or was stopped.
+        sentences: the number of sentences for which Strata looked for a source, since the model
+            cites none; 0 if it cites.
     """
 
     session: str | None
@@ -237,10 +279,14 @@ class AskResult:
     read_whole: Mapping[str, Any] | None = None
     searched: str | None = None
     edits: Mapping[str, Any] | None = None
+    seconds: float | None = None
+    reason: str = ""
+    sentences: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON values, with every field of `strata ask --json`."""
         read = {} if self.read_whole is None else {"read_whole": dict(self.read_whole)}
+        sourced = {"sentences": self.sentences, "with_source": len(self.citations)}
         return {
             "session": self.session,
             "turn": self.turn,
@@ -250,6 +296,7 @@ class AskResult:
             "status": self.status,
             "citations": [citation.to_dict() for citation in self.citations],
             "unverified": [claim.to_dict() for claim in self.unverified],
+            **({"sourced": sourced} if self.sentences else {}),
             "tools": [dict(tool) for tool in self.tools],
             "model": self.model,
             "usage": self.usage.to_dict() if self.usage else None,
@@ -271,6 +318,7 @@ class TurnEnded:
 Event = (
     Step
     | ReadingPart
+    | LoadingModel
     | Retrieved
     | ContextPrepared
     | TextDelta

@@ -85,8 +85,6 @@ def _blocks(paths: Sequence[str]) -> list[list[str]]:
     notes: set[str] = set()
     for path in paths:
         first, slash, rest = path.partition("/")
-        if _is_hidden(path):
-            continue
         if slash:
             name, deeper, _ = rest.partition("/")
             folders.setdefault(first, set()).add(f"{name}/" if deeper else name)
@@ -116,10 +114,6 @@ def _below(names: set[str]) -> list[str]:
     shown = [f"  - {clean_name(name)}" for name in ordered[:MOST_BELOW]]
     more = len(ordered) - len(shown)
     return [*shown, f"  - … {more:,} more"] if more else shown
-
-
-def _is_hidden(path: str) -> bool:
-    return any(name.startswith(".") for name in path.split("/"))
 
 
 def clean_name(name: str) -> str:

@@ -1,7 +1,7 @@
 """The port of the ledger, which records every outgoing call before it is made.
 
-A call that cannot be recorded is not made: `record` then raises `LedgerFailed`, and the caller lets
-the exception through. Whoever makes calls uses the port like this:
+A call that cannot be recorded is not made: `record` then raises `LedgerFailed`, and the caller does
+not catch it. Code that makes calls uses the port like this:
 
 ```
 recorded = ledger.record(OutgoingCall("web", "example.org", bytes_out=len(body)))

@@ -115,9 +115,11 @@ class LiteLLMModel:
                 call.abort()
 
     def _key(self) -> str | None:
-        key = self._key_for(self._endpoint.key_owner or self._endpoint.provider) or None
-        if key is None and self._endpoint.needs_key:
-            raise MissingKey(self._endpoint.service)
+        endpoint = self._endpoint
+        owner = endpoint.key_owner or endpoint.provider
+        key = self._key_for(owner) or None
+        if key is None and endpoint.needs_key:
+            raise MissingKey(endpoint.service, key_owner=owner)
         return key
 
     def _call(
@@ -145,13 +147,31 @@ class LiteLLMModel:
             if not built.is_reported:
                 record.write_early(endpoint.host or endpoint.service, arguments)
             with report_calls_to(call):
-                record.tokens = _read(litellm.completion(**arguments, **self._client(built)), emit)
+                stream = litellm.completion(**arguments, **self._client(built))
+                record.tokens = _read(stream, emit, self._price)
         except LedgerFailed:
             raise
         except Exception as error:
-            raise classify_failure(error, call, service=endpoint.service, key=key) from error
+            owner = endpoint.key_owner
+            raise classify_failure(
+                error, call, service=endpoint.service, key=key, key_owner=owner
+            ) from error
         finally:
             record.finish(call.bytes_in)
+
+    def _price(self, counted: Any) -> float | None:
+        """Return the price of a call in dollars, by the prices that come with litellm."""
+        endpoint = self._endpoint
+        if endpoint.is_local:
+            return 0.0
+        if endpoint.api_base and "://" in endpoint.key_owner:
+            return None  # the prices of an unknown server
+        try:
+            into, out = _litellm().cost_per_token(model=endpoint.wire_name, usage_object=counted)
+        except Exception as error:  # noqa: BLE001 - it raises errors of many kinds
+            _log.info("No price for %s: %s", endpoint.wire_name, type(error).__name__)
+            return None
+        return float(into + out) or None  # no service works for nothing; its price is missing
 
     def _client(self, built: WireRequest) -> dict[str, Any]:
         if not built.takes_handler:
@@ -182,15 +202,22 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
     return {}
 
 
-def _read(stream: Any, emit: Emit[ModelEvent]) -> int | None:
+def _read(
+    stream: Any, emit: Emit[ModelEvent], find_price: Callable[[Any], float | None]
+) -> int | None:
     """Read a streamed answer, and emit its text, reasoning, tool calls and final status.
+
+    Args:
+        find_price: returns the price of the counted usage.
 
     Returns:
         The tokens that the service counted, in and out, or None if it reported none.
     """
     has_text, usage, calls = False, None, CallAssembler()
-    words, thoughts = TextJoiner(), TextJoiner()
+    words, thoughts, finish = TextJoiner(), TextJoiner(), ""
     for chunk in _pieces(stream):
+        # The wrapper keeps Gemini's finish reason apart, and forgets it with the next chunk.
+        finish = stream.received_finish_reason or stream.intermittent_finish_reason or finish
         usage = getattr(chunk, "usage", None) or usage
         delta = chunk.choices[0].delta if chunk.choices else None
         if delta is None:
@@ -208,13 +235,13 @@ def _read(stream: Any, emit: Emit[ModelEvent]) -> int | None:
     if rest := words.end():
         emit(ModelText(rest))
     # The wrapper invents a finish reason and a usage if the service sent none.
-    finish = stream.received_finish_reason or ""
+    finish = stream.received_finish_reason or finish
     is_counted = any(getattr(chunk, "usage", None) for chunk in stream.chunks)
     if not finish and not has_text:
         raise ConnectionAbortedError(BROKEN_OFF)
     if finish and calls.calls:
         emit(ModelCalls(calls.calls))
-    counted = _usage(usage) if usage and is_counted else None
+    counted = _usage(usage, find_price) if usage and is_counted else None
     emit(
         ModelEnded(
             status="complete" if finish else "interrupted",
@@ -248,14 +275,14 @@ def _find_signatures(delta: Any) -> Iterator[str]:
             yield signature
 
 
-def _usage(counted: Any) -> Usage | None:
+def _usage(counted: Any, find_price: Callable[[Any], float | None]) -> Usage | None:
     """Return the usage reported by a service, or None if a count is negative."""
     details = getattr(counted, "prompt_tokens_details", None)
     prompt, completion = counted.prompt_tokens or 0, counted.completion_tokens or 0
     cached = getattr(details, "cached_tokens", None) or 0
     if min(prompt, completion, cached) < 0:
         return None
-    return Usage(1, prompt, completion, cached)
+    return Usage(1, prompt, completion, cached, find_price(counted))
 
 
 def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | None:

@@ -4,17 +4,23 @@ The table of known models comes with litellm and is read without importing it. F
 user's own server, the server is asked for the input limit, which may remain unknown.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
+from chains.gguf.file import ModelFile, find_path, read_model_file
+from chains.gguf.header import BadModelFile
+from chains.gguf.model import make_file_endpoint
 from chains.ledger import LedgerPort
 from chains.llm.http import is_loopback, parse_host, parse_origin, parse_place
 from chains.llm.port import Endpoint, KeyFor
 from chains.llm.server import (
     LOCAL_SERVERS,
     ServedModel,
+    ask_abilities,
     ask_context_length,
     find_ollama_root,
     is_ollama,
@@ -22,7 +28,7 @@ from chains.llm.server import (
 )
 from chains.model import load_packaged_data
 
-__all__ = ["EXTRACTIVE", "ModelInfo", "describe"]
+__all__ = ["EXTRACTIVE", "ModelInfo", "Service", "describe", "list_services", "name_service"]
 
 EXTRACTIVE: Final = "extractive"
 
@@ -47,14 +53,41 @@ _LOCAL_BASES: Final[Mapping[str, str]] = {
     **LOCAL_SERVERS,
     "ollama_chat": LOCAL_SERVERS["ollama"],
 }
+# Models for other purposes, and dated or preview versions of a model that has a plain name.
+_SPECIAL: Final = re.compile(
+    r"^ft:|audio|beta|computer-use|exp|latest|preview|realtime|robotics|search|-\d{4}(?:\d{4}|-|$)"
+)
 # These authenticate in another way than with a single key, or need no key.
 _KEYLESS: Final = frozenset(
-    {"bedrock", "custom_openai", "hosted_vllm", "sagemaker", "sagemaker_chat", "vertex_ai", "vllm"}
+    {
+        *("bedrock", "custom_openai", "gguf", "hosted_vllm", "sagemaker", "sagemaker_chat"),
+        *("vertex_ai", "vllm"),
+    }
 )
 _TOOLS: Final = "supports_function_calling"
 _IMAGES: Final = "supports_vision"
 # These accept cache marks. Others may reject a request that has them.
 _TAKE_MARKS: Final = frozenset({"anthropic", "bedrock", "openrouter", "vertex_ai"})
+
+
+def name_service(provider: str) -> str:
+    """Return the display name of a provider, such as `OpenAI`."""
+    return _SERVICES.get(provider, (provider, ""))[0]
+
+
+@dataclass(frozen=True)
+class Service:
+    """A provider that needs a key.
+
+    Attributes:
+        provider: the name in litellm, which is the prefix of the models' names.
+        name: the name to show.
+        models: the names of its chat models for the setting `chat.model`, the newest version first.
+    """
+
+    provider: str
+    name: str
+    models: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -72,6 +105,8 @@ class ModelInfo:
         sees: whether the model accepts images, or None if unknown.
         reported_limit: the limit from the table, the server or the settings, or None. It differs
             from `input_limit` if the service refused a shorter request.
+        file: the file of the model, or None if it is not a file or cannot be used.
+        problem: why the file of the model cannot be used, as a sentence; empty if it can.
     """
 
     name: str
@@ -83,11 +118,15 @@ class ModelInfo:
     takes_tools: bool | None = None
     sees: bool | None = None
     reported_limit: int | None = None
+    file: ModelFile | None = None
+    problem: str = ""
 
     @property
     def is_local(self) -> bool:
         """Whether the model runs on this computer."""
-        return self.endpoint.is_local if self.endpoint else self.name == EXTRACTIVE
+        if self.endpoint is None:
+            return self.name == EXTRACTIVE or bool(self.problem)
+        return self.endpoint.is_local
 
     @property
     def key_provider(self) -> str | None:
@@ -111,7 +150,7 @@ class ModelInfo:
 
     @property
     def host(self) -> str:
-        """The host that requests are sent to, or empty for `extractive` and an unknown model."""
+        """The host that requests are sent to; empty for `extractive` and an unknown model."""
         return self.endpoint.host if self.endpoint else ""
 
 
@@ -142,6 +181,8 @@ def describe(
     """
     if name == EXTRACTIVE:
         return ModelInfo(name, None)
+    if (path := find_path(name)) is not None:
+        return _describe_file(name, path, local_context)
     if not (provider := _provider(name, api_base)):
         return ModelInfo(name, None)
     host = parse_host(api_base or _LOCAL_BASES.get(provider, ""))
@@ -154,8 +195,50 @@ def describe(
     if endpoint.api_base and asks is not None:
         served = _find_served(endpoint, asks(endpoint.key_owner), ledger)
     by_hand = local_context if endpoint.api_base and local_context != LOCAL_CONTEXT else None
-    known = {} if api_base else _known(wire_name, provider)
-    return _describe_known(ModelInfo(name, endpoint), known, served, by_hand)
+    table = _known(wire_name, provider)
+    model = _describe_known(ModelInfo(name, endpoint), {} if api_base else table, served, by_hand)
+    # A model sees the same at another address, while its limit and price may differ there.
+    return model if model.sees is not None else replace(model, sees=table.get(_IMAGES))
+
+
+def _describe_file(name: str, path: Path, local_context: int) -> ModelInfo:
+    """Return the properties of the model in a file, from the header of the file."""
+    try:
+        file = read_model_file(path)
+    except BadModelFile as error:
+        return ModelInfo(name, None, problem=f"{path} {error}.")
+    limit = min(file.context_length, local_context)
+    return ModelInfo(
+        name,
+        make_file_endpoint(file),
+        input_limit=limit,
+        takes_tools=file.takes_tools,
+        sees=False,
+        reported_limit=limit,
+        file=file,
+    )
+
+
+def list_services() -> tuple[Service, ...]:
+    """Return the known providers by name, with their chat models that can call tools."""
+    found: dict[str, set[str]] = {provider: set() for provider in _SERVICES}
+    for name, entry in _table().items():
+        provider = str(entry.get("litellm_provider"))
+        bare = name.removeprefix(f"{provider}/")
+        is_chat = entry.get("mode") == "chat" and bool(entry.get(_TOOLS))
+        if provider in found and is_chat and not _SPECIAL.search(bare):
+            found[provider].add(f"{provider}/{bare}")
+    services = (
+        Service(provider, _SERVICES[provider][0], tuple(sorted(names, key=_order, reverse=True)))
+        for provider, names in found.items()
+    )
+    return tuple(sorted(services, key=lambda service: service.name.casefold()))
+
+
+def _order(name: str) -> list[tuple[int, int, str]]:
+    """Return a sort key that compares the numbers in a name as numbers."""
+    parts = re.findall(r"\d+|\D+", name)
+    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
 
 
 def _describe_known(
@@ -197,9 +280,11 @@ def _describe_ollama(
     bare = name.removeprefix(f"{provider}/")
     base = find_ollama_root(api_base or _LOCAL_BASES["ollama"])
     endpoint = _endpoint(f"ollama_chat/{bare}", "ollama_chat", base)
-    limit = None
+    limit, takes_tools, sees = None, None, None
     if key_for is not None:
-        limit = ask_context_length(base, bare, key_for(endpoint.key_owner), ledger)
+        place = base, bare, key_for(endpoint.key_owner), ledger
+        limit = ask_context_length(*place)
+        takes_tools, sees = ask_abilities(*place)
     known = _known(f"ollama/{bare}", "ollama")
     limit = limit or known.get("max_input_tokens") or local_context
     limit = min(limit, local_context)
@@ -207,8 +292,8 @@ def _describe_ollama(
         name,
         endpoint,
         input_limit=limit,
-        takes_tools=_find_ability(known, _TOOLS, None),
-        sees=_find_ability(known, _IMAGES, None),
+        takes_tools=_find_ability(known, _TOOLS, takes_tools),
+        sees=_find_ability(known, _IMAGES, sees),
         reported_limit=limit,
     )
 

@@ -31,6 +31,7 @@ __all__ = [
 READING_PROMPT: Final = "reading"
 REWRITE_PROMPT: Final = "rewrite"
 SUMMARY_PROMPT: Final = "summary"
+TITLE_PROMPT: Final = "title"
 
 SECTIONS: Final = ("agent_configuration", "task_context", "memory", "tools", "response_format")
 _HEADING: Final = re.compile(rf"^# ({'|'.join(SECTIONS)})[^\S\n]*$", re.MULTILINE)
@@ -41,7 +42,7 @@ class SystemPrompt:
     """The sections of a prompt.
 
     Attributes:
-        problem: the reason why the user's own prompt is not used, or empty.
+        problem: the reason why the user's own prompt is not used; empty if there is no problem.
     """
 
     sections: tuple[PromptSection, ...]
@@ -96,7 +97,7 @@ class Customization:
     folder_names: str = ""
 
     def system(self, prompt: str) -> tuple[SystemPart, ...]:
-        """Return the parts of the system message for a prompt, most stable first."""
+        """Return the parts of the system message for a prompt, those that change least first."""
         noted = [InstructionsText(note.id, note.raw_content) for note in self.instructions]
         sections = add_names(self.prompts(prompt).sections, self.folder_names)
         return make_system_parts(prompt, sections, noted)

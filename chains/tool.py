@@ -5,7 +5,7 @@ only an approved proposal is applied. Each front end decides through an `Approva
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -19,33 +19,49 @@ __all__ = [
     "ApprovalRequest",
     "ApprovalRules",
     "Decision",
+    "KeptHunks",
     "NumberSources",
     "Proposal",
     "ProposalKind",
     "Tool",
     "ToolOrigin",
+    "Verdict",
 ]
 
 ProposalKind = Literal["write", "fetch", "mcp", "memory"]
 Decision = Literal["once", "session", "reject"]
 ApprovalLevel = Literal["ask", "never", "reads", "all"]
 ToolOrigin = Literal["builtin", "mcp"]
+
+
+@dataclass(frozen=True)
+class KeptHunks:
+    """The decision to approve only some hunks of a proposal, by their numbers counted from 0."""
+
+    numbers: frozenset[int]
+
+
+Verdict = Decision | KeptHunks
 # Returns segments with the numbers by which they are cited.
 NumberSources = Callable[[Sequence[Segment]], tuple[Segment, ...]]
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a call would do if it is approved, bound to its exact arguments and content.
+    """The effect that a tool call would have, bound to its exact arguments and content.
 
     Attributes:
         summary: one sentence for the person who decides.
         apply: applies the proposal and returns the result for the model. It raises
             `ProposalOutdated` if the content that the proposal was computed from has changed.
-        diff: a unified diff, or empty if nothing is written.
+        diff: a unified diff; empty if nothing is written.
         session_scope: what an approval for the session covers: a host, or the name of an MCP tool.
             Empty means that every call asks.
         warnings: reasons to ask separately, whatever was approved before.
+        hunks: the parts of the diff that can be approved without the others; empty if it has only
+            one.
+        keep: returns the proposal with only some of its hunks, by their numbers; it raises what
+            `apply` raises when it is applied. None if there are no hunks.
     """
 
     kind: ProposalKind
@@ -54,6 +70,8 @@ class Proposal:
     diff: str = ""
     session_scope: str = ""
     warnings: tuple[str, ...] = ()
+    hunks: tuple[str, ...] = ()
+    keep: "Callable[[Collection[int]], Proposal] | None" = None
 
 
 @dataclass(frozen=True)
@@ -66,8 +84,8 @@ class Tool:
         is_offloaded: whether a large result is stored outside the log.
         propose: computes what a call would do, and changes nothing. It may fail like `run`.
         origin: whether the tool is part of Strata or belongs to an MCP server.
-        cites: builds the tool of a turn, whose results have numbers to cite them by. None if
-            nothing that the tool returns can be cited.
+        cites: builds the tool for one turn, in which its results are numbered to be cited. None if
+            the results cannot be cited.
     """
 
     definition: ToolDefinition
@@ -97,10 +115,10 @@ class ApprovalRequest:
 class ApprovalPort(Protocol):
     """A port through which a person decides about proposals."""
 
-    def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Decision:
+    def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
         """Wait for the decision about a proposal, in a thread of the pool.
 
-        The answer of a cancelled token is ignored, so an implementation returns `reject` then.
+        After a cancel the decision is ignored, so an implementation may return `reject`.
         """
 
 

@@ -9,11 +9,12 @@ sources ──────────────────── quotes ─�
 - `changes`: finds the cited notes that have changed since, with their change.
 - `parser`: finds the citation numbers and quotations of an answer, and pairs them.
 - `quotes`: finds a quotation in a text, regardless of markup, dashes and escapes.
-- `sentences`: splits a Markdown passage into sentences without markup.
+- `sentences`: splits a passage, or an answer, into sentences.
+- `sources`: finds the sources of an answer whose model cites none.
 - `map_notes`: parses the notes of a map-reduce, and verifies their quotations.
 
 May import: context, vault; nothing else of chains.
 Invariant: a quotation is verified only against text that was sent to the model.
 """
 
-__all__ = ["changes", "check", "map_notes", "quotes", "sentences"]
+__all__ = ["changes", "check", "map_notes", "quotes", "sentences", "sources"]

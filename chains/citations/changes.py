@@ -1,4 +1,4 @@
-"""Find the cited notes that have changed since an answer, with the change of the cited text.
+"""Find the cited notes that have changed since an answer, with a diff of the cited text.
 
 The log keeps each passage as it was sent, with the hash of its note at that time. A note with
 another hash is compared with the passage: text that is still there word for word counts as
@@ -40,7 +40,7 @@ class ChangedSource:
 
     @property
     def sentence(self) -> str:
-        """The change in words."""
+        """A sentence for the user about the change."""
         if not self.diff:
             return f"{self.path} is gone, or may not be read any more."
         return f"{self.path} has changed since this answer."
@@ -69,7 +69,7 @@ def find_changed_sources(
 
 
 def _compare(source: Segment, text: str) -> str:
-    """Return the diff from a passage to the lines that stand in its place; empty if it is there."""
+    """Return the diff from a passage to the note's current lines; empty if it is unchanged."""
     sent, lines = source.raw_content.strip("\n").splitlines(), text.splitlines()
     if _normalize(sent) in _normalize(lines):
         return ""
@@ -85,7 +85,7 @@ def _normalize(lines: Sequence[str]) -> str:
 def _find_place(
     sent: Sequence[str], lines: Sequence[str], place: tuple[int, int] | None
 ) -> Sequence[str]:
-    """Return the lines of a note that correspond to a passage by the lines that they share."""
+    """Return the lines of a note that correspond to a passage, found by their common lines."""
     matcher = SequenceMatcher(None, sent, lines, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     if not blocks:

@@ -26,6 +26,7 @@ class Citation:
         lines: the lines of the quotation if it was found, or of the whole passage.
         quote: the quotation that the number belongs to, or None.
         verified: whether the quotation is in the passage that was sent.
+        sentence: the sentence of the answer whose source Strata found; empty if the model cited it.
     """
 
     n: int
@@ -34,6 +35,7 @@ class Citation:
     lines: tuple[int, int] | None
     quote: str | None
     verified: bool
+    sentence: str = ""
 
     @property
     def is_doubtful(self) -> bool:
@@ -55,6 +57,8 @@ class Citation:
             "page": self.page,
             "quote": self.quote,
             "verified": self.verified,
+            "found_by": "strata" if self.sentence else "model",
+            **({"sentence": self.sentence} if self.sentence else {}),
         }
 
 
@@ -78,10 +82,16 @@ class Unverified:
 
 @dataclass(frozen=True)
 class CitationReport:
-    """The citations of an answer, and its unverified claims."""
+    """The citations of an answer, and its unverified claims.
+
+    Attributes:
+        sentences: the number of sentences for which Strata looked for a source, since the model
+            cites none; 0 if the model cites.
+    """
 
     citations: tuple[Citation, ...] = ()
     unverified: tuple[Unverified, ...] = ()
+    sentences: int = 0
 
 
 def check_citations(answer: str, sources: Sequence[Segment], question: str = "") -> CitationReport:
@@ -127,6 +137,11 @@ class _Source:
         names = (segment.title, note_name(segment.source), *segment.heading)
         return (normalize_text(name) for name in names)
 
+    @property
+    def is_image(self) -> bool:
+        """Whether the source is an image, in whose text no quotation can be searched."""
+        return self.segment.kind == "image"
+
     def find(self, quote: str) -> "_Place | None":
         """Return the place of a quotation, or None. In map-reduce notes only quotes count."""
         heading, lines = self.segment.heading, self.segment.lines
@@ -148,7 +163,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Place:
-    """A place in a source: its heading and lines."""
+    """The place of a quotation in its source: headings and lines."""
 
     heading: tuple[str, ...]
     lines: tuple[int, int] | None
@@ -192,6 +207,7 @@ class _Checker:
     def _check_unnumbered(self, quote: str) -> CitationReport:
         if (
             not self._sources
+            or any(source.is_image for source in self._sources.values())
             or count_words(quote) < SHORTEST_UNNUMBERED_WORDS
             or self._find_source(quote)
         ):
@@ -208,6 +224,8 @@ class _Checker:
         if elsewhere := self._find_source(quote):
             reason += f" It is in [{elsewhere}]."
         n = sources[0].segment.number
+        if any(source.is_image for source in sources):
+            return CitationReport(tuple(source.citation(None) for source in sources))
         citations = tuple(source.citation(quote) for source in sources)
         return CitationReport(citations, (Unverified(n, quote, reason),))
 
@@ -221,7 +239,7 @@ def _no_source(n: int, quote: str | None) -> Unverified:
 
 
 def _merge_reports(parts: Sequence[CitationReport]) -> CitationReport:
-    """Merge reports without repeats, and without bare numbers that also have a quotation."""
+    """Merge reports, dropping repeats and numbers that are also cited with a quotation."""
     citations = dict.fromkeys(citation for part in parts for citation in part.citations)
     unverified = dict.fromkeys(claim for part in parts for claim in part.unverified)
     quoted = {citation.n for citation in citations if citation.quote is not None}

@@ -62,7 +62,8 @@ def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
 
     Args:
         answer: the notes, one on each line, each after its line numbers.
-        lines: the lines that the model read. They replace line numbers outside of them.
+        lines: the first and last line that the model read. A note without valid line numbers is
+            taken to be about all of them.
         find: finds quotations in the text that the model read.
     """
     if normalize_text(answer).casefold() in _NOTHING:
@@ -124,7 +125,7 @@ def name_spans(*found: Lines) -> str:
 
 
 def _split_notes(answer: str) -> Iterator[tuple[Lines | None, str]]:
-    """Yield the notes of an answer with their line range. Other lines continue a note."""
+    """Yield each note of an answer with its line range. A line without one continues a note."""
     named: Lines | None = None
     words: list[str] = []
     for line in answer.splitlines():

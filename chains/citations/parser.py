@@ -137,7 +137,7 @@ def _expand_numbers(inner: str) -> tuple[int, ...]:
 
 
 def _expand_range(first: int, last: int) -> tuple[int, ...]:
-    """Return the numbers between two, or none if they are too far apart to be a range."""
+    """Return the numbers between two numbers, or none if these are too far apart for a range."""
     return tuple(range(first + 1, last)) if last - first <= LONGEST_RANGE else ()
 
 
@@ -310,7 +310,7 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
 
 def mask_non_prose(text: str) -> str:
-    """Mask code and link targets in a text, and keep its length."""
+    """Blank out code and link targets in a text; all other characters keep their offsets."""
     text = _mask_fences(text)
     text = _hide(text, _inline_code(text))
     return _LINK_END.sub(lambda match: HIDDEN * len(match.group()), text)

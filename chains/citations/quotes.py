@@ -20,12 +20,15 @@ _MARKUP: Final = re.compile(
     r"|(?P<escape>\\[!-/:-@\[-`{-~])"
     r"|(?P<line>^[ \t]{0,20}(?:(?:>|[-*+•][ \t]|\d{1,3}[.)][ \t]|\#{1,6}[ \t])[ \t]{0,8}){1,6}"
     r"(?:\[[ xX]\][ \t])?)"
+    r"|(?P<embed>!\[\[[^\[\]\n]{0,300}\]\])"
+    r"|(?P<block>[ \t]\^[\w-]{1,40}$)"
     r"|(?P<alias>!?\[\[[^\[\]\n|]{0,300}\|)"
     r"|(?P<target>\]\([^()\s]{0,1000}\))"
+    r"|(?P<reference>\]\[[^\[\]\n\d][^\[\]\n]{0,100}\])"
     r"|(?P<note>\[\^[\w-]{1,40}\])"
     r"|(?P<letter>\[(?P<kept>\w)\](?=\w))"
     r"|(?P<tag></?(?:b|br|i|u|s|em|strong|sub|sup|mark|kbd|small|span|p|div)\b[^<>\n]{0,200}>)"
-    r"|(?P<mark>!?\[\[|\]\]|!?\[(?=[^\[\]\n]{0,300}\]\()|==|~~|[*_`~|])",
+    r"|(?P<mark>!?\[\[|\]\]|!?\[(?=[^\[\]\n]{0,300}\](?:\(|\[[^\[\]\n\d]))|==|~~|[*_`~|])",
     re.MULTILINE,
 )
 _ELLIPSIS: Final = re.compile(r"\[\s?(?:…|\.{3})\s?\]|\(\s?(?:…|\.{3})\s?\)|…|\.{3}")
@@ -196,7 +199,7 @@ def _is_cased(char: str) -> bool:
 
 
 class EscapeRemover:
-    """A filter that removes HTML escapes, copied from the prompt, from a streamed answer.
+    """Decodes the HTML escapes that a model copied from its prompt into a streamed answer.
 
     The text of notes is escaped in a prompt, and some models copy `&lt;` from it. An escape that is
     in the original text of a source or in the question is not changed.

@@ -1,16 +1,16 @@
-"""Split a Markdown passage into sentences without markup.
+"""Split Markdown into sentences: a passage without its markup, an answer by the places of them.
 
 Headings, code, rules and similar blocks are left out, since they have no meaning when quoted alone.
 Each list item and table row is a separate sentence.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from chains.citations.quotes import remove_markup
 
-__all__ = ["split_sentences"]
+__all__ = ["locate_sentences", "split_paragraph", "split_sentences"]
 
 _FENCE: Final = re.compile(r"[ \t>]{0,20}(?:`{3,}|~{3,})")
 _QUOTE: Final = re.compile(r"[ \t]{0,20}(?:>[ \t]{0,8}){1,8}")
@@ -44,6 +44,46 @@ _SHORT: Final = re.compile(
 def split_sentences(passage: str) -> list[str]:
     """Return the sentences of a passage in order."""
     return [sentence for block in _blocks(passage) for sentence in _sentences(block)]
+
+
+def split_paragraph(lines: Sequence[str]) -> list[str]:
+    """Return the sentences of a paragraph in order, with their markup."""
+    text = _join_text([line.strip() for line in lines])
+    return list(_sentences(" ".join(text.split())))
+
+
+def locate_sentences(answer: str) -> list[tuple[int, int]]:
+    """Return the places of the sentences of an answer in order; tables and code have none."""
+    return [
+        (start + first, start + last)
+        for start, end in _locate_blocks(answer)
+        for first, last in _find_spans(answer[start:end])
+    ]
+
+
+def _locate_blocks(answer: str) -> Iterator[tuple[int, int]]:
+    """Yield the place of each paragraph and list item of a text, without the mark before it."""
+    at, block, in_fence, was_quote = 0, (0, 0), False, False
+    for line in answer.splitlines(keepends=True):
+        is_fence = _FENCE.match(line) is not None
+        in_fence = in_fence != is_fence
+        bare = line.rstrip("\r\n")
+        is_prose = bool(bare.strip()) and not (_NO_PROSE.match(bare) or _is_row(bare))
+        is_prose = is_prose and not (in_fence or is_fence)
+        mark = _QUOTE.match(bare)
+        begin = mark.end() if mark else 0
+        item = _ITEM.match(bare, begin)
+        is_other = item or not is_prose or bool(mark) != was_quote
+        if block[1] and is_other:
+            yield block
+            block = (0, 0)
+        was_quote = bool(mark)
+        if is_prose:
+            begin = at + (item.end() if item else begin)
+            block = (block[0] if block[1] else begin, at + len(bare))
+        at += len(line)
+    if block[1]:
+        yield block
 
 
 def _blocks(passage: str) -> Iterator[str]:
@@ -85,20 +125,29 @@ def _join_lines(lines: list[str]) -> str:
     if len(lines) == 1 and _is_row(lines[0]):
         cells = (remove_markup(cell).strip() for cell in lines[0].strip("| \t").split("|"))
         return " | ".join(cell for cell in cells if cell)
+    return " ".join(remove_markup(_join_text(lines)).split())
+
+
+def _join_text(lines: Sequence[str]) -> str:
     text = lines[0]
     for line in lines[1:]:
         text += line if _UNSPACED_END.search(text) else f" {line}"
-    return " ".join(remove_markup(text).split())
+    return text
 
 
 def _sentences(block: str) -> Iterator[str]:
+    return (block[start:end] for start, end in _find_spans(block))
+
+
+def _find_spans(block: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the sentences of a paragraph, without the blanks around them."""
     start = 0
-    for match in _END.finditer(block):
-        if _ends_here(block, match):
-            yield block[start : match.end()].strip()
-            start = match.end()
-    if block[start:].strip():
-        yield block[start:].strip()
+    ends = [match.end() for match in _END.finditer(block) if _ends_here(block, match)]
+    for end in (*ends, len(block)):
+        if sentence := block[start:end].strip():
+            first = block.index(sentence, start)
+            yield first, first + len(sentence)
+        start = end
 
 
 def _ends_here(block: str, match: re.Match[str]) -> bool:

@@ -8,7 +8,6 @@
 - `wire_request`: builds the arguments of a call from a prepared request.
 - `server`: asks model servers for their models, and finds servers on this computer.
 - `wire_messages`: converts messages and tool calls to the providers' JSON; joins streamed pieces.
-- `extractive`: answers without a language model, with up to five quoted sentences of the notes.
 - `images`: counts the tokens of an image by the rule of the model's provider.
 
 `chains.model` combines these modules with LiteLLM.
@@ -19,7 +18,6 @@ Invariants: a key is sent only to its own server. No redirect is followed.
 """
 
 __all__ = [
-    "extractive",
     "failures",
     "http",
     "images",

@@ -1,7 +1,7 @@
 """Map the status and text of a failed call to an error, such as 429 to `RateLimited`.
 
 The status decides, not the exception's class, which differs by provider and client version. Most
-servers report an overflow as a 400, so it is recognized by its text.
+servers report an overflow as a 400, so it is recognised by its text.
 """
 
 import json
@@ -54,11 +54,14 @@ _WAYS_OUT: Final = (
     "Choose a model that takes more.",
     "Start the server with a longer context.",
 )
+_KEY_LIKE: Final = re.compile(
+    r"(?i)\b(?:sk|pk|gsk|xai|hf)[-_][a-z0-9_\-]{8,}|\bAIza[a-z0-9_\-]{20,}"
+)
 _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s*[:-]\s*")
 
 
 def classify_failure(
-    error: Exception, call: WireCall, *, service: str, key: str | None
+    error: Exception, call: WireCall, *, service: str, key: str | None, key_owner: str = ""
 ) -> ModelError | ContextOverflow | LedgerFailed:
     """Return the error to raise for a failed call.
 
@@ -67,6 +70,7 @@ def classify_failure(
         call: the record of the HTTP call.
         service: the name of the service, for the message.
         key: the key that was used, which is removed from the message.
+        key_owner: the provider or address that the key belongs to.
     """
     if call.refusal is not None:
         return call.refusal
@@ -74,12 +78,14 @@ def classify_failure(
     reason = _find_reason(error, call)
     if key:
         reason = reason.replace(key, "…")
+    reason = _KEY_LIKE.sub("…", reason)  # the reason is stored, and services repeat other keys too
     text = f"{reason} {_codes(call.error_body)}"
     if status in {400, 413, 422, 500} and _is_overflow(error, text):
         message = f"The request is too long for the model at {service}: {reason}"
         return ContextOverflow(message, ways_out=_WAYS_OUT, limit=_find_limit(reason))
     if status in {401, 403}:
-        return MissingKey(service, is_refused=bool(key) and call.sent is not None, reason=reason)
+        is_refused = bool(key) and call.sent is not None
+        return MissingKey(service, is_refused=is_refused, reason=reason, key_owner=key_owner)
     if status == 429:
         return RateLimited(service, retry_after_s=call.retry_after_s, reason=reason)
     if status is not None and 300 <= status < 500 and status != 408:

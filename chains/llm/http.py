@@ -60,7 +60,7 @@ class WireCall:
         sent: the JSON body as it was sent.
         status: the status of the response, or None before it arrives.
         error_body: the beginning of the response if its status is an error.
-        failure: the reason of a network failure, or empty.
+        failure: the reason of a network failure; empty if there was none.
     """
 
     def __init__(
@@ -80,8 +80,8 @@ class WireCall:
             offline: refuse every host except this computer.
             max_output_tokens: the maximum tokens of the answer, which limit the response size.
             on_sent: receives the body that is sent.
-            host: the host of the user's own server, or empty for a provider's service. If it is
-                set, no other host is called, and no key except `key` is sent.
+            host: the host of the user's own server; empty for a provider's service. If it is set,
+                no other host is called, and no key except `key` is sent.
             key: the key for the server.
             fill: JSON by the placeholder that it replaces in the body when it is sent.
             record: records the host and the size of the body before it is sent. A `LedgerFailed`
@@ -252,7 +252,7 @@ def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
 
 
 def parse_host(address: str) -> str:
-    """Return the host of an address in lower case, or empty if it has none."""
+    """Return the host of an address in lower case, or "" if the address has none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:
@@ -260,7 +260,7 @@ def parse_host(address: str) -> str:
 
 
 def parse_origin(address: str) -> str:
-    """Return scheme, host and port of an address, such as https://HOST:8000, or empty."""
+    """Return scheme, host and port of an address, or "" if it has no host."""
     host = parse_host(address)
     if not host:
         return ""
@@ -282,7 +282,7 @@ def build_key_headers(key: str | None) -> dict[str, str]:
 
 
 def parse_place(address: str) -> str:
-    """Return host and port of an address, without user and password, or empty if it has no host."""
+    """Return host and port of an address, without user and password, or "" without a host."""
     return urlsplit(address).netloc.rpartition("@")[2] if parse_host(address) else ""
 
 

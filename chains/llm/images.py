@@ -66,7 +66,11 @@ _TILED_GEMINI: Final = re.compile(r"gemini-[12](?!\d)")
 
 
 def find_image_rule(model: str) -> ImageRule | None:
-    """Return the rule for a model, named with or without its provider's prefix, or None."""
+    """Return the rule for a model, or None if the rule of its provider is not known.
+
+    Args:
+        model: the name of the model, with or without its provider's prefix.
+    """
     name = model.rsplit("/", 1)[-1].lower()
     for pattern, limits in _PATCHES:
         if pattern.match(name):

@@ -15,6 +15,7 @@ __all__ = [
     "ModelCalls",
     "ModelEnded",
     "ModelEvent",
+    "ModelLoading",
     "ModelPort",
     "ModelReasoning",
     "ModelSent",
@@ -69,7 +70,8 @@ class ModelReasoning:
     """The next piece of the model's reasoning.
 
     Attributes:
-        signature: the signature of the reasoning since the last one, which ends it; or empty.
+        signature: the signature of the reasoning since the previous signature; empty if this piece
+            does not end it.
     """
 
     text: str
@@ -105,14 +107,29 @@ class ModelWaiting:
 
 
 @dataclass(frozen=True)
+class ModelLoading:
+    """A model file is being loaded, which happens before its first answer.
+
+    Attributes:
+        name: the name of the model.
+        done: the loaded share, from 0 to 1.
+        needed_bytes: the memory that the model needs.
+    """
+
+    name: str
+    done: float
+    needed_bytes: int
+
+
+@dataclass(frozen=True)
 class ModelEnded:
     """The answer has ended.
 
     Attributes:
         status: `interrupted` if the answer broke off.
-        finish: the finish reason of the service, such as `stop` or `length`, or empty.
+        finish: the finish reason of the service, such as `stop` or `length`; empty if it sent none.
         usage: the token counts of the service, or None if it reported none.
-        reason: the reason of an interruption, or empty.
+        reason: the reason of an interruption; empty if there was none.
     """
 
     status: Literal["complete", "interrupted"]
@@ -121,7 +138,9 @@ class ModelEnded:
     reason: str = ""
 
 
-ModelEvent = ModelSent | ModelText | ModelReasoning | ModelCalls | ModelWaiting | ModelEnded
+ModelEvent = (
+    ModelLoading | ModelSent | ModelText | ModelReasoning | ModelCalls | ModelWaiting | ModelEnded
+)
 
 
 class ModelPort(Protocol):
@@ -146,7 +165,7 @@ class LimitsPort(Protocol):
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.
             reported: the limit that the table, the server or the settings report now. A limit that
-                was learned beside another one is outdated.
+                was learned while another one was reported is outdated.
         """
 
     def learn(self, owner: str, limit: int, reported: int | None) -> None:

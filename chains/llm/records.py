@@ -1,7 +1,7 @@
 """Record the calls to a model in the ledger: what is sent, for which turn, with which notes.
 
 `chains.llm.http` records a call when its body is complete, just before it is sent. Some providers
-have clients of their own, which do not pass there: `write_early` records those calls before their
+have their own clients, which bypass that module: `write_early` records their calls before the
 client is called.
 """
 

@@ -20,6 +20,7 @@ __all__ = [
     "LOCAL_SERVERS",
     "LocalServer",
     "ServedModel",
+    "ask_abilities",
     "ask_context_length",
     "find_local_servers",
     "find_ollama_root",
@@ -99,6 +100,13 @@ def ask_context_length(
     return _servers.context_length(root, model, key, ledger or NoLedger())
 
 
+def ask_abilities(
+    root: str, model: str, key: str | None, ledger: LedgerPort | None = None
+) -> tuple[bool | None, bool | None]:
+    """Return whether an Ollama model takes tools and images, each None if it is not reported."""
+    return _read_abilities(_servers.show(root, model, key, ledger or NoLedger()))
+
+
 def is_ollama(api_base: str, ledger: LedgerPort | None = None) -> bool:
     """Return whether the server at an address is Ollama. The check sends no key."""
     return _servers.is_ollama(find_ollama_root(api_base), ledger or NoLedger())
@@ -114,7 +122,7 @@ def find_local_servers(
 ) -> tuple[LocalServer, ...]:
     """Return the model servers that answer on this computer, with their models.
 
-    The servers are asked side by side, with GET requests without a key. A port on which no program
+    The servers are asked in parallel, with GET requests without a key. A port on which no program
     listens receives nothing.
 
     Args:
@@ -173,11 +181,15 @@ class _Servers:
         self, root: str, model: str, key: str | None, ledger: LedgerPort
     ) -> int | None:
         """Return the context length of an Ollama model, or None if it is not reported."""
-        answer = self._ask("POST", f"{root}/api/show", key, ledger, {"model": model})
-        info = answer.get("model_info") if isinstance(answer, dict) else None
+        info = self.show(root, model, key, ledger).get("model_info")
         found = info.items() if isinstance(info, dict) else ()
         lengths = (value for name, value in found if name.endswith(".context_length"))
         return next((n for n in lengths if isinstance(n, int) and n > 0), None)
+
+    def show(self, root: str, model: str, key: str | None, ledger: LedgerPort) -> Mapping[str, Any]:
+        """Return the description of an Ollama model; empty if there is none."""
+        answer = self._ask("POST", f"{root}/api/show", key, ledger, {"model": model})
+        return answer if isinstance(answer, dict) else {}
 
     def _kept_answer(self, question: tuple[str, ...]) -> Any:
         with self._lock:
@@ -215,7 +227,7 @@ def _ask_server(
 def _read_answer(
     method: str, address: str, key: str | None, content: bytes, read: bytearray
 ) -> Any:
-    """Send a request, and return the JSON of the response, or why there is none.
+    """Send a request, and return the JSON of the response, or `SILENT` or `REFUSED`.
 
     Args:
         method: the HTTP method.
@@ -230,9 +242,10 @@ def _read_answer(
     if content:
         options["content"] = content
         options["headers"]["Content-Type"] = "application/json"
+    client = open_client()  # which reads certificates, and takes seconds while notes are indexed
     deadline = monotonic() + SERVER_TIMEOUT_S
     try:
-        with open_client().stream(method, address, **options) as response:
+        with client.stream(method, address, **options) as response:
             for chunk in response.iter_raw():
                 read += chunk
                 if len(read) > MAX_SERVER_ANSWER_BYTES or monotonic() > deadline:
@@ -269,4 +282,8 @@ def _read_abilities(entry: Mapping[str, Any]) -> tuple[bool | None, bool | None]
     named = {str(one) for one in listed} if isinstance(listed, list) else None
     tools = None if named is None else bool(named & {"tools", "tool_use"})
     sees = None if named is None else bool(named & {"vision", "multimodal"})
+    design = entry.get("architecture")
+    inputs = design.get("input_modalities") if isinstance(design, dict) else None
+    if sees is None and isinstance(inputs, list):
+        sees = "image" in inputs
     return tools, (True if entry.get("type") == "vlm" else sees)

@@ -317,7 +317,7 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
 
 
 def _sign(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return signed reasoning as a thinking block; without a text it is encrypted."""
+    """Convert signed reasoning to a thinking block. Reasoning without a text is encrypted."""
     if not part["text"]:
         return {"type": "redacted_thinking", "data": part["signature"]}
     return {"type": "thinking", "thinking": part["text"], "signature": part["signature"]}

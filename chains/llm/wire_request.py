@@ -45,6 +45,8 @@ _HANDLER_PROVIDERS: Final = frozenset(
 # Some of these models take no system message, so litellm changes its role.
 _O_SERIES: Final = re.compile(r"/o\d")
 _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
+# For these litellm makes tool results a message of the user, and does not merge it with the next.
+_GEMINI: Final = frozenset({"gemini", "vertex_ai", "vertex_ai_beta"})
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class WireRequest:
 def build_wire_request(
     request: PreparedRequest, endpoint: Endpoint, key: str | None
 ) -> WireRequest:
-    """Return the arguments of a call."""
+    """Return the arguments with which litellm sends a prepared request."""
     import httpx
 
     options = request.base.options
@@ -75,7 +77,7 @@ def build_wire_request(
     messages, fill = (
         _past_the_client(request)
         if is_past
-        else ({"messages": build_wire_conversation(request)}, {})
+        else ({"messages": _build_messages(request, endpoint)}, {})
     )
     arguments: dict[str, Any] = {
         "model": endpoint.wire_name,
@@ -101,6 +103,18 @@ def build_wire_request(
     takes_handler = endpoint.provider in _HANDLER_PROVIDERS
     is_reported = takes_handler or endpoint.provider == "openai"
     return WireRequest(arguments, fill, takes_handler, is_reported)
+
+
+def _build_messages(request: PreparedRequest, endpoint: Endpoint) -> list[dict[str, Any]]:
+    """Return the messages, with roles that still alternate after litellm has converted them."""
+    messages = build_wire_conversation(request)
+    if endpoint.provider not in _GEMINI or len(messages) < 2:
+        return messages
+    *before, result, note = messages
+    is_behind = (result["role"], note["role"]) == ("tool", "user")
+    if not is_behind or not isinstance(note["content"], str):
+        return messages
+    return [*before, {**result, "content": f"{result['content']}\n\n{note['content']}"}]
 
 
 def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:

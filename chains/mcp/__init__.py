@@ -12,9 +12,9 @@ settings → server: McpServer → client: connect, list, call → calls: text o
 - `tool_server`: serves tools of Strata over standard input and output.
 
 May import: `chains.event_loop`, `chains.ledger`, `chains.llm.http`, vault.workers. Must not: app,
-ui, tools. The SDK and jsonschema are imported on first use.
-Invariants: a server is an opponent. What it says is bounded, shown without invisible characters and
-never decides by itself. A server that fails is one sentence, not a failed turn. Nothing is printed.
+ui, tools. The SDK and jsonschema are imported on first use. Invariants: a server is not trusted.
+Its texts are bounded, shown without invisible characters, and never decide anything alone. A server
+that fails is reported in one sentence, and the turn goes on. Nothing is printed.
 """
 
 __all__ = ["calls", "client", "server", "tool_server"]

@@ -1,8 +1,9 @@
-"""The arguments of a call of an MCP tool, checked, and its result, as text of a bounded size.
+"""Check the arguments of an MCP tool call, and convert its result to text of bounded size.
 
 The schema of the arguments comes from the server and may be hostile. So nothing is fetched for a
 reference, regular expressions are not run (a bad one takes hours), and the references that are
-followed are counted. Of a result, other content than text is described.
+followed are counted. Content of a result that is not text, such as an image, is replaced by a
+description.
 """
 
 import json
@@ -52,7 +53,7 @@ def check_mcp_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any])
 
 
 def _count_references(left: list[int]) -> Any:
-    """Return the check of `$ref`, which raises an exception after too many references."""
+    """Build the check for `$ref`, which raises an exception after too many references."""
     from jsonschema import Draft202012Validator
 
     follow = Draft202012Validator.VALIDATORS["$ref"]

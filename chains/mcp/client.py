@@ -52,7 +52,7 @@ class McpClient:
         call_s: float = CALL_S,
         loop: EventLoop | None = None,
     ) -> None:
-        """Set the rules. No server is started yet.
+        """Store the settings; no server is started yet.
 
         Args:
             is_offline: returns whether only servers on this computer may be called.
@@ -105,7 +105,7 @@ class McpClient:
         )
 
     def stop(self, server: McpServer) -> None:
-        """Stop a server, for example since its approval was taken back."""
+        """Stop a server, for example after its approval was withdrawn."""
         connection = self._connections.pop(server.fingerprint, None)
         if connection is not None:
             self._wait_for_end([connection])
@@ -345,7 +345,7 @@ def _build_tool(server: McpServer, tool: "Tool") -> McpTool:
 
 
 def _choose_usable(tools: Iterable[McpTool]) -> list[McpTool]:
-    """Return the tools that have arguments by name, as long as all together are not too large."""
+    """Return the tools whose arguments are a JSON object, up to a limit on their total size."""
     chosen: list[McpTool] = []
     chars = 0
     for tool in tools:

@@ -1,4 +1,4 @@
-"""The values of MCP: a server as the settings name it, and a tool as a server describes it.
+"""The values of MCP: a server from the settings, and a tool as its server describes it.
 
 A description, a title and an annotation are the server's own words. They are shown, shortened and
 without invisible characters, and nothing is decided by them alone.
@@ -33,10 +33,10 @@ class McpServer:
     """An MCP server of the settings: a program to start, or an address.
 
     Attributes:
-        command: the program, or empty for a server at an address.
-        env: variables that the program gets beside the usual ones. `${NAME}` in a value stands for
-            a variable of the user's environment, so that a key need not be in the settings.
-        url: the address, or empty for a program.
+        command: the program; empty for a server at an address.
+        env: variables that the program gets beside the usual ones. `${NAME}` in a value is replaced
+            by a variable of the user's environment, so that a key need not be in the settings.
+        url: the address; empty for a program.
         headers: headers of each request, with the same placeholders.
     """
 
@@ -52,7 +52,7 @@ class McpServer:
         """Read a server from the setting `mcp.servers`.
 
         Raises:
-            ValueError: the name or the value is not that of a server. The message says why.
+            ValueError: the name or the value is not valid. The message says why.
         """
         if not _NAME.fullmatch(name):
             raise ValueError(f"the name {name!r} may have letters, digits and hyphens")
@@ -75,7 +75,7 @@ class McpServer:
 
     @property
     def host(self) -> str:
-        """The host of a server at an address, or empty."""
+        """The host of a server at an address; empty for a program."""
         try:
             parts = urlsplit(self.url)
         except ValueError:
@@ -142,7 +142,7 @@ class McpTool:
 
     @property
     def fingerprint(self) -> str:
-        """The hash of all that the server says about the tool."""
+        """The hash of the tool's name, description, schema and hints, as the server sends them."""
         annotations = [self.is_read_only, self.is_destructive]
         return _hash([self.name, self.description, dict(self.schema), annotations])
 

@@ -4,8 +4,8 @@ Unlike the transport of the SDK, `ServerProcess` limits the length of a message,
 of standard error for the report of a crash instead of printing it, and reports the end of the
 process. The child gets no keys: only the usual variables and those of its entry in the settings.
 
-The user chose the address of a server, so one of the own network is allowed. The headers of the
-settings are sent to that address only: the SDK follows redirects within it and no others.
+The user chose the address of a server, so an address in the local network is allowed. The headers
+of the settings are sent to that address only: the SDK follows redirects within it and no others.
 """
 
 import os
@@ -38,7 +38,7 @@ class ServerProcess:
     """The child process of an MCP server.
 
     Attributes:
-        end: how the process ended, or empty while it runs.
+        end: how the process ended; empty while it runs.
     """
 
     def __init__(self, server: McpServer, on_end: Callable[[], None]) -> None:
@@ -50,7 +50,7 @@ class ServerProcess:
 
     @asynccontextmanager
     async def open_streams(self) -> AsyncIterator[Any]:
-        """Start the process, and yield its stream of received messages and that of sent ones.
+        """Start the process, and yield a stream of received messages and a stream for sending.
 
         Raises:
             McpFailed: the program cannot be started.
@@ -148,7 +148,7 @@ class ServerProcess:
 
 
 async def _deliver(line: bytes, received: Any) -> None:
-    """Pass a line of output on. A line that is no message, such as a log line, is left out."""
+    """Pass a line of output on if it is a message. Other lines, such as log lines, are skipped."""
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
 
@@ -189,7 +189,7 @@ async def _stop(process: "Process") -> None:
 
 @asynccontextmanager
 async def open_http(server: McpServer) -> AsyncIterator[Any]:
-    """Connect, and yield the stream of received messages and that of sent ones."""
+    """Connect, and yield a stream of received messages and a stream for sending."""
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 

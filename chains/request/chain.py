@@ -12,6 +12,7 @@ from typing import Protocol
 
 from chains.cancel import Pause, wait_or_cancel
 from chains.folders import FOLDER, find_recorded_names, list_names
+from chains.gguf.process import LocalModels
 from chains.ledger import LedgerPort, NoLedger
 from chains.llm.port import KeyFor, LimitsPort
 from chains.prompts import (
@@ -39,7 +40,13 @@ class SearchPort(Protocol):
     """A port that finds passages in the open vault."""
 
     def search(
-        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+        self,
+        query: str,
+        k: int,
+        *,
+        in_play: Collection[str] = (),
+        reranks: bool = True,
+        is_quoted: bool = False,
     ) -> SearchResult:
         """Return the best `k` passages, best first.
 
@@ -48,6 +55,8 @@ class SearchPort(Protocol):
             k: the maximum number of passages.
             in_play: paths of the notes that the session already uses.
             reranks: whether to reorder the passages with the reranking model, if one is set.
+            is_quoted: whether the passages are quoted, not sent to a model: the spelling of the
+                query is corrected, and the passages around the best ones are added at the end.
         """
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
@@ -78,7 +87,7 @@ class NotesPort(SearchPort, Protocol):
         """Return the state of every note."""
 
     def tags(self) -> Mapping[str, Sequence[str]]:
-        """Return the paths of the notes with each tag, by tag without `#`, as indexed."""
+        """Return the paths of the indexed notes by tag; tags are without `#`."""
 
     def build_link_resolver(self) -> LinkResolver:
         """Build a link resolver for the indexed notes."""
@@ -106,13 +115,13 @@ class AgentLimits:
 
 @dataclass(frozen=True)
 class AgentSetup:
-    """The vault that an agent reads, its limits, and its tools that ask first.
+    """The vault that an agent reads, its limits, its additional tools and their approvals.
 
     Attributes:
         approvals: asks a person about proposals. Without it, a proposal that the rules do not
             approve is rejected.
-        extra_tools: the tools beside those that every agent has.
-        rules: approve without a person, by the level and by earlier approvals of the session.
+        extra_tools: the tools in addition to those that every agent has.
+        rules: decide without a person where the approval level or an earlier approval allows it.
     """
 
     notes: NotesPort
@@ -143,6 +152,7 @@ class Chain:
         ledger: records each call to a model or a server before it is made.
         limits: remembers the context lengths that services named, or None.
         deferred: the tools of the agent that requests leave out.
+        local: runs the models in files.
     """
 
     prompt: str
@@ -159,6 +169,7 @@ class Chain:
     ledger: LedgerPort = field(default_factory=NoLedger)
     limits: LimitsPort | None = None
     deferred: DeferredTools = NOTHING_DEFERRED
+    local: LocalModels = field(default_factory=LocalModels)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -168,7 +179,7 @@ class Chain:
     def with_folder_names(self, session: SessionPort, threshold: int) -> "Chain":
         """Return the chain with the names in the vault folder in its prompt, if it has an agent.
 
-        The names of a project are on L1 already.
+        A project's names are on L1 already, so its chain is returned unchanged.
 
         Later turns use the names stored by the first one, so that the prompt does not change.
         """

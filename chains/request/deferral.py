@@ -1,8 +1,8 @@
 """Decide which tools a request offers, and which the model finds with `tool_search` instead.
 
 Many tools would fill the budget of each request. The decision is recorded with the first turn, and
-taken anew only when the model, the threshold or the tools change, so that the prefix of a session
-stays the same. Tools that the model has found are promoted: they follow behind the others.
+made again only when the model, the threshold or the tools change, so that the prefix of a session
+stays the same. Tools that the model has found are promoted: they are offered after all others.
 
 Source: "Context Management Enhancements", 3.
 """
@@ -46,7 +46,7 @@ class DeferredTools:
         return ToolDeferral(names, self.promoted, self.at_start)
 
     def promote(self, names: Iterable[str]) -> "DeferredTools":
-        """Return what is left out after tools were promoted in the turn."""
+        """Return the tools that are still left out after some were promoted in the turn."""
         found = frozenset(names)
         rest = tuple(tool for tool in self.definitions if tool.name not in found)
         return DeferredTools(rest, self.promoted | found, self.at_start)
@@ -99,7 +99,7 @@ def offer_tools(
 
 
 def build_promotion(session: SessionPort, names: Sequence[str]) -> OtherEntry:
-    """Build the log entry of promoted tools."""
+    """Build the log entry that records promoted tools."""
     data = {"customType": PROMOTED, "names": list(names)}
     leaf = session.path()[-1].id
     return OtherEntry(session.new_id(), leaf, session.now(), "custom", data)
@@ -135,7 +135,7 @@ def _fill(
     most_tokens: int,
     counter: TokenCounter,
 ) -> list[str]:
-    """Return the names of the first tools, and of those that fit behind them."""
+    """Return the names of all tools of `head`, and of those of `rest` that fit after them."""
     names = [tool.name for tool in head]
     taken = sum(count_tool(tool, counter) for tool in head)
     for tool in rest:

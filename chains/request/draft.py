@@ -7,6 +7,7 @@ add are collected in memory, and stored in one write before the first request is
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from chains.models import EXTRACTIVE
 from chains.request.epochs import THRESHOLD, build_epoch_entries, find_last_sent
 from chains.request.request import SEARCHED, TurnContext, TurnRequest
 from chains.request.session import SessionPort
@@ -196,7 +197,7 @@ def build_inputs(
 
     Args:
         path: the log entries that the request contains.
-        turn: the id of the current turn, or empty for none.
+        turn: the id of the current turn; empty if no turn is in progress.
         warnings: the warnings so far, or None if no report is needed.
     """
     chain, request, session = context.chain, context.request, context.session
@@ -211,15 +212,25 @@ def build_inputs(
         system=context.customization.system(chain.prompt),
         instructions=context.customization.instructions,
         unsent=request.unsent,
+        sees=bool(context.model.sees),
         path=path,
         turn=turn,
         tools=chain.tools,
         previous=find_last_sent(session, path, turn) or session.previous_body(),
+        is_cached=_has_answered(path, request.model),
         factor=context.factor,
         warnings=() if warnings is None else (*warnings, *_list_degraded(context)),
         history_policy=request.history_policy,
         deferral=chain.deferred.to_inputs(),
     )
+
+
+def _has_answered(path: Sequence[Entry], model: str) -> bool:
+    """Return whether a model's service gave the last answer, and so may reuse what it was sent."""
+    answers = (e for e in reversed(path) if isinstance(e, MessageEntry) and e.status)
+    last = next(answers, None)
+    is_same = last is None or (last.model == model and last.status != "error")
+    return is_same and model != EXTRACTIVE
 
 
 def _list_degraded(context: TurnContext) -> list[str]:

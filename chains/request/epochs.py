@@ -30,7 +30,7 @@ ATTEMPT: Final = "compaction_attempt"
 
 
 class LoggedBreaker(CircuitBreaker):
-    """A circuit breaker for the compactions of a session that keeps failures in the log."""
+    """A circuit breaker for a session's compactions that stores failed attempts in the log."""
 
     def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
         """Load the failed attempts since the history was last compacted or dropped.
@@ -109,7 +109,7 @@ def build_epoch_entries(
     Either change begins a new epoch, in which trimmed or dropped text may be sent again.
 
     Args:
-        question: the id of the user message of this turn, or empty for a regenerated answer.
+        question: the id of this turn's user message; empty for a regenerated answer.
     """
     path = session.path()
     entries: list[Entry] = []

@@ -51,7 +51,7 @@ class ProjectFile(NamedTuple):
 
     Attributes:
         path: the path by which models and tools name the note.
-        relative: the path from the project's folder on.
+        relative: the path relative to the project's folder.
     """
 
     path: str
@@ -129,7 +129,7 @@ def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:
 
 
 def join_texts(question: str, noted: Iterable[Segment]) -> str:
-    """Return a user message with the texts of the project's notes on L1, which have no number."""
+    """Join a user message with the project's notes on L1, which have no citation number."""
     notes = (one.raw_content for one in noted if one.id.startswith(NOTE_ID))
     return "\n\n".join((question, *notes))
 

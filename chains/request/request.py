@@ -7,13 +7,15 @@ session, model, token counter and cancel token.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Final
 
-from chains.cancel import CancelToken
-from chains.errors import BadRequest
+from chains.cancel import CancelToken, Pause
+from chains.errors import BadRequest, LocalModelFailed
 from chains.events import Mode
-from chains.llm.extractive import ExtractiveModel
-from chains.llm.port import ModelPort
+from chains.extractive.model import ExtractiveModel
+from chains.gguf.model import FileModel
+from chains.llm.port import Endpoint, KeyFor, ModelPort
 from chains.llm.records import CallOrigin, CallRecorder
 from chains.model import LiteLLMModel
 from chains.models import EXTRACTIVE, ModelInfo, describe
@@ -25,6 +27,7 @@ from chains.request.project import build_project_context, decide_text, find_proj
 from chains.request.session import SessionPort
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry, find_factor
 from chains.tokenizer import load_counter
+from context.assemble.attachments import CurrentSource, Resolve
 from context.assemble.inputs import HistoryPolicy, SummaryTask
 from context.budget import BudgetPolicy, RequestBudget, compute_budget
 from context.layers import Segment
@@ -32,9 +35,10 @@ from context.log.entries import Entry, MessageEntry
 from context.pipeline import Ports
 from context.tokens import TokenCounter
 
-__all__ = ["SEARCHED", "Summarise", "TurnContext", "TurnRequest"]
+__all__ = ["SEARCHED", "SUPPORT", "Summarise", "TurnContext", "TurnRequest"]
 
 SEARCHED: Final = "searched"
+SUPPORT: Final = "support"
 # No model that can answer from notes has a shorter context.
 LEAST_LIMIT: Final = 1_024
 
@@ -48,7 +52,7 @@ class TurnRequest:
 
     Attributes:
         model: `extractive`, or a model's name, with or without its provider's prefix.
-        api_base: the address of an OpenAI-compatible server, or empty for the provider's own.
+        api_base: the address of an OpenAI-compatible server; empty for the provider's own.
         threshold: the setting `autoCompactThreshold`, in tokens.
         offline: refuse every call to another computer.
         dry_run: retrieve and prepare, but do not send or store.
@@ -65,10 +69,12 @@ class TurnRequest:
         block_at: the setting `context.blockAt`.
         keep_last: the setting `context.keepLastAssistantMessages`.
         clean_after: the setting `history.cleanToolOutputAfterTurns`.
-        summary_model: the model for summaries, or empty for the model that answers.
+        summary_model: the model for summaries; empty for the model that answers.
         rewrites: the setting `retrieval.rewrite`: whether the model rewrites follow-up questions.
         local_context: the setting `chat.localContext`, in tokens.
-        searched: the search query if it differs from the user message, or empty.
+        searched: the search query; empty if it is the user message itself.
+        support: how well the passages support a quoted answer; None if this was not measured.
+        started_s: when the turn began, in seconds of the monotonic clock.
     """
 
     question: str
@@ -99,10 +105,12 @@ class TurnRequest:
     rewrites: bool = False
     local_context: int = 16_384
     searched: str = ""
+    support: float | None = None
+    started_s: float = field(default_factory=monotonic, compare=False)
 
     @property
     def summarised_by(self) -> str:
-        """The model for summaries, or empty if no language model is available."""
+        """The model for summaries; empty if no language model is available."""
         name = self.summary_model or self.model
         return "" if name == EXTRACTIVE else name
 
@@ -175,6 +183,18 @@ class TurnContext:
         return self.chain.customization
 
     @property
+    def resolve(self) -> Resolve | None:
+        """The function that returns the current state of a source, or None.
+
+        If the model does not see images, images of earlier turns are not sent.
+        """
+        known = self.chain.resolve
+        if known is None or self.model.sees:
+            return known
+        unseen = CurrentSource("unseen")
+        return lambda segment: unseen if segment.kind == "image" else known(segment)
+
+    @property
     def factor(self) -> float | None:
         """The factor that divides the budget, from the usage counted so far, or None."""
         return find_factor(self.session, self.request.model)
@@ -185,9 +205,14 @@ class TurnContext:
         limits = request.threshold, self.model.input_limit, request.max_output_tokens
         return compute_budget(self.counter, *limits, factor)
 
-    def with_query(self, searched: str) -> "TurnContext":
-        """Return a copy with the given search query. An empty query means the user message."""
-        return replace(self, request=replace(self.request, searched=searched))
+    def with_query(self, searched: str, support: float | None = None) -> "TurnContext":
+        """Return a copy with the given search query. An empty query means the user message.
+
+        Args:
+            searched: the search query.
+            support: how well the passages support an answer, or None if this was not measured.
+        """
+        return replace(self, request=replace(self.request, searched=searched, support=support))
 
     def with_attachments(
         self, attached: tuple[Segment, ...], unsent: tuple[Segment, ...]
@@ -196,7 +221,7 @@ class TurnContext:
         return replace(self, request=replace(self.request, attached=attached, unsent=unsent))
 
     def with_offered_tools(self) -> "TurnContext":
-        """Return a copy that offers the tools for which there is room, if it has an agent."""
+        """Return a copy that offers an agent only the tools that fit their share of the budget."""
         chain, agent = self.chain, self.chain.agent
         if agent is None:
             return self
@@ -209,7 +234,7 @@ class TurnContext:
         return replace(self, chain=chain)
 
     def with_promoted_tools(self, names: Sequence[str]) -> "TurnContext":
-        """Return a copy that offers tools that were left out behind the others."""
+        """Return a copy that also offers the named tools, which were left out, after all others."""
         chain = self.chain
         found = {tool.name: tool for tool in chain.deferred.definitions}
         late = tuple(found[name] for name in names if name in found)
@@ -242,8 +267,12 @@ class TurnContext:
         """
         request = self.request
         if request.model == EXTRACTIVE:
-            question = request.searched or request.question
-            return ExtractiveModel(question, has_searched=self.chain.search is not None)
+            return ExtractiveModel(
+                request.question,
+                has_searched=self.chain.search is not None,
+                searched=request.searched,
+                support=request.support,
+            )
         return open_model(self, self.model, read)
 
     def ports(self, new_entries: list[Entry], turn: str) -> Ports:
@@ -260,7 +289,7 @@ class TurnContext:
             session.new_id,
             session.now,
             hooks=self.customization.hooks,
-            resolve=self.chain.resolve,
+            resolve=self.resolve,
             cancel=self.cancel,
             summarise=self._log_summaries(new_entries, turn),
             breaker=LoggedBreaker(session, new_entries),
@@ -303,7 +332,10 @@ def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] =
 
     Raises:
         BadRequest: no service has a model with that name.
+        LocalModelFailed: the file of the model cannot be used.
     """
+    if model.problem:
+        raise LocalModelFailed(model.problem, service=model.name)
     if model.endpoint is None:
         raise BadRequest(
             model.name,
@@ -313,10 +345,12 @@ def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] =
     chain, request = context.chain, context.request
     origin = CallOrigin(context.session.id or None, request.turn, read)
     recorder = CallRecorder(chain.ledger, origin)
-    return LiteLLMModel(
-        model.endpoint,
-        chain.key_for,
-        offline=request.offline,
-        pause=chain.pause,
-        recorder=recorder,
-    )
+
+    def make_port(endpoint: Endpoint, key_for: KeyFor, pause: Pause) -> ModelPort:
+        offline = request.offline
+        return LiteLLMModel(endpoint, key_for, offline=offline, pause=pause, recorder=recorder)
+
+    if model.file is None:
+        return make_port(model.endpoint, chain.key_for, chain.pause)
+    context_tokens = model.input_limit or model.file.context_length
+    return FileModel(chain.local, model.file, context_tokens, make_port, chain.pause)

@@ -14,7 +14,7 @@ class SessionPort(Protocol):
 
     @property
     def id(self) -> str:
-        """The id of the session, or empty if it has not begun."""
+        """The id of the session; empty if the session has not begun."""
 
     def path(self) -> tuple[Entry, ...]:
         """Return the active path, from the root to the active leaf."""
@@ -26,7 +26,7 @@ class SessionPort(Protocol):
         """Return the custom entries of one type in the session, oldest first."""
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each part of the storage outside the log that fails."""
+        """Return one sentence for each store outside of the log that does not work."""
 
     def new_id(self) -> str:
         """Return an entry id that is not in use."""
@@ -91,7 +91,7 @@ class SessionView:
         return () if self._like is None else self._like.custom(custom_type)
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each part of the storage outside the log that fails."""
+        """Return one sentence for each store outside of the log that does not work."""
         return () if self._like is None else self._like.list_degraded()
 
     def new_id(self) -> str:

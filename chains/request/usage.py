@@ -16,6 +16,7 @@ __all__ = ["CallUsage", "LogUsage", "build_usage_entry", "find_factor", "log_usa
 SUMMARY: Final = "summary"
 REWRITE: Final = "rewrite"
 READING: Final = "read"
+TITLE: Final = "title"
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,9 @@ def build_usage_entry(
     """Build the log entry for the usage of a call, with the token factor derived from it.
 
     Args:
-        turn: the turn that the call belongs to, or empty.
+        turn: the id of the turn that the call belongs to; empty if it belongs to none.
         parent: the parent entry. The default is the last entry of the path.
-        purpose: the purpose of the call, or empty for a request of a turn.
+        purpose: the purpose of the call; empty for a request of a turn.
     """
     path, report, usage = session.path(), call.report, call.usage
     leaf = path[-1].id if path else None
@@ -64,6 +65,7 @@ def build_usage_entry(
         cached_tokens=usage.cached_tokens,
         factor=raise_factor(report.request_budget.factor, report.used, usage.prompt_tokens),
         purpose=purpose,
+        cost=usage.cost,
     )
 
 

@@ -8,7 +8,7 @@ attachments → excerpts, or map_reduce → notes ──────────
 
 - `retrieve`: the step of a turn that chooses the query and searches the vault.
 - `follow_up`: adds words of the last turn to a follow-up question, or lets a model rewrite it.
-- `listing`: recognizes a question for all notes that match, and builds a page of the list.
+- `listing`: recognises a question for all notes that match, and builds a page of the list.
 - `passages`: builds numbered passages from hits, and merges adjacent ones.
 - `attachments`: the step of a turn that fits attachments into their budget.
 - `excerpts`: chooses excerpts of large attachments.

@@ -12,7 +12,7 @@ from typing import Final
 from chains.concurrency import call
 from chains.errors import CannotRead
 from chains.events import Event, Warned
-from chains.models import EXTRACTIVE
+from chains.models import EXTRACTIVE, ModelInfo
 from chains.prompts import READING_PROMPT
 from chains.request.chain import AttachmentSearch
 from chains.request.request import TurnContext
@@ -34,11 +34,18 @@ from chains.retrieval.map_reduce_plan import (
 from context.assemble.request import make_preamble
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
 from context.envelope import System
-from context.layers import Segment
+from context.layers import Layer, Segment
 from context.messages import Message
 from context.tokens import count_message, count_segment
 
-__all__ = ["FittedAttachments", "estimate_attachments", "fit_attachments", "measure_reading_cost"]
+__all__ = [
+    "FittedAttachments",
+    "estimate_attachments",
+    "explain_blindness",
+    "find_unseen_images",
+    "fit_attachments",
+    "measure_reading_cost",
+]
 
 _NOT_READ: Final = "Nothing was read for this: the request is shown as it is without that."
 NOTES_SHARE: Final = 0.75  # of the tokens for large attachments; passages need some of them too
@@ -95,14 +102,37 @@ def fit_attachments(
 
 
 def estimate_attachments(context: TurnContext) -> FittedAttachments:
-    """Return the attachments at about the size that they will have after the search."""
+    """Return the attachments at about the size that they will have after the search.
+
+    Images are left out if the model does not see them; the turn itself would be refused.
+    """
     request, counter = context.request, context.counter
-    if context.chain.within is None or not request.attached:
-        return FittedAttachments(request.attached, request.unsent)
+    unseen = find_unseen_images(context, request.attached)
+    seen = tuple(part for part in request.attached if part not in unseen)
+    warnings = (explain_blindness(context.model),) if unseen else ()
+    dropped = (*request.unsent, *unseen)
+    if context.chain.within is None or not seen:
+        return FittedAttachments(seen, dropped, warnings)
     budget = _measure_budget(context)
-    attached, warnings = drop_repeats(request.attached, budget, counter)
+    attached, repeated = drop_repeats(seen, budget, counter)
     found = estimate_excerpts(attached, budget, counter)
-    return FittedAttachments(found.segments, found.unsent, warnings)
+    return FittedAttachments(found.segments, (*dropped, *found.unsent), (*warnings, *repeated))
+
+
+def find_unseen_images(context: TurnContext, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """Return the images among a turn's attachments if the model is not known to see images."""
+    if context.model.sees:
+        return ()
+    return tuple(part for part in segments if part.kind == "image" and part.layer is Layer.L3)
+
+
+def explain_blindness(model: ModelInfo) -> str:
+    """Explain in a sentence why no image is sent to a model."""
+    if model.name == EXTRACTIVE:
+        return "No model is set, and only a model can look at an image."
+    if model.sees is None:
+        return f"It is not known whether the model {model.name} sees images."
+    return f"The model {model.name} does not see images."
 
 
 def measure_reading_cost(context: TurnContext) -> ReadingCost | None:

@@ -14,7 +14,7 @@ from typing import Final
 from chains.request.chain import AttachmentSearch
 from chains.retrieval.passages import build_passages
 from context.layers import Segment, name_lines, render_segments
-from context.tokens import TokenCounter
+from context.tokens import TokenCounter, count_segment_image
 from vault.search.hits import Hit
 
 __all__ = [
@@ -41,7 +41,8 @@ class AttachmentBudget:
 
     Attributes:
         share: the tokens for notes and files, which are cut to this size.
-        most: the tokens that fit in the request. Selections are never cut and may take all.
+        most: the tokens that fit in the request. Selections and images are never cut and may take
+            all.
     """
 
     share: int
@@ -83,9 +84,12 @@ class LargeAttachments:
 def find_large_attachments(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> LargeAttachments:
-    """Return the notes and files that exceed an equal part of the tokens left by smaller ones."""
+    """Return the notes and files that exceed an equal share of the tokens left by smaller ones.
+
+    Selections and images are never cut, so they are not among them.
+    """
     sizes = {part.id: _measure_once(part, counter) for part in attached}
-    selected = sum(sizes[part.id] for part in attached if part.kind == "selection")
+    selected = sum(sizes[part.id] for part in attached if part.is_whole)
     left = budget.beside(selected)
     found = _find_large(attached, sizes, left)
     whole = sum(sizes[part.id] for part in attached if part not in found) - selected
@@ -101,7 +105,7 @@ def choose_excerpts(
 ) -> FittedSegments:
     """Return attachments within their budget, with excerpts of those that are too large.
 
-    Selections are never cut. A selection that does not fit in the request is left out.
+    Selections and images are never cut. One that does not fit in the request is left out.
 
     Args:
         attached: the attachments in full.
@@ -110,10 +114,10 @@ def choose_excerpts(
         counter: the token counter.
         within: finds passages in attachments that are too large.
     """
-    attached, too_long = _drop_long_selections(attached, budget, counter)
+    attached, too_large = _drop_too_large(attached, budget, counter)
     large = find_large_attachments(attached, budget, counter)
     if not large.segments:
-        return FittedSegments(_number(attached) if too_long else tuple(attached), too_long)
+        return FittedSegments(_number(attached) if too_large else tuple(attached), too_large)
     whole = [part for part in attached if part not in large.segments]
     wanted = max(0, large.tokens_left) // SMALL_PASSAGE + len(large.segments)
     found = within.search_within(large.segments, question, wanted)
@@ -128,18 +132,18 @@ def choose_excerpts(
     excerpts = [_build_excerpt(part, sizes[part.source]) for part in chosen]
     used = {part.source for part in excerpts}
     unsent = tuple(part for part in large.segments if part.source not in used)
-    return FittedSegments(_number((*whole, *excerpts)), (*too_long, *unsent))
+    return FittedSegments(_number((*whole, *excerpts)), (*too_large, *unsent))
 
 
 def _number(segments: Iterable[Segment]) -> tuple[Segment, ...]:
     return tuple(replace(part, number=number) for number, part in enumerate(segments, start=1))
 
 
-def _drop_long_selections(
+def _drop_too_large(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> tuple[Sequence[Segment], tuple[Segment, ...]]:
-    """Leave out selections that do not fit in the request, longest first."""
-    sizes = {part.id: _measure_once(part, counter) for part in attached if part.kind == "selection"}
+    """Leave out selections and images that do not fit in the request, largest first."""
+    sizes = {part.id: _measure_once(part, counter) for part in attached if part.is_whole}
     gone: set[str] = set()
     for name in sorted(sizes, key=lambda name: -sizes[name]):
         if sum(sizes.values()) - sum(sizes[other] for other in gone) > budget.most:
@@ -205,7 +209,7 @@ def estimate_excerpts(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> FittedSegments:
     """Return attachments at about the size that they will have after the search."""
-    attached, too_long = _drop_long_selections(attached, budget, counter)
+    attached, too_large = _drop_too_large(attached, budget, counter)
     large = find_large_attachments(attached, budget, counter)
     each = max(0, large.tokens_left) // max(1, len(large.segments))
     steps = each // ROUGHLY * ROUGHLY  # so that one more word in the question does not change it
@@ -214,7 +218,7 @@ def estimate_excerpts(
         replace(short[part.id], whole_tokens=large.sizes[part.id]) if part.id in short else part
         for part in attached
     )
-    return FittedSegments(tuple(parts), too_long)
+    return FittedSegments(tuple(parts), too_large)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -238,13 +242,14 @@ def _measure_once(part: Segment, counter: TokenCounter) -> int:
 
 
 def _measure(part: Segment, counter: TokenCounter) -> int:
-    return counter.count(render_segments([replace(part, number=LARGEST_NUMBER)]) + "\n")
+    text = render_segments([replace(part, number=LARGEST_NUMBER)]) + "\n"
+    return counter.count(text) + count_segment_image(part, counter)
 
 
 def _find_large(
     attached: Sequence[Segment], sizes: Mapping[str, int], budget: int
 ) -> tuple[Segment, ...]:
-    others = [part for part in attached if part.kind != "selection"]
+    others = [part for part in attached if not part.is_whole]
     for taken, part in enumerate(smallest := sorted(others, key=lambda part: sizes[part.id])):
         if sizes[part.id] > budget / (len(smallest) - taken):
             rest = {id(part) for part in smallest[taken:]}

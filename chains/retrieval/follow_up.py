@@ -53,9 +53,10 @@ _PLACING_WORDS: Final = """
 """
 # Words that refer to something and have no content of their own.
 _EMPTY: Final = """
-    about much many more details tell explain say says mean means example examples long often again
-    other others another else same next previous above then there each both either instead yes no ok
-    andere anderen anderer anderes mehr noch genauer beispiel dort lange oft ja nein
+    about all much many more details tell explain say says mean means example examples long often
+    again other others another else same next previous above then there each both either instead yes
+    no ok
+    alle alles andere anderen anderer anderes mehr noch genauer beispiel dort lange oft ja nein
     autre autres encore exemple otro otra otros otras mas ejemplo altro altra esempio outro outra
     другой еще там пример
 """
@@ -224,7 +225,7 @@ def _list_added_words(question: str, last: LastTurn) -> Iterator[str]:
 
 
 def _find_item(question: str, last: LastTurn) -> str:
-    """Return the list item or cited title that an ordinal refers to, or empty."""
+    """Return the list item or cited title that an ordinal refers to, or "" if there is none."""
     numbers = [_ORDINALS[word] for word in _fold_words(question) if word in _ORDINALS]
     items = _ITEM.findall(last.answer) or list(last.cited)
     if not numbers or not items or numbers[0] >= len(items):
@@ -261,7 +262,7 @@ class RewrittenQuery:
     """The query that replaces a follow-up question in the search.
 
     Attributes:
-        text: the query, or empty to search the question itself.
+        text: the query; empty if the question itself is searched.
         warnings: the reasons why the model returned no query.
         calls: the usage of the model's call.
     """

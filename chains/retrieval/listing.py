@@ -1,6 +1,6 @@
 """Answer questions for all notes that match with the complete list, in pages.
 
-"List every note tagged #seeds" requests a set of notes. The question is recognized by its form and
+"List every note tagged #seeds" requests a set of notes. The question is recognised by its form and
 converted to a query that selects the set. "More" after a page requests the next page.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from chains.llm.extractive import LIST_SOURCE
+from chains.extractive.model import LIST_SOURCE
 from context.history.turns import Turn
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment

@@ -79,11 +79,11 @@ def map_reduce(
         raise
     notes = {one.segment.id: made for one, made in zip(plan.readings, segments, strict=True)}
     attached = tuple(notes.get(segment.id, segment) for segment in context.request.attached)
-    summary = plan.measure_cost(context.model).to_dict() | {"done": _summarize(reducer)}
+    summary = plan.measure_cost(context.model).to_dict() | {"done": _summarise(reducer)}
     return MapReduceResult(attached, summary, tuple(reducer.warnings), tuple(reducer.usage))
 
 
-def _summarize(reducer: "MapReducer") -> dict[str, Any]:
+def _summarise(reducer: "MapReducer") -> dict[str, Any]:
     usage = sum_usage(reducer.usage)
     return {
         "calls": reducer.calls,

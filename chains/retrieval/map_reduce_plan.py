@@ -107,7 +107,7 @@ class _TextSplitter:
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """The rank of lines as the beginning of a part, by line index."""
+        """How well each line suits as the beginning of a part, by line index."""
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:
@@ -332,7 +332,7 @@ class MapReducePlan:
         price = None
         if model.input_price is not None and model.output_price is not None:
             price = prompt * model.input_price + output * model.output_price
-        named = tuple(_summarize_plan(reading) for reading in self.readings)
+        named = tuple(_summarise_plan(reading) for reading in self.readings)
         return ReadingCost(named, calls, prompt, output, price)
 
     def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
@@ -389,6 +389,6 @@ def _require_few(parts: int) -> None:
         )
 
 
-def _summarize_plan(reading: AttachmentPlan) -> tuple[str, tuple[int, int], int, int]:
+def _summarise_plan(reading: AttachmentPlan) -> tuple[str, tuple[int, int], int, int]:
     lines = reading.parts[0].lines[0], reading.parts[-1].lines[1]
     return reading.segment.source, lines, reading.size, len(reading.parts)

@@ -1,4 +1,4 @@
-"""Build numbered passages from hits, which a model is sent and an answer can cite."""
+"""Build numbered passages from hits, to be sent to a model and cited in its answer."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,10 @@ __all__ = ["build_passages"]
 
 
 def build_passages(
-    hits: Sequence[Hit], attached: Sequence[Segment] = (), known: Sequence[Segment] = ()
+    hits: Sequence[Hit],
+    attached: Sequence[Segment] = (),
+    known: Sequence[Segment] = (),
+    gap: int = 0,
 ) -> tuple[Segment, ...]:
     """Convert hits to segments of this turn, numbered by their rank.
 
@@ -22,6 +25,7 @@ def build_passages(
         attached: the attached segments, which have the first numbers. A note that is attached in
             full yields no passage.
         known: notes whose text is on L1. They yield no passage either, unless they changed.
+        gap: the most blank lines between two passages that become one.
     """
     whole = {segment.source for segment in attached if segment.kind != "selection"}
     read = {(segment.source, segment.version) for segment in known}
@@ -30,7 +34,7 @@ def build_passages(
         for rank, hit in enumerate(hits)
         if hit.path not in whole and (hit.path, hit.version) not in read
     ]
-    merged = sorted(_merge(spans), key=lambda span: span.rank)
+    merged = sorted(_merge(spans, gap), key=lambda span: span.rank)
     first = 1 + len(attached)
     return tuple(_segment(span, number) for number, span in enumerate(merged, start=first))
 
@@ -57,20 +61,22 @@ class _Span:
         """Whether the number of lines matches the line range of the hit."""
         return len(self.lines) == self.last - self.first + 1
 
-    def touches(self, below: "_Span") -> bool:
+    def touches(self, below: "_Span", gap: int) -> bool:
         same_note = (self.hit.path, self.hit.version) == (below.hit.path, below.hit.version)
-        return same_note and self.is_whole and below.is_whole and below.first <= self.last + 1
+        is_near = below.first <= self.last + 1 + gap
+        return same_note and self.is_whole and below.is_whole and is_near
 
     def join(self, below: "_Span") -> "_Span":
         better = min(self, below, key=lambda span: span.rank)
         shared = self.last - below.first + 1
-        above, both = list(self.lines), []
+        above, both = [*self.lines, *[""] * max(0, -shared)], []
         if shared > 0:
             above, both = above[:-shared], above[-shared:]
         common = [_join_line(a, b) for a, b in zip(both, below.lines, strict=False)]
         lines = (*above, *common, *both[len(common) :], *below.lines[len(both) :])
         last = max(self.last, below.last)
         hit = replace(better.hit, lines=(self.first, last), text="\n".join(lines))
+        hit = replace(hit, heading=self.hit.heading)  # the headings above its first line
         return _Span(better.rank, hit, self.first, lines)
 
 
@@ -81,10 +87,10 @@ def _join_line(above: str, below: str) -> str:
     return below if above in below else above + below
 
 
-def _merge(spans: Iterable[_Span]) -> list[_Span]:
+def _merge(spans: Iterable[_Span], gap: int) -> list[_Span]:
     merged: list[_Span] = []
     for span in sorted(spans, key=lambda span: (span.hit.path, span.first, span.last)):
-        if merged and merged[-1].touches(span):
+        if merged and merged[-1].touches(span, gap):
             merged[-1] = merged[-1].join(span)
         else:
             merged.append(span)

@@ -1,14 +1,16 @@
 """The retrieval step of a turn: choose the query, search the vault, number the passages."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
 from typing import Any, Final
 
 from chains.concurrency import call
 from chains.events import Event, Step, Warned
+from chains.extractive.question import split_question
 from chains.models import EXTRACTIVE
 from chains.request.chain import SearchPort
-from chains.request.request import SEARCHED, TurnContext
+from chains.request.request import SEARCHED, SUPPORT, TurnContext
 from chains.request.usage import CallUsage
 from chains.retrieval.follow_up import (
     RewrittenQuery,
@@ -23,10 +25,13 @@ from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_s
 from context.history.turns import Turn, list_turns
 from context.layers import Segment
 from context.tokens import count_segment
+from vault.search.hits import Hit, SearchResult
 
 __all__ = ["RetrievalResult", "retrieve"]
 
 MOST_LISTED: Final = 500
+# The lines between two passages of a note are blank: the index leaves out nothing else.
+BLANK_LINES: Final = 1
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,8 @@ class RetrievalResult:
     """The outcome of retrieval for a user message.
 
     Attributes:
-        searched: the search query if it differs from the user message, or empty.
+        searched: the search query; empty if it is the user message itself.
+        support: how well the passages support a quoted answer; None if this was not measured.
         segments: passages, or a page of a note list, numbered after the attachments.
         warnings: one sentence for each problem.
         stored_fields: extra fields for the segments entry.
@@ -42,6 +48,7 @@ class RetrievalResult:
     """
 
     searched: str = ""
+    support: float | None = None
     segments: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
     stored_fields: Mapping[str, Any] = field(default_factory=dict)
@@ -65,7 +72,7 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
         return RetrievalResult()
     if request.is_regenerated:
         sent = list_turns(context.session.path())
-        return RetrievalResult(str(sent[-1].stored_fields.get(SEARCHED, "")) if sent else "")
+        return _read_earlier(sent[-1].stored_fields) if sent else RetrievalResult()
     before = _list_turns_before(context)
     query = yield from _choose_query(context, before)
     context = context.with_query(query.text)
@@ -75,7 +82,8 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
     else:
         found = yield from _search(context, search, before)
     warnings = (*query.warnings, *found.warnings)
-    return replace(found, searched=query.text, warnings=warnings, calls=query.calls)
+    searched = found.searched or query.text
+    return replace(found, searched=searched, warnings=warnings, calls=query.calls)
 
 
 def _choose_query(
@@ -108,16 +116,44 @@ def _search(
     query = request.searched or request.question
     in_play = list_notes_in_play(before, request.attached)
     reranks = not request.dry_run
+    is_quoted = request.model == EXTRACTIVE
     # Quoted answers are made of passages alone, so they need those of all notes.
-    known = () if request.model == EXTRACTIVE else context.customization.instructions
+    known = () if is_quoted else context.customization.instructions
     # Passages of notes whose text is on L1 are left out, so more are searched for.
     wanted = request.top_k * (1 if context.chain.project is None else 2)
-    result = call(
-        lambda: search.search(query, wanted, in_play=in_play, reranks=reranks), context.cancel
-    )
-    found = build_passages(result.hits, request.attached, known)[: request.top_k]
+
+    def find(text: str) -> SearchResult:
+        return search.search(text, wanted, in_play=in_play, reranks=reranks, is_quoted=is_quoted)
+
+    result = call(lambda: find(query), context.cancel)
+    if is_quoted:
+        others = split_question(result.query)
+        result = _mix_results([result, *call(lambda: [*map(find, others)], context.cancel)])
+    gap = BLANK_LINES if is_quoted else 0
+    found = build_passages(result.hits, request.attached, known, gap)[: request.top_k]
     yield from map(Warned, result.warnings)
-    return RetrievalResult(segments=found, warnings=result.warnings)
+    corrected = "" if result.query == query else result.query
+    stored_fields = {} if result.support is None else {SUPPORT: round(result.support, 3)}
+    return RetrievalResult(corrected, result.support, found, result.warnings, stored_fields)
+
+
+def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
+    """Return the first of several results with the hits of all by turns, each hit once."""
+    by_turns = chain.from_iterable(zip_longest(*(result.hits for result in results)))
+    hits: dict[str, Hit] = {}
+    for hit in by_turns:
+        if hit is not None:
+            hits.setdefault(hit.id, hit)
+    return replace(results[0], hits=tuple(hits.values()))
+
+
+def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
+    """Return the query and support of a search in the log."""
+    support = stored_fields.get(SUPPORT)
+    return RetrievalResult(
+        str(stored_fields.get(SEARCHED, "")),
+        float(support) if isinstance(support, int | float) else None,
+    )
 
 
 def _list_notes(

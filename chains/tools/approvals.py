@@ -1,6 +1,6 @@
-"""Approvals that arrive from another thread, as those of the window and of RPC do.
+"""Wait for approvals that arrive from another thread, such as that of the window or of RPC.
 
-The types that a tool needs to ask first are in `chains.tool`, and are offered here too.
+The types for tools that ask first are defined in `chains.tool`, and can be imported from here too.
 """
 
 import threading
@@ -13,8 +13,10 @@ from chains.tool import (
     ApprovalRequest,
     ApprovalRules,
     Decision,
+    KeptHunks,
     Proposal,
     ProposalKind,
+    Verdict,
 )
 
 __all__ = [
@@ -23,9 +25,11 @@ __all__ = [
     "ApprovalRequest",
     "ApprovalRules",
     "Decision",
+    "KeptHunks",
     "Proposal",
     "ProposalKind",
     "ProposalOutdated",
+    "Verdict",
 ]
 
 
@@ -38,15 +42,27 @@ class ApprovalDesk:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._waiting: dict[str, Decision | None] = {}
+        self._waiting: dict[str, Verdict | None] = {}
+        self._hunks: dict[str, int] = {}
 
-    def open(self, id: str) -> None:
-        """Accept an answer to a proposal from now on; called before its event is shown."""
+    def open(self, id: str, hunks: int = 0) -> None:
+        """Accept an answer to a proposal from now on; called before its event is shown.
+
+        Args:
+            id: the id of the proposal.
+            hunks: the number of hunks that can be approved without the others.
+        """
         with self._changed:
             self._waiting.setdefault(id, None)
+            self._hunks[id] = hunks or self._hunks.get(id, 0)
 
-    def answer(self, id: str, decision: Decision) -> bool:
-        """Decide about a proposal. Return False if none of that id waits for a decision."""
+    def count_hunks(self, id: str) -> int:
+        """Return how many hunks a waiting proposal has that can be approved without the others."""
+        with self._changed:
+            return self._hunks.get(id, 0)
+
+    def answer(self, id: str, decision: Verdict) -> bool:
+        """Decide about a proposal. Return False if none with that id waits for a decision."""
         with self._changed:
             if id not in self._waiting or self._waiting[id] is not None:
                 return False
@@ -61,7 +77,7 @@ class ApprovalDesk:
                 self._waiting[id] = decision or "reject"
             self._changed.notify_all()
 
-    def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Decision:
+    def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
         """Wait for the decision about a proposal; a cancelled turn rejects it."""
         self.open(request.id)
         forget = cancel.on_cancel(self._wake)
@@ -75,6 +91,7 @@ class ApprovalDesk:
             forget()
             with self._changed, suppress(KeyError):
                 del self._waiting[request.id]
+            self._hunks.pop(request.id, None)
 
     def _wake(self) -> None:
         with self._changed:

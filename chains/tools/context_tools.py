@@ -66,7 +66,7 @@ class StoredOutcome:
 
     Attributes:
         ref_id: the reference of a large result that is stored outside the log, or None.
-        problem: one sentence if a large result could not be stored, or empty.
+        problem: one sentence if a large result could not be stored; else empty.
     """
 
     content: str
@@ -142,7 +142,7 @@ class FoundTools:
         return found
 
     def take(self) -> tuple[str, ...]:
-        """Return the names of the found tools once."""
+        """Return the names of the tools found since the last call."""
         with self._lock:
             names, self._names = tuple(self._names), {}
         return names

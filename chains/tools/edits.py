@@ -1,10 +1,10 @@
 """Tools that edit notes: create_note, edit_note, append_to_note and move_note.
 
 Each call proposes an edit with its diff. A call that would write a marker of left-out text is
-refused, since the model never saw what the marker stands for.
+refused, since the model never saw the text that the marker replaces.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal, Tool
 from chains.tools.registry import build_arguments_schema, build_text_schema
 from context.messages import ToolDefinition
-from vault.edits.diff import count_removed
+from vault.edits.diff import DiffHunk, count_removed
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditRun
 from vault.edits.plan import ContentChange, EditPlan, FileMove, read_text
@@ -125,20 +125,33 @@ class _ProposedEdits:
 
     def propose(self, plan: EditPlan) -> Proposal:
         """Return the proposal of an edit."""
+        hunks = plan.list_hunks()
         return Proposal(
             "write",
-            _summarize(plan),
+            _summarise(plan),
             lambda: self._apply(plan),
             diff=plan.diff,
             warnings=tuple(self._list_warnings(plan)),
+            hunks=tuple(hunk.diff for hunk in hunks),
+            keep=(lambda kept: self._keep(plan, hunks, kept)) if hunks else None,
         )
+
+    def _keep(self, plan: EditPlan, hunks: Sequence[DiffHunk], kept: Collection[int]) -> Proposal:
+        """Return the proposal of an edit of which the user accepted only some hunks."""
+        rejected = [hunk.diff for number, hunk in enumerate(hunks) if number not in kept]
+
+        def apply() -> str:
+            done = self._apply(plan.keep_hunks(kept))
+            return f"{done}{_describe_rejected(len(hunks), rejected)}" if rejected else done
+
+        return Proposal("write", _summarise(plan), apply, diff=plan.diff)
 
     def _apply(self, plan: EditPlan) -> str:
         try:
             self.editor.apply(plan, self.run)
         except EditOutdated as error:
             raise ProposalOutdated(str(error)) from error
-        return f"Done: {_summarize(plan)}"
+        return f"Done: {_summarise(plan)}"
 
     def _list_warnings(self, plan: EditPlan) -> Iterator[str]:
         history = self.editor.history
@@ -162,7 +175,16 @@ def _warn_of_removal(change: ContentChange, earlier: NetChange | None) -> Iterat
         yield f"{share} % of the text of {printable(change.path)} is removed."
 
 
-def _summarize(plan: EditPlan) -> str:
+def _describe_rejected(total: int, rejected: Sequence[str]) -> str:
+    """Return what a model is told of the hunks that the user rejected."""
+    return (
+        f"\nThe user accepted {total - len(rejected)} of {total} parts of the change. The note "
+        "does not have the following, which the user rejected. Do not propose it again.\n"
+        + "".join(rejected)
+    )
+
+
+def _summarise(plan: EditPlan) -> str:
     path = printable(plan.path)
     match plan.kind:
         case "create":
@@ -172,10 +194,10 @@ def _summarize(plan: EditPlan) -> str:
         case "edit":
             return f"Edit {path}."
         case "move":
-            return _summarize_move(plan.changes)
+            return _summarise_move(plan.changes)
 
 
-def _summarize_move(changes: Sequence[ContentChange | FileMove]) -> str:
+def _summarise_move(changes: Sequence[ContentChange | FileMove]) -> str:
     move = next(change for change in changes if isinstance(change, FileMove))
     others = len(changes) - 1
     links = f", and change links in {others:,} {'note' if others == 1 else 'notes'}"

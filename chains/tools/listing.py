@@ -1,4 +1,4 @@
-"""Tools that list: lines that match a pattern, links, tags, recent notes, and the current time.
+"""Tools that list lines matching a pattern, links, tags and recent notes; and the current time.
 
 They read the notes on disk, so that they are current even while the index is behind.
 """
@@ -17,7 +17,6 @@ from chains.tools.registry import (
     build_text_schema,
 )
 from context.messages import ToolDefinition
-from vault.access import is_hidden
 from vault.notes.links import Link, LinkResolver
 from vault.search.grep import find_backlinks, find_lines
 
@@ -123,7 +122,7 @@ def list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
     """Return the notes that a model may read now: one note, those of a folder, or all.
 
     Raises:
-        ToolFailed: there are none at the place.
+        ToolFailed: there are no such notes at `below`.
     """
     place = below.strip("/").removeprefix("./")
     place = "" if place == "." else place
@@ -131,7 +130,6 @@ def list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
         note.path
         for note in notes.notes()
         if note.state == "indexed"
-        and not is_hidden(note.path)
         and (not place or note.path == place or note.path.startswith(f"{place}/"))
     ]
     allowed = sorted(notes.still_allowed(known))

@@ -1,4 +1,4 @@
-"""The tools of MCP servers, as tools of an agent that ask first; and the approval of a server.
+"""Offer the tools of MCP servers to an agent, and propose a server for approval.
 
 What a server declares about a tool is shown to the person who decides. It is not trusted: it never
 makes a call run without an approval of the user.
@@ -47,7 +47,7 @@ def propose_change(server: McpServer, old: str, new: str) -> Proposal:
     Args:
         server: the server.
         old: the description of the tools that were approved.
-        new: that of the current tools.
+        new: the description of the current tools.
     """
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "before", "now", lineterm="")
     summary = f"The MCP server {server.name} has changed its tools. Use the changed tools?"
@@ -55,7 +55,7 @@ def propose_change(server: McpServer, old: str, new: str) -> Proposal:
 
 
 def describe_tools(tools: Sequence[McpTool]) -> str:
-    """Return all that a server says about its tools, as text to compare and to show."""
+    """Return what a server declares about its tools, as a text that can be compared and shown."""
     return "\n".join(_describe_tool(tool) for tool in sorted(tools, key=lambda tool: tool.name))
 
 
@@ -66,7 +66,7 @@ def _describe_tool(tool: McpTool) -> str:
 
 
 def _describe_hints(tool: McpTool) -> str:
-    """Return what a server declares about the effect of a tool as a sentence, or empty."""
+    """Return a sentence on the effect that a server declares for a tool, or "" without one."""
     if tool.is_destructive:
         return "The server declares that it may destroy data."
     if tool.is_read_only:

@@ -2,7 +2,7 @@
 
 The memory of a chat is a scratchpad, facts and progress. Each change is an entry of the log, so it
 survives compaction, and is gone with a message that is edited away. Long-term memories are in one
-note of the user's, which every request begins with; the user decides about each of them.
+note of the user, whose text is at the beginning of every request; the user approves each of them.
 
 Source: "Context Engineering Optimization", 3.3.
 """
@@ -134,7 +134,7 @@ def build_remember_tool(propose: Callable[[str], Proposal]) -> Tool:
 def list_memory_updates(
     session: SessionPort, before: Memory, after: Memory
 ) -> tuple[MemoryUpdateEntry, ...]:
-    """Return the log entry that changes the memory of a session, or nothing if it is the same."""
+    """Return the log entry for a change of a session's memory, or nothing if it is unchanged."""
     if before == after:
         return ()
     path = session.path()

@@ -17,7 +17,6 @@ from chains.tools.registry import (
 )
 from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
-from vault.access import is_hidden
 from vault.index import NoteState
 from vault.notes.note import Note
 
@@ -74,6 +73,7 @@ class Sources:
 
 USUAL_HITS: Final = 5
 MOST_HITS: Final = 20
+_NOTHING_FOUND: Final = "Nothing was found. Try other words, or list the notes."
 _SEARCH: Final = ToolDefinition(
     "search_notes",
     "Find passages of the user's notes by words and by meaning. Each has a number to cite it by.",
@@ -118,14 +118,14 @@ def build_note_tools(
         if not query.strip():
             raise ToolFailed("There is nothing to search for.")
         k, offset = arguments.get("k", USUAL_HITS), arguments.get("offset", 0)
-        found_hits = notes.search(query, offset + k + 1).hits
-        hits = [hit for hit in found_hits[offset:] if not is_hidden(hit.path)]
-        found = sources.number(build_passages(hits[:k], known=known))
+        result = notes.search(query, offset + k + 1)
+        hits = result.hits[offset : offset + k]
+        found = sources.number(build_passages(hits, known=known))
         if not found:
-            return "Nothing was found. Try other words, or list the notes."
-        is_more = len(found_hits) > offset + k
-        more = f"\nThere are more; offset {offset + k} shows the next." if is_more else ""
-        return render_segments(found) + more
+            return "\n".join((_NOTHING_FOUND, *result.warnings))
+        is_more = len(result.hits) > offset + k
+        more = (f"There are more; offset {offset + k} shows the next.",) if is_more else ()
+        return "\n".join((render_segments(found), *more, *result.warnings))
 
     def read(arguments: Mapping[str, Any]) -> str:
         note = notes.read_allowed(arguments["path"])
@@ -134,7 +134,7 @@ def build_note_tools(
 
     def list_folder(arguments: Mapping[str, Any]) -> str:
         folder = arguments.get("path", "").strip("/")
-        shown = [n for n in notes.notes() if n.state == "indexed" and not is_hidden(n.path)]
+        shown = [n for n in notes.notes() if n.state == "indexed"]
         return _list_folder(folder.removeprefix("./"), shown, notes.still_allowed)
 
     return (Tool(_SEARCH, search), Tool(_READ, read), Tool(_LIST, list_folder))

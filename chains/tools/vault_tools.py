@@ -1,7 +1,7 @@
 """The tools that other programs get over MCP: search, read and list notes, and their links.
 
-They are the tools of an agent that read, with the same rules: notes that are private or excluded
-are neither found nor read. Nothing is numbered across calls, since nothing is cited.
+They are an agent's reading tools, with the same rules: notes that are private or excluded are
+neither found nor read. Nothing is numbered across calls, since nothing is cited.
 """
 
 import json

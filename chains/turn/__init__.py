@@ -6,11 +6,12 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
                                                      AnswerStream, or AgentLoop with tools
 ```
 
-- `run`: the steps of a turn in order. Also preview, rebuild, reading cost, test of a model.
+- `run`: the steps of a turn in order. Also preview, rebuild, reading cost.
 - `answer`: streams one answer, and stores it even if it fails.
 - `result`: ends a turn after its answer, and builds its result.
 - `agent`: the loop of an agent: call the model, run its tool calls, call the model again.
 - `approvals`: the tool calls that ask first: propose, ask a person, apply.
+- `calls`: single calls outside of an answer: the test of a model, the title of a chat.
 - `compact`: compaction as a step of a turn, and its summaries by a model.
 - `hooks`: runs the user's hooks on messages, answers and tool results.
 - `regenerate`: drafts the last turn again, to regenerate its answer.
@@ -19,4 +20,4 @@ May import: all other sub-packages and modules of chains.
 Invariants: each message is on disk before its event. A partial answer is kept on a cancel or error.
 """
 
-__all__ = ["agent", "approvals", "compact", "regenerate", "run"]
+__all__ = ["agent", "approvals", "calls", "compact", "regenerate", "run"]

@@ -266,7 +266,7 @@ class AgentLoop:
     def _store_result(
         self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
     ) -> tuple[ToolEnded, str]:
-        """Store a tool result. Return its event, and a sentence on a storage problem or empty."""
+        """Store a tool result; return its event, and a sentence on a storage problem or `""`."""
         session = self._session
         stored = offload_result(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"
@@ -279,7 +279,7 @@ class AgentLoop:
         run = ToolRun(call.id, status, done.seconds, stored.ref_id, read)
         session.append([result, run.to_entry(session.new_id(), result.id, result.timestamp)])
         ended = ToolEnded(call.id, call.name, status, done.seconds, stored.ref_id)
-        self._tools[call.id] = _summarize_call(call, ended)
+        self._tools[call.id] = _summarise_call(call, ended)
         return ended, stored.problem
 
     def _store_interruption(self, turn: str) -> str:
@@ -300,7 +300,7 @@ def _read_arguments(call: RequestedCall) -> Mapping[str, Any]:
         return {}  # the error result of the call describes the problem
 
 
-def _summarize_call(call: ToolCallPart, ended: ToolEnded) -> dict[str, Any]:
+def _summarise_call(call: ToolCallPart, ended: ToolEnded) -> dict[str, Any]:
     return {
         "id": call.id,
         "name": call.name,

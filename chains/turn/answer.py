@@ -5,13 +5,16 @@ A partial answer is kept. After a cancel, a broken connection or an error it is 
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
+from time import monotonic
 from typing import Any, Final
 
 from chains.citations.quotes import EscapeRemover
-from chains.errors import Cancelled
+from chains.errors import Cancelled, ModelError
 from chains.events import (
     ContextPrepared,
     Event,
+    LoadingModel,
     Status,
     Step,
     TextDelta,
@@ -22,6 +25,7 @@ from chains.llm.port import (
     ModelCalls,
     ModelEnded,
     ModelEvent,
+    ModelLoading,
     ModelPort,
     ModelReasoning,
     ModelSent,
@@ -29,7 +33,7 @@ from chains.llm.port import (
     ModelWaiting,
     RequestedCall,
 )
-from chains.models import EXTRACTIVE
+from chains.models import EXTRACTIVE, ModelInfo
 from chains.request.draft import PreparedTurn, prepare_step
 from chains.request.epochs import remember_sent
 from chains.request.request import TurnContext
@@ -50,8 +54,10 @@ LEAST_COUNTED_SHARE: Final = 0.25
 SMALLEST_CONTEXT: Final = 4_096
 
 
-def _describe_wait(model: str) -> str:
-    return "Writing…" if model == EXTRACTIVE else f"Waiting for {model}…"
+def _describe_wait(model: ModelInfo) -> str:
+    if model.name == EXTRACTIVE:
+        return "Quoting notes…"
+    return f"Waiting for {model.file.name if model.file else model.name}…"
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,8 @@ class TurnAnswer:
         usage: the summed usage of the turn.
         sources: the segments that the answer can cite.
         tools: the tool calls of the turn, in order.
+        seconds: the time since the turn began.
+        reason: why the answer broke off; empty if it is complete or was stopped.
     """
 
     entry: str
@@ -76,6 +84,8 @@ class TurnAnswer:
     usage: Usage | None = None
     sources: tuple[Segment, ...] = ()
     tools: tuple[Mapping[str, Any], ...] = ()
+    seconds: float | None = None
+    reason: str = ""
 
 
 @dataclass
@@ -90,6 +100,8 @@ class _Partial:
     thoughts: list[str] = field(default_factory=list)
     signed: list[ReasoningPart] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()
+    reason: str = ""
+    error_code: str | None = None
 
     @property
     def text(self) -> str:
@@ -148,12 +160,13 @@ class AnswerStream:
         """Stream the answer, store it even if it fails, and return it."""
         partial = self._partial
         try:
-            yield Step("write", _describe_wait(self._context.request.model))
+            yield Step("write", _describe_wait(self._context.model))
             yield from self._stream(self._context.open_model(self._read))
         except Cancelled:
             partial.status = "interrupted"
-        except Exception:
+        except Exception as error:
             partial.status = "interrupted" if partial.pieces else "error"
+            partial.reason, partial.error_code = str(error), _find_code(error)
             self._store()
             raise
         except BaseException:  # the consumer has gone, or the program is being ended
@@ -198,7 +211,7 @@ class AnswerStream:
         return True
 
     def _lower_threshold(self, limit: int | None) -> TurnContext:
-        """Return the context, its threshold lowered to the provider's limit or the sent size."""
+        """Return the context with a threshold lowered to the provider's limit or the sent size."""
         most, request = limit, self._context.request
         if most is None:
             most = self._turn.request.report.used
@@ -218,6 +231,8 @@ class AnswerStream:
         if self._is_unsaved:  # not before the first event, to avoid a delay of the request
             self._save_request()
         match event:
+            case ModelLoading(name, done, needed_bytes):
+                yield LoadingModel(name, done, needed_bytes)
             case ModelSent(body):
                 partial.wire = body
                 partial.thoughts.clear()  # of an attempt that failed before any text
@@ -230,11 +245,13 @@ class AnswerStream:
             case ModelCalls(calls) if self._read_calls is not None:
                 partial.calls = self._read_calls(calls)
             case ModelWaiting(seconds, reason):
-                yield Step("wait", f"Trying again in {seconds:.0f} s: {reason}")
+                left = ceil(seconds)
+                yield Step("wait", f"Retrying in {left} s ({reason})", left)
             case ModelEnded(status, _, usage):
                 yield from self._add_text(self._escapes.end())
                 partial.status = self._full_status if status == "complete" else status
                 partial.usage = usage
+                partial.reason = event.reason if status == "interrupted" else ""
                 for warning in self._list_warnings(event):
                     partial.warnings.append(warning)
                     yield Warned(warning)
@@ -272,6 +289,7 @@ class AnswerStream:
         message, warnings = run_answer_hooks(partial.message, hooks)
         partial.warnings += warnings
         self._report = self._complete_report()
+        seconds = round(monotonic() - self._context.request.started_s, 3)
         entry = MessageEntry(
             session.new_id(),
             session.path()[-1].id,
@@ -281,6 +299,9 @@ class AnswerStream:
             model=self._context.request.model,
             usage=partial.usage.to_dict() if partial.usage else None,
             status=partial.status,
+            seconds=seconds,
+            reason=partial.reason or None,
+            error_code=partial.error_code,
         )
         new: list[Entry] = [entry]
         if partial.usage is not None:
@@ -297,6 +318,8 @@ class AnswerStream:
             calls=list_tool_calls(message),
             usage=partial.usage,
             sources=turn.request.segments,
+            seconds=seconds,
+            reason=partial.reason,
         )
 
     def _complete_report(self) -> ContextReport:
@@ -317,3 +340,10 @@ class AnswerStream:
         is_saved = saved is not None and saved[0] is turn and saved[1] is wire
         if not (is_saved and session.save_report(*kept)):
             session.save_request(*kept, prepared.encode_body(), wire)
+
+
+def _find_code(error: Exception) -> str:
+    """Return the kind of an error that ends an answer, as it is stored with the answer."""
+    if isinstance(error, ContextOverflow):
+        return "context_overflow"
+    return error.code if isinstance(error, ModelError) else "internal"

@@ -14,7 +14,7 @@ from chains.errors import ProposalOutdated
 from chains.events import ApprovalRequested, Event
 from chains.llm.port import RequestedCall
 from chains.request.chain import AgentSetup
-from chains.tool import ApprovalPort, ApprovalRequest, Decision, Proposal
+from chains.tool import ApprovalPort, ApprovalRequest, KeptHunks, Proposal, Verdict
 from chains.tools.registry import ToolOutcome, ToolRegistry, parse_arguments
 
 __all__ = ["MOST_PROPOSALS", "STILL_CHANGING", "ApprovedCalls", "ask_person"]
@@ -49,13 +49,13 @@ class ApprovedCalls:
         self.waited_s = 0.0
 
     def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
-        """Propose a call, ask, and apply it if it is approved and writes.
+        """Propose a call, ask about it, and apply it if it is approved and stays on this computer.
 
         A write is completed even if the turn is cancelled meanwhile.
 
         Returns:
-            The outcome, or the approved proposal of a call that leaves this computer, which
-            `apply` applies beside others.
+            The outcome, or the approved proposal of a call that leaves this computer. The caller
+            applies it with `apply`, in parallel with others.
 
         Raises:
             Cancelled: the turn was cancelled before the call was applied.
@@ -64,14 +64,14 @@ class ApprovedCalls:
             found = run_in_pool(lambda: self._registry.propose(call), self._cancel)
             if isinstance(found, ToolOutcome):
                 return found
-            refused = yield from self._ask(call, found)
-            if refused is not None:
-                return refused
+            approved = yield from self._ask(call, found)
+            if isinstance(approved, ToolOutcome):
+                return approved
             self._cancel.raise_if_cancelled()
-            if found.kind in ("fetch", "mcp"):
-                return found
+            if approved.kind in ("fetch", "mcp"):
+                return approved
             try:
-                return self._registry.apply(call, found)
+                return self._registry.apply(call, approved)
             except ProposalOutdated:
                 continue
         return STILL_CHANGING
@@ -85,22 +85,24 @@ class ApprovedCalls:
 
     def _ask(
         self, call: RequestedCall, proposal: Proposal
-    ) -> Generator[Event, None, ToolOutcome | None]:
-        """Return None if a proposal is approved, and otherwise the outcome of its call."""
-        decision = self._rules.decide(proposal)
+    ) -> Generator[Event, None, ToolOutcome | Proposal]:
+        """Return the proposal as it is approved, or the outcome of its call if it is rejected."""
+        decision: Verdict | None = self._rules.decide(proposal)
         if decision is None:
             if self._port is None:
                 return ToolOutcome(NOBODY_TO_ASK, is_error=True, is_denied=True)
             decision = yield from self._wait(call, proposal, self._port)
-        if decision == "reject":
+        if isinstance(decision, KeptHunks) and proposal.keep is not None:
+            return proposal.keep(decision.numbers)
+        if decision not in ("once", "session"):
             return ToolOutcome(REJECTED, is_error=True, is_denied=True)
         if decision == "session":
             self._rules.remember(proposal)
-        return None
+        return proposal
 
     def _wait(
         self, call: RequestedCall, proposal: Proposal, port: ApprovalPort
-    ) -> Generator[Event, None, Decision]:
+    ) -> Generator[Event, None, Verdict]:
         """Wait for a person. The time does not count as time of the turn."""
         arguments = parse_arguments(call)
         request = ApprovalRequest(self._new_id(), call.id, call.name, arguments, proposal)
@@ -112,14 +114,14 @@ class ApprovedCalls:
 
 def ask_person(
     port: ApprovalPort, request: ApprovalRequest, cancel: CancelToken
-) -> Generator[Event, None, Decision]:
+) -> Generator[Event, None, Verdict]:
     """Show a proposal, wait for the decision of a person, and return it.
 
     Raises:
         Cancelled: the token was cancelled.
     """
 
-    def decide() -> Decision:
+    def decide() -> Verdict:
         try:
             return port.decide(request, cancel)
         except Exception:  # noqa: BLE001 - without a decision nothing may be done
@@ -141,4 +143,5 @@ def _build_event(request: ApprovalRequest) -> ApprovalRequested:
         proposal.summary,
         proposal.warnings,
         proposal.session_scope,
+        proposal.hunks,
     )

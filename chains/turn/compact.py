@@ -5,7 +5,7 @@ the user or the model requests it, and after a service rejects a request as too 
 
 If the chat's own model makes the summary, the call repeats the start of the session's last request,
 which the provider has cached, followed by the text that was trimmed. Any other model is sent the
-turns as text. If they exceed its budget, it summarizes pieces, and then the summaries of these.
+turns as text. If they exceed its budget, it summarises pieces, and then the summaries of these.
 
 Source: "Context Engineering Optimization", 3.2; "Token Budget Enforcement", "Guiding Principles".
 """
@@ -26,7 +26,7 @@ from chains.request.draft import PreparedTurn, build_inputs
 from chains.request.request import TurnContext, find_model, open_model
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry
 from chains.tokenizer import load_counter
-from context.assemble.inputs import SummaryTask
+from context.assemble.inputs import GivenSummary, SummaryTask
 from context.assemble.request import Preamble, make_preamble
 from context.budget import RequestBudget, compute_budget
 from context.envelope import System
@@ -43,7 +43,7 @@ from context.tokens import TokenCounter
 
 __all__ = [
     "BranchSummary",
-    "Summarizer",
+    "Summariser",
     "add_summaries",
     "compact",
     "compact_at_end",
@@ -82,26 +82,33 @@ def compact(
     *,
     turn: str = NO_TURN,
     reason: Literal["asked", "overflow"] = "asked",
+    given: GivenSummary | None = None,
+    is_draft: bool = False,
 ) -> Generator[Event, None, CompactionReport]:
     """Compact a session independently of a request, and store the result if it frees any tokens.
 
     Args:
         instructions: additional instructions of the user for the summary.
+        given: the summary to store, so that no model is asked.
+        is_draft: whether only the usage of the model is stored, and not the summary.
         turn: the turn in progress, which is not compacted.
-        reason: `asked` summarizes everything before the last complete turn. `overflow` compacts
+        reason: `asked` summarises everything before the last complete turn. `overflow` compacts
             to the usual share of the budget.
     """
 
     def run(context: TurnContext) -> tuple[CompactionReport, list[Entry]]:
         new_entries: list[Entry] = []
         inputs = build_inputs(context, context.session.path(), turn)
-        inputs = replace(inputs, summary_instructions=instructions)
+        inputs = replace(inputs, summary_instructions=instructions, given_summary=given)
         return compact_session(inputs, context.ports(new_entries, turn), reason), new_entries
 
     (forced, new_entries), has_begun = yield from _run_announced(run, context, reason)
+    if is_draft:
+        new_entries = [entry for entry in new_entries if isinstance(entry, UsageEntry)]
     if new_entries:
         context.session.append(new_entries)
-    yield from _end_compaction(forced.to_dict(), has_begun, reason)
+    if not is_draft:
+        yield from _end_compaction(forced.to_dict(), has_begun, reason)
     return forced
 
 
@@ -123,7 +130,10 @@ def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
 def _run_announced(
     run: Callable[[TurnContext], T], context: TurnContext, reason: str
 ) -> Generator[Event, None, tuple[T, bool]]:
-    """Run in a pool, yield an event for each summary, and return whether there was any."""
+    """Run a function in the pool, and yield an event before each summary that it makes.
+
+    Return the function's result, and whether there was an event.
+    """
     results: list[T] = []
     has_begun = False
 
@@ -156,7 +166,7 @@ def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnConte
 
 
 def add_summaries(context: TurnContext) -> TurnContext:
-    """Return a copy of the context with summaries by a model, if a model is set."""
+    """Return a copy of the context that summarises with a model, if one is set."""
     name = context.request.summarised_by
     if not name:
         return context
@@ -166,7 +176,7 @@ def add_summaries(context: TurnContext) -> TurnContext:
         model, is_own = find_model(chain, request, name), name == request.model
         counter = context.counter if is_own else load_counter(name)
         limits = request.threshold, model.input_limit, request.max_output_tokens
-        return Summarizer(
+        return Summariser(
             name=name,
             model=open_model(context, model),
             counter=counter,
@@ -223,8 +233,8 @@ def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSumm
 
 
 @dataclass
-class Summarizer:
-    """A callable that summarizes turns with one model.
+class Summariser:
+    """A callable that summarises turns with one model.
 
     Attributes:
         name: the model's name, as in the settings.

@@ -16,7 +16,7 @@ from context.history.turns import list_turns
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
 
-__all__ = ["find_last_question", "redraft_turn"]
+__all__ = ["find_last_question", "find_sent_segments", "redraft_turn"]
 
 _AS_SENT = ("passage", "selection")
 
@@ -35,6 +35,13 @@ def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], Drafte
     raise BadInputs("Nothing was asked in this chat yet.")
 
 
+def find_sent_segments(session: SessionPort) -> tuple[Segment, ...]:
+    """Return the segments that were sent with the last user message of a session."""
+    path = session.path()
+    _, drafted = find_last_question(path)
+    return list_turns(path[-_count_entries(path, drafted.turn) :])[-1].segments
+
+
 def redraft_turn(
     session: SessionPort, resolve: Resolve | None
 ) -> tuple[DraftedTurn, tuple[str, ...]]:
@@ -51,7 +58,7 @@ def redraft_turn(
     """
     path = session.path()
     _, drafted = find_last_question(path)
-    sent = list_turns(path[-_count_entries(path, drafted.turn) :])[-1].segments
+    sent = find_sent_segments(session)
     if resolve is None:
         return drafted, ()
     found = [(segment, resolve(segment)) for segment in sent]

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 from chains.citations.check import CitationReport
+from chains.citations.sources import name_share
 from chains.concurrency import call
 from chains.errors import Cancelled
 from chains.events import (
@@ -56,12 +57,6 @@ def build_result(
         read: the result of the map-reduce over attachments, or None if there was none.
     """
     request = context.request
-    is_uncited = (
-        answer.status == "complete"
-        and request.mode == "vault"
-        and request.model != EXTRACTIVE
-        and not checked.citations
-    )
     return AskResult(
         session=context.session.id,
         turn=answer.turn,
@@ -73,12 +68,31 @@ def build_result(
         unverified=checked.unverified,
         model=request.model,
         usage=answer.usage if read is None else sum_usage(read.calls, answer.usage),
-        warnings=(*answer.report.warnings, *((CITES_NOTHING,) if is_uncited else ())),
+        warnings=(*answer.report.warnings, *_warn_of_citations(context, answer, checked)),
         context=answer.report.to_dict(),
         tools=answer.tools,
         read_whole=None if read is None else read.summary,
         searched=request.searched or None,
+        seconds=answer.seconds,
+        reason=answer.reason,
+        sentences=checked.sentences,
     )
+
+
+def _warn_of_citations(
+    context: TurnContext, answer: TurnAnswer, checked: CitationReport
+) -> Iterator[str]:
+    """Yield a warning if the model cites nothing, with the share of sources that were found."""
+    request = context.request
+    if checked.citations and checked.sentences:
+        yield name_share(checked.citations, checked.sentences)
+    elif (
+        answer.status == "complete"
+        and request.mode == "vault"
+        and request.model != EXTRACTIVE
+        and not checked.citations
+    ):
+        yield CITES_NOTHING
 
 
 def build_dry_result(

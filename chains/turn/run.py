@@ -4,20 +4,18 @@ The user message is on disk before any other step. Each message is on disk befor
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
-from time import monotonic
-from typing import Final
+from dataclasses import replace
 
 from chains.cancel import CancelToken
-from chains.citations.check import check_citations
+from chains.citations.sources import check_answer
 from chains.concurrency import call
-from chains.errors import ModelUnavailable
+from chains.errors import CannotSee
 from chains.events import ContextPrepared, Event, MessageEnded, Retrieved, TurnEnded, Warned
-from chains.llm.port import ModelSent, ModelWaiting
 from chains.request.chain import Chain
 from chains.request.draft import (
     DraftedTurn,
     PreparedTurn,
+    build_inputs,
     build_user_message,
     draft_turn,
     prepare_turn,
@@ -29,6 +27,8 @@ from chains.request.usage import READING, REWRITE, log_usage
 from chains.retrieval.attachments import (
     FittedAttachments,
     estimate_attachments,
+    explain_blindness,
+    find_unseen_images,
     fit_attachments,
     measure_reading_cost,
 )
@@ -42,29 +42,23 @@ from chains.turn.compact import (
     prepare_request,
 )
 from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hooks
-from chains.turn.regenerate import find_last_question, redraft_turn
+from chains.turn.regenerate import find_last_question, find_sent_segments, redraft_turn
 from chains.turn.result import build_dry_result, build_result, end_turn
-from context.assemble.request import make_preamble
-from context.envelope import System
-from context.fit.compact import CompactionReport
+from context.assemble.inputs import GivenSummary
+from context.fit.compact import CompactionPreview, CompactionReport, preview_session
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
-from context.pipeline import prepare_call
 from context.report.warnings import warn_of_attachments
 
 __all__ = [
-    "ModelCheck",
-    "check_model",
     "compact_on_request",
     "measure_reading",
     "preview",
+    "preview_compaction",
     "rebuild",
     "run_turn",
     "store_user_message",
 ]
-
-TEST_QUESTION: Final = "Answer with the word OK."
-TEST_TOKENS: Final = 16
 
 
 def run_turn(
@@ -76,12 +70,14 @@ def run_turn(
         ContextOverflow: the user message does not fit. Only the message is stored.
         ContextHookError: a hook failed. Its request is not stored.
         ModelError: there is no answer. The message and all entries so far are kept.
+        CannotSee: an image is attached, and the model does not see images.
         Cancelled: the turn was cancelled before its first request. Later, a cancel ends the turn
             without an exception.
     """
     context, hooks = yield from _run_hooks(chain, request, session, cancel)
+    _refuse_unseen_images(context)
     found = yield from retrieve(context)
-    context = context.with_query(found.searched)
+    context = context.with_query(found.searched, found.support)
     fitted = yield from fit_attachments(context, found.segments)
     drafted, warnings = yield from _draft(context, hooks, found, fitted)
     context = context.with_attachments(fitted.attached, fitted.unsent)
@@ -94,7 +90,7 @@ def run_turn(
     answer = yield from _stream(context, turn)
     yield from end_turn(context, answer)
     known = join_texts(context.request.question, context.customization.instructions)
-    checked = check_citations(answer.text, answer.sources, known)
+    checked = check_answer(answer.text, answer.sources, known)
     yield TurnEnded(build_result(context, answer, checked, fitted.read))
 
 
@@ -133,6 +129,19 @@ def _run_hooks(
     return call(lambda: _open(chain, request, session, cancel), cancel), result
 
 
+def _refuse_unseen_images(context: TurnContext) -> None:
+    """Refuse a turn with images whose model does not see any.
+
+    Raises:
+        CannotSee: the turn has an image.
+    """
+    request = context.request
+    sent = find_sent_segments(context.session) if request.is_regenerated else request.attached
+    images = find_unseen_images(context, sent)
+    if images:
+        raise CannotSee(explain_blindness(context.model), [image.source for image in images])
+
+
 def _draft(
     context: TurnContext,
     hooks: StartHooksResult,
@@ -143,7 +152,7 @@ def _draft(
     chain, session = context.chain, context.session
     warnings = (*hooks.problems, *found.warnings, *fitted.warnings)
     if context.request.is_regenerated:
-        drafted, lost = redraft_turn(session, chain.resolve)
+        drafted, lost = redraft_turn(session, context.resolve)
         yield from map(Warned, lost)
         return hooks.add_to(drafted, session), (*warnings, *lost)
     more = len(fitted.attached) - len(context.request.attached)
@@ -242,6 +251,9 @@ def compact_on_request(
     session: SessionPort,
     cancel: CancelToken,
     instructions: str = "",
+    *,
+    given: GivenSummary | None = None,
+    is_draft: bool = False,
 ) -> Generator[Event, None, CompactionReport]:
     """Replace everything before the last complete turn of a session with a summary.
 
@@ -249,49 +261,27 @@ def compact_on_request(
 
     Args:
         instructions: additional instructions of the user for the summary.
+        given: the summary to store, so that no model is asked.
+        is_draft: whether the summary is made, but not stored.
     """
     context = call(lambda: _open(chain, request, session, cancel), cancel)
-    return (yield from compact(context, instructions))
+    return (yield from compact(context, instructions, given=given, is_draft=is_draft))
+
+
+def preview_compaction(
+    chain: Chain, request: TurnRequest, session: SessionPort
+) -> CompactionPreview:
+    """Estimate what `compact_on_request` would do. No model is called and nothing is stored."""
+    context = TurnContext.open(chain, request, session, CancelToken())
+    inputs = build_inputs(context, session.path(), "")
+    found = preview_session(inputs, context.ports([], ""))
+    return replace(found, maker=request.summarised_by)
 
 
 def _open(
     chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
 ) -> TurnContext:
     return add_summaries(TurnContext.open(chain, request, session, cancel))
-
-
-@dataclass(frozen=True)
-class ModelCheck:
-    """The result of a test call: which model answered, and after how many seconds."""
-
-    model: str
-    seconds: float
-
-
-def check_model(
-    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
-) -> ModelCheck:
-    """Call a model with a few words, and wait for its answer.
-
-    Raises:
-        ModelError: the model does not answer, or the service refuses the key.
-        Cancelled: the token was cancelled.
-    """
-    context, start = TurnContext.open(chain, request, session, cancel), monotonic()
-    request_budget = context.compute_request_budget()
-    prepared = prepare_call(
-        make_preamble(System(), (), context.counter),
-        (),
-        TEST_QUESTION,
-        replace(request_budget, reserve=min(request_budget.reserve, TEST_TOKENS)),
-        model=request.model,
-    )
-    for event in context.open_model().stream(prepared, cancel):
-        if isinstance(event, ModelSent):
-            start = monotonic()  # without the time to load the client
-        elif isinstance(event, ModelWaiting):  # who tests a model does not wait for later tries
-            raise ModelUnavailable(context.model.host or context.model.name, reason=event.reason)
-    return ModelCheck(request.model, monotonic() - start)
 
 
 def _prepare_view(

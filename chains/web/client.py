@@ -2,7 +2,7 @@
 
 Each redirect is checked like the first address. The connection is made to the IP address that was
 checked, with the host's name in the request and in TLS. Compression is not accepted, since a
-compressed page could grow without limit. No cookie, key or other page is sent along.
+compressed page could grow without limit. No cookie, no key and no referring page is sent.
 """
 
 import ssl
@@ -60,8 +60,8 @@ class WebResponse:
 
     Attributes:
         url: the address after redirects.
-        content_type: the media type in lower case, such as `text/html`, or empty.
-        charset: the declared encoding, or empty.
+        content_type: the media type in lower case, such as `text/html`; empty if not declared.
+        charset: the encoding; empty if not declared.
     """
 
     url: str
@@ -80,7 +80,7 @@ class WebClient:
     def __init__(
         self, is_offline: Callable[[], bool], ledger: LedgerPort, is_allowed: IPRule = is_public
     ) -> None:
-        """Set the rules.
+        """Store the settings; nothing is fetched yet.
 
         Args:
             is_offline: returns whether nothing may be fetched.
@@ -98,6 +98,7 @@ class WebClient:
         *,
         stays_on_host: bool = False,
         timeout_s: float = WHOLE_S,
+        content: bytes | None = None,
     ) -> WebResponse:
         """Fetch the page at an address.
 
@@ -106,6 +107,8 @@ class WebClient:
             cancel: ends the call and closes the connection.
             stays_on_host: whether a redirect to another host is refused.
             timeout_s: the limit on the whole duration, with all redirects.
+            content: JSON to send in a POST request; None sends a GET request. It is not sent again
+                after a redirect.
 
         Raises:
             FetchFailed: the address is not allowed, or the page cannot be fetched.
@@ -115,12 +118,13 @@ class WebClient:
         """
         url = self.check_address(address)
         try:
-            return get_event_loop().run(lambda: self._follow(url, stays_on_host), cancel, timeout_s)
+            loop = get_event_loop()
+            return loop.run(lambda: self._follow(url, stays_on_host, content), cancel, timeout_s)
         except TimeoutError as error:
             raise FetchFailed(f"{url.host} took longer than {timeout_s:.0f} s.") from error
 
     def check_address(self, address: str) -> "httpx.URL":
-        """Return the parsed address of a page that may be fetched, as far as it shows by itself.
+        """Parse the address of a page, and check everything that can be checked without a lookup.
 
         Raises:
             FetchFailed: it is not the address of a web page, its host is an IP address that is not
@@ -136,7 +140,9 @@ class WebClient:
             require_allowed(url.host, [ip_address(url.host)], self._is_allowed)
         return url
 
-    async def _follow(self, url: "httpx.URL", stays_on_host: bool) -> WebResponse:
+    async def _follow(
+        self, url: "httpx.URL", stays_on_host: bool, content: bytes | None
+    ) -> WebResponse:
         import httpx
 
         transport = httpx.AsyncHTTPTransport(verify=_load_certificates())
@@ -144,29 +150,29 @@ class WebClient:
             transport=transport, trust_env=False, timeout=STEP_S, headers=_HEADERS
         ) as client:
             for _ in range(MAX_REDIRECTS + 1):
-                found = await self._get(client, url)
+                found = await self._call(client, url, content)
                 if isinstance(found, WebResponse):
                     return found
                 if stays_on_host and not is_same_host(url, found):
                     raise RedirectedElsewhere(url, found)
-                url = found
+                url, content = found, None
         raise FetchFailed(f"{url.host} redirects more than {MAX_REDIRECTS} times.")
 
-    async def _get(
-        self, client: "httpx.AsyncClient", url: "httpx.URL"
+    async def _call(
+        self, client: "httpx.AsyncClient", url: "httpx.URL", content: bytes | None
     ) -> "WebResponse | httpx.URL":
         """Return the page at an address, or the address to which it redirects."""
         import httpx
 
         *others, last = await find_addresses(url, self._is_allowed)
-        record = self._ledger.record(OutgoingCall("web", url.host))
+        record = self._ledger.record(OutgoingCall("web", url.host, len(content or b"")))
         found: WebResponse | httpx.URL | None = None
         try:
             for ip in others:
                 with suppress(httpx.ConnectError, httpx.ConnectTimeout):
-                    found = await _request(client, url, ip)
+                    found = await _request(client, url, ip, content)
                     return found
-            found = await _request(client, url, last)
+            found = await _request(client, url, last, content)
         except httpx.HTTPError as error:
             raise FetchFailed(f"{url.host} could not be read: {_explain(error)}.") from error
         finally:
@@ -182,12 +188,14 @@ def _load_certificates() -> ssl.SSLContext:
 
 
 async def _request(
-    client: "httpx.AsyncClient", url: "httpx.URL", ip: "IPAddress"
+    client: "httpx.AsyncClient", url: "httpx.URL", ip: "IPAddress", content: bytes | None
 ) -> "WebResponse | httpx.URL":
+    headers = {"Host": url.netloc.decode("ascii")}
     request = client.build_request(
-        "GET",
+        "GET" if content is None else "POST",
         url.copy_with(host=str(ip)),
-        headers={"Host": url.netloc.decode("ascii")},
+        headers=headers if content is None else headers | {"Content-Type": "application/json"},
+        content=content,
         extensions={"sni_hostname": url.raw_host.decode("ascii")},
     )
     response = await client.send(request, stream=True)

@@ -97,7 +97,7 @@ def _choose_suffix(response: WebResponse) -> str:
 
 
 def _decode(response: WebResponse) -> bytes:
-    """Return the body as UTF-8 if the declared encoding fits; otherwise the reader finds it out."""
+    """Return the body converted to UTF-8, or unchanged if the declared encoding does not fit."""
     try:
         name = codecs.lookup(response.charset).name
         if name in _REFUSED_CHARSETS:

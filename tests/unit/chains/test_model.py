@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -73,7 +74,7 @@ def test_the_body_holds_the_guarded_request_and_its_options(model, server, prepa
 
 def test_usage_is_what_the_service_counted(model, prepared):
     ended = list(model.stream(prepared, CancelToken()))[-1]
-    assert ended == ModelEnded("complete", "stop", Usage(1, 100, 10, 40))
+    assert ended == ModelEnded("complete", "stop", Usage(1, 100, 10, 40, 0.0))
 
 
 def test_a_service_that_counts_nothing_gets_no_made_up_usage(model, server, prepared):
@@ -410,3 +411,30 @@ def test_warming_up_loads_the_client_beside_the_caller():
     command = [sys.executable, "-P", "-c", LOADS]
     done = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
     assert done.stdout == "beside\n"
+
+
+# What a call costs
+
+
+def find_usage(endpoint, prepared):
+    """Return the usage of one call."""
+    events = LiteLLMModel(endpoint, lambda _: "key").stream(prepared, CancelToken())
+    (ended,) = (event for event in events if isinstance(event, ModelEnded))
+    return ended.usage
+
+
+def test_a_known_service_has_its_price_with_cached_tokens(server, prepared):
+    own = describe("openai/gpt-4o", server.url).endpoint
+    usage = find_usage(replace(own, is_local=False, key_owner="openai"), prepared)
+    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (100, 40, 10)
+    assert usage.cost == pytest.approx(60 * 2.5e-6 + 40 * 1.25e-6 + 10 * 10e-6)
+
+
+def test_a_model_on_this_computer_costs_nothing_and_an_unknown_server_has_no_price(
+    server, prepared
+):
+    endpoint = describe("scripted", server.url).endpoint
+    assert find_usage(endpoint, prepared).cost == 0.0
+    assert find_usage(replace(endpoint, is_local=False), prepared).cost is None
+    known = replace(endpoint, is_local=False, key_owner="openai")
+    assert find_usage(known, prepared).cost is None  # a model that no table knows

@@ -28,6 +28,7 @@ def test_a_number_is_linked_to_its_place(sources):
         "page": None,
         "quote": None,
         "verified": False,
+        "found_by": "model",
     }
 
 

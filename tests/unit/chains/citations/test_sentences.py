@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chains.citations.quotes import VerbatimText
-from chains.citations.sentences import split_sentences
+from chains.citations.sentences import locate_sentences, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,12 @@ def test_every_sentence_can_be_found_again_in_its_passage(passage):
     for sentence in split_sentences(passage):
         if any(char.isalnum() for char in sentence):
             assert text.find(sentence) is not None
+
+
+def test_the_places_of_sentences_leave_out_marks_code_and_tables():
+    answer = (
+        "# Head\n\nOne is here. Two goes\non.\n\n- [ ] an item\n> quoted **words**.\n\n"
+        "```\ncode here\n```\n| a | b |\n|---|---|\n1. last\n"
+    )
+    found = [answer[start:end] for start, end in locate_sentences(answer)]
+    assert found == ["One is here.", "Two goes\non.", "an item", "quoted **words**.", "last"]

@@ -22,6 +22,7 @@ from tests.support.model_server import Answer, ModelServer
 from vault.errors import NoteUnreadable
 from vault.index import NoteState
 from vault.notes.note import Note, parse_note
+from vault.search.search import SearchResult
 
 TEXTS = {
     "Garden.md": "# Beans\nBeans need warm soil.\nSow them in May.\n",
@@ -244,7 +245,7 @@ def test_signed_reasoning_goes_back_unchanged_within_the_turn_only(run, server, 
 
 def test_the_usage_is_that_of_all_requests(run, server):
     server.script(calling(("list_folder", {})), Answer("Ok"))
-    assert result_of(run()).usage == Usage(2, 200, 20, 80)
+    assert result_of(run()).usage == Usage(2, 200, 20, 80, 0.0)
 
 
 def test_at_the_limit_of_steps_there_is_an_answer_without_tools(run, server):
@@ -468,3 +469,15 @@ def test_a_search_goes_on_where_another_ended(run, server, notes):
     _, first, second = server.bodies
     assert "There are more; offset 1 shows the next." in str(first["messages"][-1])
     assert "There are more" not in str(second["messages"][-1])
+
+
+@pytest.mark.parametrize("hits", [True, False])
+def test_a_search_tells_the_model_how_much_was_searched(run, server, notes, monkeypatch, hits):
+    said = "812 of 6,591 notes searched by meaning, all by words."
+    found = SearchResult("beans", tuple(notes.hits) if hits else (), 0.0, warnings=(said,))
+    monkeypatch.setattr(notes, "search", lambda *_, **__: found)
+    server.script(calling(("search_notes", {"query": "beans"})), Answer("In May."))
+    run("When?")
+    result = server.bodies[1]["messages"][-1]
+    assert said in str(result)
+    assert ("Nothing was found" in str(result)) is not hits

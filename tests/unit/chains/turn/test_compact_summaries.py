@@ -8,7 +8,7 @@ from chains.cancel import CancelToken
 from chains.events import Usage
 from chains.llm.port import ModelEnded, ModelText
 from chains.prompts import load_prompt
-from chains.turn.compact import Summarizer
+from chains.turn.compact import Summariser
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import make_preamble
 from context.budget import compute_budget
@@ -51,7 +51,7 @@ def task(turns, *, sent=(), threshold=4_000, model="m", tools=()):
 def summarise(model, wanted, spent=None, *, name="m", takes_marks=False):
     sections, told = load_prompt("summary").sections, [] if spent is None else spent
     place = COUNTER, wanted.request_budget, sections, CancelToken(), told.append
-    return Summarizer(name, model, *place, takes_marks=takes_marks)(wanted)
+    return Summariser(name, model, *place, takes_marks=takes_marks)(wanted)
 
 
 def looked_up(result):

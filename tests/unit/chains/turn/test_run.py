@@ -278,7 +278,7 @@ def test_a_failed_turn_can_be_continued(run, server):
 def test_waiting_for_another_try_is_a_step(run, server, pauses):
     server.script(Failure.saying(503, "loading"), Answer())
     steps = [event for event in run() if isinstance(event, Step)]
-    assert steps[-1] == Step("wait", "Trying again in 1 s: loading")
+    assert steps[-1] == Step("wait", "Retrying in 1 s (loading)", 1)
     assert pauses == [1.0]
 
 
@@ -460,7 +460,7 @@ def test_usage_is_none_where_the_service_counts_nothing(run, server, session):
 
 
 def test_usage_counts_one_request(run):
-    assert result_of(run()).usage == Usage(1, 100, 10, 40)
+    assert result_of(run()).usage == Usage(1, 100, 10, 40, 0.0)
 
 
 def test_two_chats_run_side_by_side(server, search, ask):

@@ -1,0 +1,167 @@
+"""Find the sources of an answer whose model cites none, sentence by sentence.
+
+A sentence has its source where it stands word for word, or where one or two sentences in a row have
+nearly all of its words in the same order, all its numbers, and as many negations. A sentence that
+only repeats the question has none.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+from chains.citations.check import Citation, CitationReport, check_citations, find_heading
+from chains.citations.parser import parse_answer
+from chains.citations.quotes import VerbatimText, count_words, remove_markup
+from chains.citations.sentences import locate_sentences, split_sentences
+from context.layers import Segment
+from vault.notes.keywords import FUNCTION_WORDS, fold
+
+__all__ = ["check_answer", "insert_numbers", "name_share"]
+
+MOST_SENTENCES: Final = 200
+SHORTEST_WORDS: Final = 3
+LEAST_TELLING: Final = 2
+# The shares of a sentence's telling words, and of all its words in order, that its source has.
+TELLING_SHARE: Final = 0.8
+ORDER_SHARE: Final = 0.7
+LEAST_TELLING_NEAR: Final = 4
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_NEGATION: Final = re.compile(
+    r"\b(?:not|no|none|never|without|cannot|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans|nunca"
+    r"|sin|mai|senza)\b|n['’]t\b"
+)
+
+
+def check_answer(answer: str, sources: Sequence[Segment], question: str = "") -> CitationReport:
+    """Check the citations of an answer, or find its sources if the model cites none.
+
+    Args:
+        sources: the passages that were sent, each with its number.
+        question: the user message, and the notes on L1. Words quoted from them need no source.
+    """
+    report = check_citations(answer, sources, question)
+    numbered = [_Passage(source) for source in sources if source.number and not source.derived]
+    if not numbered or parse_answer(answer).numbers:
+        return report
+    asked = frozenset(_split_words(question))
+    spans = locate_sentences(answer)[:MOST_SENTENCES]
+    sentences = [answer[start:end] for start, end in spans]
+    sentences = [one for one in sentences if count_words(one) >= SHORTEST_WORDS]
+    found = (_find_source(sentence, numbered, asked) for sentence in sentences)
+    citations = tuple(citation for citation in found if citation is not None)
+    return replace(report, citations=citations, sentences=len(sentences))
+
+
+def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
+    """Return an answer with the numbers of the sources that Strata found, to be shown."""
+    pieces, at = [], 0
+    for citation in citations:
+        start = answer.find(citation.sentence, at) if citation.sentence else -1
+        if start >= 0:
+            end = start + len(citation.sentence)
+            pieces.append(f"{answer[at:end]} [{citation.n}]")
+            at = end
+    return "".join((*pieces, answer[at:]))
+
+
+def name_share(citations: Sequence[Citation], sentences: int) -> str:
+    """Return a sentence on how many sentences of an answer have a source that Strata found."""
+    noun = "sentence" if sentences == 1 else "sentences"
+    return (
+        f"The model cited no note. Strata found sources for {len(citations):,} of "
+        f"{sentences:,} {noun}."
+    )
+
+
+class _Passage:
+    """A passage that was sent, with its sentences and their words."""
+
+    def __init__(self, segment: Segment) -> None:
+        self.segment = segment
+
+    @cached_property
+    def text(self) -> VerbatimText:
+        return VerbatimText(self.segment.raw_content)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(_split_words(self.segment.raw_content))
+
+    @cached_property
+    def windows(self) -> list[tuple[str, list[str]]]:
+        """The sentences and pairs of adjacent sentences, each with its words in order."""
+        found = split_sentences(self.segment.raw_content)
+        pairs = (f"{one} {other}" for one, other in pairwise(found))
+        return [(text, _split_words(text)) for text in (*found, *pairs)]
+
+    def cite(self, sentence: str, window: str, *, is_verbatim: bool) -> Citation:
+        segment = self.segment
+        span = self.text.find(window)
+        lines, heading = segment.lines, segment.heading
+        if span is not None:
+            heading = find_heading(self.text.text, span[0], heading)
+            lines = self.text.find_lines(span, lines[0]) if lines else None
+        quote = remove_markup(sentence) if is_verbatim else None
+        place = (segment.number or 0, segment.source, heading, lines)
+        return Citation(*place, quote, is_verbatim, sentence)
+
+
+def _find_source(
+    sentence: str, passages: Sequence[_Passage], asked: frozenset[str]
+) -> Citation | None:
+    words = _split_words(remove_markup(sentence))
+    telling = {word for word in words if word not in FUNCTION_WORDS}
+    if len(telling) < LEAST_TELLING or telling <= asked:
+        return None
+    near = [one for one in passages if _share(telling, one.words) >= TELLING_SHARE]
+    for passage in near:
+        if passage.text.find(sentence) is not None:
+            return passage.cite(sentence, sentence, is_verbatim=True)
+    if len(telling) < LEAST_TELLING_NEAR:
+        return None
+    scored = [
+        (score, -at, passage, window)
+        for at, passage in enumerate(near)
+        for score, window in _score_windows(sentence, words, telling, passage)
+    ]
+    if not scored:
+        return None
+    _, _, passage, window = max(scored, key=lambda each: each[:2])
+    return passage.cite(sentence, window, is_verbatim=False)
+
+
+def _score_windows(
+    sentence: str, words: Sequence[str], telling: set[str], passage: _Passage
+) -> Iterator[tuple[float, str]]:
+    """Yield the windows of a passage that say nearly the same as a sentence, with their scores."""
+    numbers = {word for word in words if any(map(str.isdigit, word))}
+    negations = len(_NEGATION.findall(fold(sentence)))
+    for window, its_words in passage.windows:
+        known = frozenset(its_words)
+        share = _share(telling, known)
+        if share < TELLING_SHARE or not numbers <= known:
+            continue
+        if len(_NEGATION.findall(fold(window))) != negations:
+            continue
+        order = _measure_order(words, its_words)
+        if order >= ORDER_SHARE:
+            yield share + order - len(its_words) / 1_000, window
+
+
+def _share(telling: set[str], known: frozenset[str]) -> float:
+    return len(telling & known) / len(telling)
+
+
+def _measure_order(words: Sequence[str], others: Sequence[str]) -> float:
+    """Return the share of the words of a sentence that others have in the same order."""
+    blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) / len(words)
+
+
+def _split_words(text: str) -> list[str]:
+    return _WORD.findall(fold(text))

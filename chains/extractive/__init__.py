@@ -1,0 +1,20 @@
+"""Answers without a language model: quotations of the notes that answer a question.
+
+```
+question ─→ question: what is asked for ──┐
+sources ──→ blocks → parts of each source ┴→ choice → writer → model: the answer with its numbers
+```
+
+- `model`: the model port that answers with quotations, or says that nothing answers.
+- `question`: reads what a question asks for: a fact, a list, a way to do something, a time.
+- `blocks`: parses a passage into paragraphs, items, tables and code.
+- `parts`: builds the parts that can be an answer: sentences, items, rows, lists, sections.
+- `choice`: chooses the parts that answer the question.
+- `words`: compares the words of a question with the words of a text.
+- `writer`: writes the lines of a quotation as Markdown.
+
+May import: `chains.llm`, `chains.citations`, `chains.cancel`, context, vault.
+Invariants: every quotation is found in the source whose number it has.
+"""
+
+__all__ = ["model", "question"]

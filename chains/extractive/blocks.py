@@ -1,0 +1,162 @@
+"""Parse a passage into the blocks that can be quoted, each with its lines and headings.
+
+Front matter, comments, rules, images, tags and embeds alone are left out. Code and tables are
+blocks of their own, and each item of a list is one.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = ["PassageBlock", "parse_blocks", "strip_quote"]
+
+BlockKind = Literal["text", "item", "code", "table"]
+
+_FENCE: Final = re.compile(r"[ \t]{0,20}(`{3,}|~{3,})")
+_QUOTE: Final = re.compile(r"[ \t]{0,20}(?:>[ \t]?){1,8}")
+_ITEM: Final = re.compile(r"([ \t]{0,40})(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")
+_HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(\S.*)")
+_UNDERLINE: Final = re.compile(r"[ \t]{0,3}(?:={3,}|-{3,})[ \t]*$")
+_RULE_ROW: Final = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*\|?[ \t]*$")
+_LEFT_OUT: Final = re.compile(
+    r"[ \t]*\[![\w-]+\]"  # the title of a callout
+    r"|[ \t]*(?:[-=*_][ \t]*){3,}$"  # a rule
+    r"|[ \t]*!\[[^\n]*\)$|[ \t]*!\[\[[^\n]*\]\]$"  # an image or an embed alone
+    r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # tags alone
+    r"|[ \t]*</?[a-zA-Z!][^\n]*>$|[ \t]*%%|[ \t]*\$\$"  # HTML, a comment, a formula
+)
+_COMMENT_START: Final = re.compile(r"[ \t]*(<!--|%%)")
+_COMMENT_END: Final = {"<!--": "-->", "%%": "%%"}
+
+
+@dataclass(frozen=True)
+class PassageBlock:
+    """A block of a passage.
+
+    Attributes:
+        first: the index of its first line in the passage.
+        lines: its lines as in the passage, but without the marks of block quotations.
+        indent: the columns before the mark of an item.
+        heading: the headings of the passage above it, not those above the passage.
+    """
+
+    kind: BlockKind
+    first: int
+    lines: tuple[str, ...]
+    indent: int = 0
+    heading: tuple[str, ...] = ()
+
+    @property
+    def end(self) -> int:
+        """The index of the line after its last one."""
+        return self.first + len(self.lines)
+
+    @property
+    def is_code_line(self) -> bool:
+        """Whether the block is a paragraph of nothing but inline code."""
+        text = self.lines[0].strip()
+        is_single = self.kind == "text" and len(self.lines) == 1
+        return is_single and len(text) > 2 and text.startswith("`") and text.endswith("`")
+
+
+def parse_blocks(passage: str, *, starts_note: bool = False) -> list[PassageBlock]:
+    """Return the blocks of a passage in order.
+
+    Args:
+        passage: Markdown text.
+        starts_note: whether the passage is the beginning of a note and may have front matter.
+    """
+    lines = [strip_quote(line) for line in passage.split("\n")]
+    return list(_Parser(lines).parse(_find_front_matter_end(lines) if starts_note else 0))
+
+
+def strip_quote(line: str) -> str:
+    """Return a line without the marks of block quotations."""
+    found = _QUOTE.match(line)
+    return line[found.end() :] if found else line
+
+
+def _find_front_matter_end(lines: Sequence[str]) -> int:
+    if lines[0].strip() != "---":
+        return 0
+    ends = (at for at, line in enumerate(lines[1:], 1) if line.strip() in {"---", "..."})
+    return next(ends, 0) + 1
+
+
+class _Parser:
+    """A parser that reads the lines of one passage."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._headings: list[tuple[int, str]] = []
+
+    def parse(self, start: int) -> Iterator[PassageBlock]:
+        at = start
+        while at < len(self._lines):
+            line = self._lines[at]
+            if fence := _FENCE.match(line):
+                end = self._find_fence_end(at, fence[1])
+                yield self._build("code", at, end)
+            elif (comment := _COMMENT_START.match(line)) is not None:
+                end = self._find_comment_end(at, comment)
+            elif self._is_table(at):
+                end = self._find_end(at, lambda line: "|" in line)
+                yield self._build("table", at, end)
+            elif not line.strip() or _LEFT_OUT.match(line):
+                end = at + 1
+            elif heading := _HEADING.match(line):
+                self._push(len(heading[1]), heading[2])
+                end = at + 1
+            elif item := _ITEM.match(line):
+                end = self._find_end(at + 1, self._continues)
+                yield self._build("item", at, end, len(item[1].expandtabs(4)))
+            else:
+                end = self._find_end(at + 1, self._continues)
+                if end < len(self._lines) and _UNDERLINE.match(self._lines[end]):
+                    self._push(1 if "=" in self._lines[end] else 2, self._lines[end - 1].strip())
+                    end += 1
+                else:
+                    yield self._build("text", at, end)
+            at = end
+
+    def _build(self, kind: BlockKind, start: int, end: int, indent: int = 0) -> PassageBlock:
+        headings = tuple(title for _, title in self._headings)
+        return PassageBlock(kind, start, tuple(self._lines[start:end]), indent, headings)
+
+    def _push(self, level: int, title: str) -> None:
+        self._headings = [known for known in self._headings if known[0] < level]
+        self._headings.append((level, title.rstrip("#").rstrip()))
+
+    def _find_end(self, start: int, belongs: Callable[[str], bool]) -> int:
+        return next(
+            (at for at in range(start, len(self._lines)) if not belongs(self._lines[at])),
+            len(self._lines),
+        )
+
+    def _continues(self, line: str) -> bool:
+        """Return whether a line continues the paragraph or item before it."""
+        starts_block = _ITEM.match(line) or _HEADING.match(line) or _FENCE.match(line)
+        is_left_out = _LEFT_OUT.match(line) or _COMMENT_START.match(line)
+        is_row = line.lstrip().startswith("|")
+        return bool(line.strip()) and not starts_block and not is_left_out and not is_row
+
+    def _is_table(self, at: int) -> bool:
+        line = self._lines[at]
+        behind = self._lines[at + 1] if at + 1 < len(self._lines) else ""
+        has_rule = "|" in line and "|" in behind and _RULE_ROW.match(behind) is not None
+        return line.lstrip().startswith("|") or has_rule
+
+    def _find_fence_end(self, start: int, fence: str) -> int:
+        for at in range(start + 1, len(self._lines)):
+            found = _FENCE.match(self._lines[at])
+            if found and found[1].startswith(fence):
+                return at + 1
+        return len(self._lines)
+
+    def _find_comment_end(self, start: int, comment: re.Match[str]) -> int:
+        mark = _COMMENT_END[comment[1]]
+        if mark in self._lines[start][comment.end() :]:
+            return start + 1
+        found = (at for at in range(start + 1, len(self._lines)) if mark in self._lines[at])
+        return next(found, start) + 1

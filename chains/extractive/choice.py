@@ -1,0 +1,233 @@
+"""Choose the parts of the sources that answer a question.
+
+A part is worth more the more of the question's words it has, rare words first; words that stand in
+its headings or before its list count for less. What a question asks for decides which kinds of
+parts are preferred. A question about several things gets a part for each.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+from chains.extractive.parts import Part, PartKind, build_parts
+from chains.extractive.question import AskedQuestion, Facet, QuestionKind
+from chains.extractive.words import measure_match, split_words, weigh_words
+from context.layers import Segment
+from vault.notes.keywords import FUNCTION_WORDS
+
+__all__ = ["choose_parts"]
+
+AROUND_WORTH: Final = 0.55
+FIRST_AROUND_WORTH: Final = 0.65
+ADDED_WORTH: Final = 0.5
+APPENDIX_WORTH: Final = 0.6
+RANK_WORTH: Final = 0.3
+FACET_OWN: Final = 2.5
+FACET_OTHERS: Final = 0.2
+DATED_WORTH: Final = 1.2
+DEFINING_WORTH: Final = 1.3
+DETAIL_WORTH: Final = 0.8
+FIGURE_WORTH: Final = 1.2
+EXACT_FIGURE_WORTH: Final = 1.4
+NAMED_FIRST_WORTH: Final = 1.3
+TITLE_WORTH: Final = 1.15
+MOST_OF_FACET: Final = 2
+MOST_NOTES: Final = 5
+LEAST_OF_NOTE: Final = 0.6
+SHORT_SECTION_WORDS: Final = 60
+CODE_WORTH: Final = 1.12
+STEPS_WORTH: Final = 1.1
+SINGLE_STEP_WORTH: Final = 0.8
+COLLECTION_WORTH: Final = 0.6
+
+_WORTH: Final[Mapping[QuestionKind, Mapping[PartKind, float]]] = {
+    "fact": {"sentences": 1.0, "item": 1.0, "row": 1.0, "list": 0.75, "section": 0.6},
+    "time": {"sentences": 1.0, "item": 1.0, "row": 1.0, "list": 0.7, "section": 0.6},
+    "how_to": {"sentences": 0.9, "item": 1.0, "row": 0.8, "list": 1.05, "section": 0.95},
+    "list": {"sentences": 0.95, "item": 0.9, "row": 0.7, "list": 1.15, "section": 0.9},
+}
+# The most parts of an answer, and the share of the best worth that the others need.
+_MOST: Final[Mapping[QuestionKind, int]] = {"fact": 3, "time": 3, "how_to": 2, "list": 2}
+_LEAST: Final[Mapping[QuestionKind, float]] = {
+    "fact": 0.75,
+    "time": 0.75,
+    "how_to": 0.85,
+    "list": 0.85,
+}
+
+_DATE: Final = re.compile(
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}[.:]\d{2}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    r"[a-z]*\.? \d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"|\b(?:daily|weekly|monthly|every)\b",
+    re.IGNORECASE,
+)
+_NUMBER: Final = r"\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|half)"
+_FIGURES: Final = {
+    "number": re.compile(rf"\d|{_NUMBER}\b"),
+    "duration": re.compile(
+        rf"{_NUMBER}[ -]?(?:ms|s|min|h|d|milli\w*|seconds?|minutes?|hours?|days?|nights?|weeks?"
+        r"|months?|years?|blocks?|epochs?|slots?|sekunden?|minuten?|stunden?|tagen?|wochen?"
+        r"|monaten?|jahren?)\b|\b(?:daily|weekly|monthly|yearly|hourly|twice|every)\b",
+        re.IGNORECASE,
+    ),
+    "version": re.compile(r"\b[vV]?\d+\.\d+"),
+}
+_DEFINED: Final = re.compile(
+    r"(?:(?:the|an?|der|die|das)\s+)?([^.:;\n–—]{2,60}?)[*`_]*"
+    r"\s*(?:[:–—]|\s-\s|\s(?:is|are|means?|refers?|stands? for|ist|sind)\s)",
+    re.IGNORECASE,
+)
+_SUMMARY: Final = re.compile(
+    r"(?:simple )?(?:summary|abstract|overview|introduction|description|purpose|definitions?"
+    r"|zusammenfassung|r[eé]sum[eé]|resumen)\b",
+    re.IGNORECASE,
+)
+_APPENDIX: Final = re.compile(
+    r"(?:references?|links?|see also|further reading|sources|footnotes|citations?|quellen)\b",
+    re.IGNORECASE,
+)
+_ISO_DATE: Final = re.compile(r"\b((?:19|20)\d\d)[-./]?(\d\d)?[-./]?(\d\d)?\b")
+
+
+@dataclass(frozen=True)
+class _Scored:
+    part: Part
+    worth: float
+
+
+def choose_parts(question: AskedQuestion, sources: Sequence[Segment]) -> list[Part]:
+    """Return the parts that answer a question, best first; in order of time if that is asked."""
+    parts = [part for source in sources for part in build_parts(source)]
+    small = [part.words | part.words_around for part in parts if part.kind != "section"]
+    weights = weigh_words(question.words, small)
+    weights |= {word: weights[word] * ADDED_WORTH for word in question.added}
+    chosen: list[_Scored] = []
+    for facet in question.facets:
+        ranked = _rank(question, parts, weights, facet)
+        _add_best(question, ranked, chosen)
+    found = [_widen(question, scored.part, parts) for scored in chosen]
+    found = [part for at, part in enumerate(found) if not any(map(part.overlaps, found[:at]))]
+    if question.order:
+        found.sort(key=_read_date, reverse=question.order == "last")
+    return found
+
+
+def _widen(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
+    """Return the section of a part if it is so short that it is quoted as a whole.
+
+    A section that tells how to do something keeps its code.
+    """
+    if part.kind in {"list", "row"}:
+        return part
+    whole = (
+        each
+        for each in parts
+        if each.kind == "section"
+        and each.overlaps(part)
+        and (not each.is_collection or (question.kind == "how_to" and each.has_one_code_block))
+    )
+    short = (each for each in whole if len(each.text.split()) <= SHORT_SECTION_WORDS)
+    return next(short, part)
+
+
+def _rank(
+    question: AskedQuestion, parts: Sequence[Part], weights: Mapping[str, float], facet: Facet
+) -> list[_Scored]:
+    own = _weigh_facet(weights, facet)
+    names = weights.keys() - facet.others
+    scored = [
+        _Scored(part, _measure_match(part, own) * _weigh_form(question, part, names))
+        for part in parts
+    ]
+    return sorted(scored, key=lambda each: -each.worth)
+
+
+def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
+    """Return the share of the question's words that a part has, and the worth of its rank."""
+    total = sum(weights.values()) or 1.0
+    around = FIRST_AROUND_WORTH if part.is_first else AROUND_WORTH
+    matched = sum(
+        weight
+        * max(measure_match(word, part.words), around * measure_match(word, part.words_around))
+        for word, weight in weights.items()
+    )
+    return matched / total + RANK_WORTH / max(1, part.number)
+
+
+def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) -> float:
+    """Weigh what kind of part it is and where it stands, for what the question asks for."""
+    worth = _WORTH[question.kind][part.kind]
+    above = " ".join(part.heading[-1:])
+    if question.kind == "time" and _DATE.search(part.text):
+        worth *= DATED_WORTH
+    if question.kind == "how_to":
+        worth *= _weigh_way(part)
+    if question.defines:
+        worth *= DEFINING_WORTH if part.is_first or _SUMMARY.match(above) else 1.0
+        if _names_first(part, question.words):
+            worth *= NAMED_FIRST_WORTH
+        elif part.kind in {"item", "row"}:
+            worth *= DETAIL_WORTH
+    if question.figure and _FIGURES[question.figure].search(part.text):
+        worth *= FIGURE_WORTH if question.figure == "number" else EXACT_FIGURE_WORTH
+    if part.title_words and part.title_words <= names:
+        worth *= TITLE_WORTH
+    return worth * (APPENDIX_WORTH if _APPENDIX.match(above) else 1.0)
+
+
+def _names_first(part: Part, words: AbstractSet[str]) -> bool:
+    """Return whether a part begins with what is asked for and says what it is."""
+    found = _DEFINED.match(part.text.lstrip(" \t-*+•`>|"))
+    return found is not None and split_words(found[1]) - FUNCTION_WORDS == words
+
+
+def _weigh_way(part: Part) -> float:
+    """Weigh a part that tells how to do something: steps stay together, commands do not."""
+    if part.is_collection:
+        return COLLECTION_WORTH
+    if part.is_ordered:
+        return STEPS_WORTH
+    if part.kind == "item" and part.is_numbered:
+        return SINGLE_STEP_WORTH
+    return CODE_WORTH if part.kind == "item" and "`" in "".join(part.pieces[-1]) else 1.0
+
+
+def _weigh_facet(weights: Mapping[str, float], facet: Facet) -> dict[str, float]:
+    def weigh(word: str) -> float:
+        return FACET_OWN if word in facet.own else FACET_OTHERS if word in facet.others else 1.0
+
+    return {word: weight * weigh(word) for word, weight in weights.items()}
+
+
+def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_Scored]) -> None:
+    """Add the best parts of a ranking that are not chosen yet."""
+    if not ranked:
+        return
+    most = _MOST[question.kind] if len(question.facets) == 1 else MOST_OF_FACET
+    least = ranked[0].worth * _LEAST[question.kind]
+    if question.asks_for_notes:
+        most, least = MOST_NOTES, ranked[0].worth * LEAST_OF_NOTE
+    added = 0
+    for scored in ranked:
+        if added == most or scored.worth < least or scored.worth <= 0:
+            break
+        is_known = any(scored.part.overlaps(other.part) for other in chosen)
+        repeats = any(_repeats(question, scored.part, other.part) for other in chosen)
+        if is_known and len(question.facets) > 1 and not added:
+            added += 1  # what is chosen for another thing answers this one too
+        if not is_known and not repeats:
+            chosen.append(scored)
+            added += 1
+
+
+def _repeats(question: AskedQuestion, part: Part, other: Part) -> bool:
+    """Return whether a part says what another says, or only names the same note once more."""
+    is_of_note = question.asks_for_notes and part.title == other.title
+    return is_of_note or part.pieces == other.pieces
+
+
+def _read_date(part: Part) -> str:
+    found = [match.group() for match in _ISO_DATE.finditer(part.text)]
+    return max(found, default="")

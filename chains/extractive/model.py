@@ -1,0 +1,188 @@
+"""Answer without a language model: quote what answers the question, with citations.
+
+The answer states that no model is set. If no passage that a search found has enough of the words
+of the question, the answer is that the notes do not answer it, with the nearest passages by title.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from chains.cancel import CancelToken
+from chains.extractive.choice import choose_parts
+from chains.extractive.parts import Part
+from chains.extractive.question import AskedQuestion, read_question
+from chains.extractive.words import (
+    is_unspaced,
+    measure_share,
+    split_words,
+    weigh_length,
+)
+from chains.extractive.writer import escape_markdown, write_text
+from chains.llm.port import ModelEnded, ModelEvent, ModelText
+from context.fit.guard import PreparedRequest
+from context.layers import Layer, Segment
+
+__all__ = ["LIST_SOURCE", "ExtractiveModel"]
+
+MOST_NAMED: Final = 5
+# The support below which passages rarely answer a question: of those to three vaults, 16 of 18
+# without an answer are below it, and 1 of 84 others.
+LEAST_SUPPORT: Final = 0.65
+# Without a support, the share of the question's words below which a passage rarely answers it.
+LEAST_COVERAGE: Final = 0.36
+# A passage with this share of the words answers, however weak the support is.
+FULL_COVERAGE: Final = 0.85
+# With a fair support, a smaller share of the words is enough.
+FAIR_SUPPORT: Final = 0.5
+FAIR_COVERAGE: Final = 0.75
+
+FOUND: Final = (
+    "No model is set, so here are the passages that fit best, in your notes' own words.\n"
+)
+NO_SENTENCE: Final = "No model is set. The passages that fit best hold no sentence to quote:\n"
+NOTHING_FOUND: Final = (
+    "No model is set, and nothing in your notes fits this question. Try other words."
+)
+NOTHING_ANSWERS: Final = (
+    "No model is set, and nothing in your notes answers this question. "
+    "These come closest, and may not answer it:\n"
+)
+NOT_SEARCHED: Final = (
+    "No model is set, and this mode does not look into your notes. "
+    "Ask in the mode that does, or set a model."
+)
+
+
+LIST_SOURCE: Final = "every note that fits"
+
+
+class ExtractiveModel:
+    """A model port that answers with quotations from the sources instead of a language model."""
+
+    def __init__(
+        self,
+        question: str,
+        *,
+        has_searched: bool,
+        searched: str = "",
+        support: float | None = None,
+    ) -> None:
+        """Store the question.
+
+        Args:
+            question: the user message.
+            searched: the query if it differs from the user message, or empty.
+            has_searched: whether the notes were searched.
+            support: how well the found passages support an answer, or None if not measured.
+        """
+        self._question = question
+        self._searched = searched
+        self._has_searched = has_searched
+        self._support = support
+
+    def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
+        """Yield the pieces of the answer, and `ModelEnded` at the end."""
+        own = [segment for segment in request.segments if segment.layer is Layer.L3]
+        for piece in self._write_pieces(own):
+            cancel.raise_if_cancelled()
+            yield ModelText(piece)
+        yield ModelEnded("complete", "stop")
+
+    def _write_pieces(self, sources: Sequence[Segment]) -> Iterator[str]:
+        if not sources:
+            yield NOTHING_FOUND if self._has_searched else NOT_SEARCHED
+            return
+        if any(source.source == LIST_SOURCE for source in sources):
+            yield from _write_list(sources)
+            return
+        question = read_question(self._question, self._searched)
+        leading = _choose_leading(question, sources)
+        may_answer = _may_answer(question, leading, self._support)
+        chosen = choose_parts(question, leading) if may_answer else []
+        yield FOUND if chosen else NO_SENTENCE if may_answer else NOTHING_ANSWERS
+        yield from _write_parts(chosen) if chosen else _write_titles(sources)
+
+
+def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
+    """Return the attached sources alone if there are any, unless the question asks for more."""
+    attached = [source for source in sources if not source.is_retrieved]
+    return attached if attached and not question.asks_for_more else sources
+
+
+def _may_answer(question: AskedQuestion, sources: Sequence[Segment], support: float | None) -> bool:
+    """Return whether sources are likely to answer a question; attached ones always are.
+
+    In scripts without spaces the question cannot be compared with the sources word by word.
+    """
+    if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
+        return True
+    coverage = _measure_coverage(question, sources)
+    if support is not None:
+        enough = FAIR_COVERAGE if support >= FAIR_SUPPORT else FULL_COVERAGE
+        return support >= LEAST_SUPPORT or coverage >= enough
+    return coverage >= LEAST_COVERAGE
+
+
+def _write_parts(parts: Sequence[Part]) -> Iterator[str]:
+    """Yield quotations, each below the title and headings that it stands under."""
+    above = ""
+    for part in parts:
+        place = _write_place(part)
+        yield f"\n{place}\n" if place != above else ""
+        yield f"\n{_write_quotation(part)}\n"
+        above = place
+
+
+def _write_place(part: Part) -> str:
+    names = dict.fromkeys(name for name in (part.title, *part.heading) if name)
+    return f"*{' › '.join(map(write_text, names))}*" if names else ""
+
+
+def _write_titles(sources: Sequence[Segment]) -> Iterator[str]:
+    for source in sources[:MOST_NAMED]:
+        yield f"\n- {escape_markdown(source.title or source.source)} [{source.number}]"
+
+
+def _write_quotation(part: Part) -> str:
+    """Return a part as a block quotation, with its number after each piece."""
+    lines: list[str] = []
+    for piece in part.pieces:
+        shown = list(piece)
+        while shown and not shown[-1]:
+            shown.pop()
+        lines += _add_number(shown, part.number)
+    return "\n".join(f"> {line}".rstrip() for line in lines)
+
+
+def _add_number(lines: Sequence[str], number: int) -> list[str]:
+    """Return the lines of a quotation with its number at the end, where it is read as one."""
+    last = lines[-1]
+    if last.endswith("|") and last.startswith("|"):
+        return [*lines[:-1], f"{last[:-1].rstrip()} [{number}] |"]
+    if last.lstrip().startswith(("```", "~~~")):
+        return [*lines, f"[{number}]"]
+    return [*lines[:-1], f"{last} [{number}]"]
+
+
+def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
+    """Yield a page of a note list: its summary, then a line for each note."""
+    for source in sources:
+        if source.source == LIST_SOURCE:
+            yield f"{source.raw_content}\n"
+        elif source.kind == "passage":
+            title, text = (
+                escape_markdown(source.title or source.source),
+                escape_markdown(source.raw_content),
+            )
+            yield f"\n- {title}: {text} [{source.number}]"
+
+
+def _measure_coverage(question: AskedQuestion, sources: Sequence[Segment]) -> float:
+    """Return the highest share of the question's words that one of the sources has."""
+    weights = {word: weigh_length(word) for word in question.words}
+
+    def cover(source: Segment) -> float:
+        words = split_words(" ".join((source.title, *source.heading, source.raw_content)))
+        return measure_share(weights, words)
+
+    return max(map(cover, sources), default=0.0)

@@ -1,0 +1,357 @@
+"""Build the parts of a passage that can be an answer: sentences, items, rows, lists, sections.
+
+A part is quoted as it is in the note. A list comes with the sentence before it, an item with what
+is indented below it and with its code, a row with the head of its table. Sentences that are no
+answers, such as greetings and licences, are in no part.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Final, Literal
+
+from chains.citations.quotes import VerbatimText, count_words, remove_markup
+from chains.citations.sentences import split_paragraph
+from chains.extractive.blocks import PassageBlock, parse_blocks
+from chains.extractive.words import split_words
+from chains.extractive.writer import write_code, write_lines, write_text
+from context.layers import Segment
+
+__all__ = ["Part", "PartKind", "build_parts"]
+
+PartKind = Literal["sentences", "item", "row", "list", "section"]
+
+SHORTEST_WORDS: Final = 3
+MOST_WORDS: Final = 260
+MOST_LINES: Final = 40
+MOST_INTRO_WORDS: Final = 60
+MOST_CODE_LINES: Final = 12
+LONGEST_CHARS: Final = 700
+
+_GAP_CELL: Final = " … |"
+_NO_ANSWER: Final = re.compile(
+    r"copyright and related rights|all rights reserved|licen[sc]ed under|\bMIT license\b"
+    r"|^(?:thank you|thanks|hello|hi|dear|best|regards|cheers)\b[^.]{0,40}[.!,]?$"
+    r"|^more info(?:rmation)?:|^(?:jump|back|go) to\b.{0,30}(?:top|contents|tests)?\W*$"
+    r"|^see(?: also)?:? (?:(?:\S+ ){0,4}\S+|how to\b[^.]*|the [^.]*)[.]?$",
+    re.IGNORECASE,
+)
+_MARK: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
+_LINK_ALONE: Final = re.compile(r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?https?://\S+?>?)\W*")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a source that can be quoted.
+
+    Attributes:
+        number: the number of the source.
+        first: the index of its first line in the source.
+        end: the index of the line after its last one.
+        pieces: the lines of the quotation, as Markdown; each piece is found in the source.
+        text: its own text, in which words of a question are looked for.
+        around: the text that tells what it is about: title, headings, the sentence before it.
+        heading: the headings above it.
+        title: the title of its note.
+        is_first: whether it is the first sentence below a heading.
+    """
+
+    number: int
+    kind: PartKind
+    first: int
+    end: int
+    pieces: tuple[tuple[str, ...], ...]
+    text: str
+    around: str
+    heading: tuple[str, ...]
+    title: str = ""
+    is_first: bool = False
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of its own text."""
+        return split_words(self.text)
+
+    @cached_property
+    def words_around(self) -> frozenset[str]:
+        """The words that tell what it is about."""
+        return split_words(self.around)
+
+    @cached_property
+    def is_collection(self) -> bool:
+        """Whether it holds several items that each have their own code, such as commands."""
+        lines = [line.lstrip() for piece in self.pieces for line in piece]
+        coded = sum(line.startswith(("`", "~~~")) for line in lines)
+        return self.kind in {"list", "section"} and coded > 1 and not self.is_ordered
+
+    @property
+    def has_one_code_block(self) -> bool:
+        """Whether it holds one code block and no other code, such as the commands for one task."""
+        lines = [line.lstrip() for piece in self.pieces for line in piece]
+        coded = [line for line in lines if line.startswith(("`", "~~~"))]
+        return len(coded) == 2 and coded[0].startswith(("```", "~~~"))
+
+    @cached_property
+    def title_words(self) -> frozenset[str]:
+        """The words of the title of its note."""
+        return split_words(self.title)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether its items are numbered."""
+        lines = [line for piece in self.pieces for line in piece]
+        return sum(_NUMBERED.match(line) is not None for line in lines) > 1
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether it begins with a number."""
+        return _NUMBERED.match(self.pieces[0][0]) is not None
+
+    def overlaps(self, other: "Part") -> bool:
+        """Return whether two parts have lines in common."""
+        return self.number == other.number and self.first < other.end and other.first < self.end
+
+
+def build_parts(source: Segment) -> list[Part]:
+    """Return the parts of a source that can be quoted and verified."""
+    starts_note = source.lines is None or source.lines[0] == 1
+    builder = _Builder(source, parse_blocks(source.raw_content, starts_note=starts_note))
+    text = VerbatimText(source.raw_content)
+    return [found for part in builder.build() if (found := _verify(part, text)) is not None]
+
+
+def _verify(part: Part, text: VerbatimText) -> Part | None:
+    """Return a part whose pieces are in the text: the whole part, or else its blocks."""
+    whole = tuple(line for piece in part.pieces for line in piece)
+    if text.find("\n".join(whole)) is not None:
+        return replace(part, pieces=(whole,))
+    pieces = tuple(piece for piece in part.pieces if text.find("\n".join(piece)) is not None)
+    return replace(part, pieces=pieces) if pieces and part.kind in {"list", "section"} else None
+
+
+class _Builder:
+    """Builds the parts of one source."""
+
+    def __init__(self, source: Segment, blocks: Sequence[PassageBlock]) -> None:
+        self._source = source
+        self._blocks = blocks
+
+    def build(self) -> Iterator[Part]:
+        for _, group in groupby(self._blocks, key=lambda block: block.heading):
+            blocks = list(group)
+            yield from self._build_texts(blocks)
+            yield from self._build_items(blocks)
+            yield from self._build_lists(blocks)
+            for block in blocks:
+                if block.kind == "table":
+                    yield from self._build_rows(block)
+            start, end = _trim(blocks)
+            if end - start > 1:
+                yield from self._build_run("section", blocks, start, end)
+
+    def _build_texts(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
+        for at, block in enumerate(blocks):
+            if block.kind != "text" or block.is_code_line:
+                continue
+            behind = blocks[at + 1 : at + 2]
+            is_example = bool(behind) and (behind[0].kind == "code" or behind[0].is_code_line)
+            if is_example and _introduces(block):
+                yield from self._build_run("sentences", blocks, at, at + 2)
+            else:
+                yield from self._build_sentences(block, is_first=at == 0)
+
+    def _build_sentences(self, block: PassageBlock, *, is_first: bool) -> Iterator[Part]:
+        found = split_paragraph(block.lines)
+        for at, sentence in enumerate(found):
+            is_question = _is_question(sentence)
+            shown = found[at : at + 2] if is_question else [sentence]
+            if _is_no_answer(sentence) or (is_question and len(shown) < 2):
+                continue
+            if count_words(sentence) >= SHORTEST_WORDS and not sentence.rstrip("*_").endswith(
+                (":", "：")
+            ):
+                text = " ".join(shown)
+                around = " ".join(found[max(0, at - 1) : at])
+                part = self._make("sentences", block, block.end, [[_shorten(text)]], text, around)
+                yield replace(part, is_first=is_first and at == 0)
+
+    def _build_items(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
+        for at, block in enumerate(blocks):
+            if block.kind == "item":
+                end = _find_item_end(blocks, at)
+                intro = _find_intro(blocks, at)
+                yield from self._build_run("item", blocks, at, end, intro)
+
+    def _build_lists(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
+        at = 0
+        while at < len(blocks):
+            end = _find_list_end(blocks, at)
+            if end > at + 1 and not all(map(_is_link, blocks[at:end])):
+                has_intro = at > 0 and blocks[at - 1].kind == "text" and _fits_intro(blocks[at - 1])
+                yield from self._build_run("list", blocks, at - has_intro, end)
+            at = max(end, at + 1)
+
+    def _build_rows(self, table: PassageBlock) -> Iterator[Part]:
+        head, body = _split_table(table)
+        rows = [line for line in body if line.strip("|-: \t")]
+        if len(rows) > 1 and len(table.lines) <= MOST_LINES:
+            shown = [_write_row(line) for line in table.lines]
+            yield self._make("list", table, table.end, [shown], " ".join(rows), " ".join(head[:1]))
+        for at, row in enumerate(body):
+            if row.strip("|-: \t"):
+                gap = ["|" + _GAP_CELL * max(1, row.strip("| \t").count("|") + 1)] * (at > 0)
+                shown = [*map(_write_row, head), *gap, _write_row(row)]
+                yield self._make("row", table, table.end, [shown], row, " ".join(head[:1]))
+
+    def _build_run(
+        self, kind: PartKind, blocks: Sequence[PassageBlock], start: int, end: int, intro: str = ""
+    ) -> Iterator[Part]:
+        """Yield a part of adjacent blocks, if it is short enough and has enough words."""
+        run = blocks[start:end]
+        least = min((block.indent for block in run if block.kind == "item"), default=0)
+        pieces = [_write_block(block, least) for block in run]
+        for at, block in enumerate(run[1:]):
+            pieces[at] += [""] * (block.first > run[at].end)  # as in the note
+        length = sum(map(len, pieces))
+        text = "\n".join(line for block in run for line in block.lines)
+        words = count_words(text)
+        is_too_long = words > MOST_WORDS or length > MOST_LINES
+        if (
+            is_too_long
+            or words < SHORTEST_WORDS - (kind == "item")
+            or _is_no_answer(run[-1].lines[-1])
+        ):
+            return
+        if kind == "item" and _is_unanswered(run):
+            return
+        yield self._make(kind, run[0], run[-1].end, pieces, remove_markup(text), intro)
+
+    def _make(
+        self,
+        kind: PartKind,
+        block: PassageBlock,
+        end: int,
+        pieces: Sequence[Sequence[str]],
+        text: str,
+        intro: str,
+    ) -> Part:
+        source = self._source
+        heading = (
+            *source.heading,
+            *(title for title in block.heading if title not in source.heading),
+        )
+        around = " ".join((source.title, *heading, intro))
+        shown = tuple(map(tuple, pieces))
+        place = (source.number or 0, kind, block.first, end)
+        return Part(*place, shown, text, around, heading, source.title)
+
+
+def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
+    """Return the lines of a block as they are quoted, items without `least` of their indent."""
+    if block.kind == "code":
+        return write_code(block.lines)
+    if block.kind == "table":
+        return [_write_row(line) for line in block.lines]
+    lead = " " * max(0, block.indent - least)
+    return [f"{lead}{line}" for line in write_lines(block.lines)]
+
+
+def _write_row(line: str) -> str:
+    """Return a table row without markup; a row without any stays as it is."""
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    shown = [write_text(cell) if cell.strip("-: ") else cell for cell in cells]
+    return line.strip() if shown == cells else f"| {' | '.join(shown)} |"
+
+
+def _split_table(table: PassageBlock) -> tuple[list[str], list[str]]:
+    has_rule = len(table.lines) > 1 and not table.lines[1].strip("|-: \t")
+    return (list(table.lines[:2]), list(table.lines[2:])) if has_rule else ([], list(table.lines))
+
+
+def _find_item_end(blocks: Sequence[PassageBlock], at: int) -> int:
+    """Return the index behind an item, what is indented below it, and its code."""
+    item, end = blocks[at], at + 1
+    while end < len(blocks):
+        block = blocks[end]
+        is_below = block.kind == "item" and block.indent > item.indent
+        is_own_code = block.kind == "code" or block.is_code_line
+        is_own_text = block.kind == "text" and block.lines[0].startswith((" ", "\t"))
+        if not (is_below or is_own_code or is_own_text):
+            break
+        end += 1
+    return end
+
+
+def _find_list_end(blocks: Sequence[PassageBlock], at: int) -> int:
+    end = at
+    while end < len(blocks) and blocks[end].kind == "item":
+        end = _find_item_end(blocks, end)
+    return end
+
+
+def _find_intro(blocks: Sequence[PassageBlock], at: int) -> str:
+    """Return the text before the list of an item, and the items that it stands below."""
+    found: list[str] = []
+    indent = blocks[at].indent
+    for block in reversed(blocks[:at]):
+        if block.kind == "item" and block.indent < indent:
+            found.append(block.lines[0])
+            indent = block.indent
+        elif block.kind == "text" and not block.is_code_line:
+            found.append(" ".join(block.lines)[-200:])
+            break
+    return " ".join(found)
+
+
+def _introduces(block: PassageBlock) -> bool:
+    return block.lines[-1].rstrip().rstrip("*_").endswith((":", "："))
+
+
+def _fits_intro(block: PassageBlock) -> bool:
+    text = " ".join(block.lines)
+    return _introduces(block) or count_words(text) <= MOST_INTRO_WORDS
+
+
+def _is_no_answer(sentence: str) -> bool:
+    return _NO_ANSWER.search(sentence.strip("*_> \t")) is not None
+
+
+def _is_unanswered(run: Sequence[PassageBlock]) -> bool:
+    """Return whether an item is a question, or introduces something, without what follows it."""
+    return len(run) == 1 and _is_question(run[-1].lines[-1])
+
+
+def _is_question(text: str) -> bool:
+    return text.rstrip().rstrip("*_").rstrip().endswith(("?", "？"))
+
+
+def _trim(blocks: Sequence[PassageBlock]) -> tuple[int, int]:
+    """Return the range of blocks without those at both ends that are no answers."""
+    start, end = 0, len(blocks)
+    while start < end and _is_no_answer(blocks[start].lines[0]):
+        start += 1
+    while end > start and (_is_no_answer(blocks[end - 1].lines[0]) or _is_open(blocks[end - 1])):
+        end -= 1
+    return start, end
+
+
+def _is_open(block: PassageBlock) -> bool:
+    """Return whether a paragraph is a question or introduces something."""
+    return block.kind == "text" and (_is_question(block.lines[-1]) or _introduces(block))
+
+
+def _is_link(block: PassageBlock) -> bool:
+    text = _MARK.sub("", block.lines[0].strip())
+    return _LINK_ALONE.fullmatch(text) is not None
+
+
+def _shorten(sentence: str) -> str:
+    """Return a sentence as it is quoted, cut if it is very long."""
+    if len(sentence) > LONGEST_CHARS:
+        cut = sentence[:LONGEST_CHARS]
+        blank = cut.rfind(" ")
+        sentence = f"{cut[:blank] if blank > LONGEST_CHARS // 2 else cut}…"
+    return write_text(sentence)

@@ -1,0 +1,191 @@
+"""Read what a question asks for: a fact, a list, a way to do something, a time, several things."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from chains.extractive.words import list_asked_words, split_words
+from vault.notes.keywords import FUNCTION_WORDS
+
+__all__ = ["AskedQuestion", "Facet", "QuestionKind", "read_question", "split_question"]
+
+QuestionKind = Literal["fact", "how_to", "list", "time"]
+
+_HOW_TO: Final = re.compile(
+    r"\bhow (?:do|does|can|could|should|would|to|must|is|are)\b(?!\s+\w+\s+(?:many|much))"
+    r"|\bsteps (?:to|for)\b|\bway to\b|\bwhat (?:do i|has to be|must be) do(?:ne)?\b"
+    r"|\bwie (?:kann|mache?|geht|soll|wird|werden|man|\w+ (?:ich|man))\b"
+    r"|\bcomment\b|\bc[oó]mo\b|\bcome si\b",
+    re.IGNORECASE,
+)
+_LIST: Final = re.compile(
+    r"^(?:please )?(?:list|name|enumerate|show)\b"
+    r"|^what can (?:i|one|you|we) do with\b"
+    # A plural after "which": no verb such as "is" or "marks a …".
+    r"|\b(?:which|what)(?: (?!(?:is|was|does|has|this)\b)\w+)?"
+    r" (?!(?:is|was|does|has|this|his|its|us|plus|\w+ss)\b)\w+s\b"
+    r"(?! (?:is|a|an|the|my|one|you|it)\b)"
+    r"|\b(?:which|what)(?: \w+){0,2} (?:are|were|have|went)\b|\bwho are\b|\bwhat are\b"
+    r"|\b(?:types|kinds|options|steps|parts|ways|statuses|tools|members) of\b"
+    r"|^welche\b|\bliste\b|^quel(?:le)?s\b|^cu[aá]les\b",
+    re.IGNORECASE,
+)
+_TIME: Final = re.compile(
+    r"^(?:\w+ )?when\b|[,;:] when\b(?=[^,;]*\?)|\b(?:know|say|tell(?: me)?|since) when\b"
+    r"|\b(?:which|what) (?:date|day|month|year|time)\b|\bhow often\b"
+    r"|\bwhat time\b|^(?:seit )?wann\b|\bquand\b|\bcu[aá]ndo\b|\bquando\b",
+    re.IGNORECASE,
+)
+_LAST: Final = re.compile(
+    r"\b(?:last|latest|newest|most recent|recently|zuletzt|letzte\w*)\b", re.I
+)
+_FIRST: Final = re.compile(r"\b(?:first|earliest|oldest|zuerst|erste\w*)\b", re.IGNORECASE)
+_DEFINITION: Final = re.compile(
+    r"^(?:what|who)(?: is| are|'s| was| were) (?!the\b|my\b|in\b|there\b|some\b|all\b)"
+    r"|^what(?: is|'s) the (?:(?!of\b|for\b|in\b|to\b|on\b)[\w-]+ ){0,2}[\w-]+ ?\?$"
+    r"|^how (?:do|does) \S+(?: \S+){0,5} differ\b"
+    r"|^what does \S+ (?:do|mean|check|stand for)\b|^what (?:is|are) .*\bfor\?$"
+    r"|^was (?:ist|sind) (?!der\b|die\b|das\b)",
+    re.IGNORECASE,
+)
+_JOINING: Final = re.compile(
+    r"\b(?:and|or|versus|vs|than|as opposed to|und|oder|et|ou|y|o)\b|[,;&/]", re.IGNORECASE
+)
+_FIGURE: Final = re.compile(
+    r"\bhow (?:many|much|big|large|old|far|fast|high|heavy)\b"
+    r"|\b(?:which|what)(?: \w+)? (?:number|level|size|port|price|amount|value)\b"
+    r"|\bcosts?\b|\bwie (?:viele?|gro(?:ß|ss)|alt|weit|hoch)\b|\bcombien\b|\bcu[aá]nt",
+    re.IGNORECASE,
+)
+_DURATION: Final = re.compile(
+    r"\bhow (?:long|often)\b|\bafter how many (?:\w+s)\b|\bwie (?:lange?|oft)\b", re.IGNORECASE
+)
+_VERSION: Final = re.compile(r"\b(?:which|what)(?: \w+)? version\b", re.IGNORECASE)
+_MORE: Final = re.compile(
+    r"\b(?:other|all|any|my|our|which|else\w*) (?:\w+ )?notes?\b|\belsewhere\b"
+    r"|\bin (?:the|my) vault\b"
+    r"|\b(?:andere|alle|meine)\w* notizen\b|\b(?:autres|mes) notes\b|\b(?:otras|mis) notas\b",
+    re.IGNORECASE,
+)
+_NOTES: Final = re.compile(
+    r"^(?:where|in which|which|what)\b.{0,30}\bnotes?\b|\bin (?:which|what) notes?\b"
+    r"|^(?:wo|in welchen|welche)\b.{0,30}\bnotizen\b",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One of several things that a question asks about.
+
+    Attributes:
+        own: the words that only this thing has.
+        others: the words that only the other things have.
+    """
+
+    own: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+
+    def leave_out_others(self, text: str) -> str:
+        """Return a question without the words of the other things."""
+        if not self.others:
+            return text
+        return " ".join(word for word in text.split() if not split_words(word) & self.others)
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """What a question asks for.
+
+    Attributes:
+        words: its words, without function words.
+        added: those of the words that were added to it from the last turn.
+        facets: what it asks about, at least one.
+        order: whether the first or the last of several times is asked for, or empty.
+        defines: whether it asks what something is.
+        figure: the kind of number that it asks for, or empty.
+        asks_for_more: whether it asks for other notes than those that are attached.
+        asks_for_notes: whether it asks in which notes something stands.
+    """
+
+    text: str
+    kind: QuestionKind
+    words: frozenset[str]
+    added: frozenset[str]
+    facets: tuple[Facet, ...]
+    order: Literal["", "first", "last"] = ""
+    defines: bool = False
+    figure: Literal["", "number", "duration", "version"] = ""
+    asks_for_more: bool = False
+    asks_for_notes: bool = False
+
+
+def read_question(text: str, searched: str = "") -> AskedQuestion:
+    """Return what a question asks for, judged by its words.
+
+    Args:
+        text: the question.
+        searched: the query, if it differs: the question with its spelling corrected, and for a
+            follow-up with words of the last turn after it.
+    """
+    asked = searched.split()[: len(text.split())]
+    text = " ".join(asked) if asked else text
+    words = list_asked_words(searched or text)
+    added = words - split_words(text)
+    defines = _DEFINITION.search(text) is not None
+    kind: QuestionKind = "fact" if defines else _read_kind(text)
+    order: Literal["", "first", "last"] = ""
+    if kind == "time":
+        order = "last" if _LAST.search(text) else "first" if _FIRST.search(text) else ""
+    facets = tuple(_list_facets(text)) or (Facet(),)
+    asks_for_more = _MORE.search(text) is not None
+    figure = _read_figure(text)
+    asks_for_notes = _NOTES.search(text) is not None
+    asked_for = (kind, words, added, facets, order, defines, figure, asks_for_more, asks_for_notes)
+    return AskedQuestion(text, *asked_for)
+
+
+def split_question(text: str) -> list[str]:
+    """Return a question about several things as one query for each of them, else nothing."""
+    return [facet.leave_out_others(text) for facet in _list_facets(text)]
+
+
+def _read_kind(text: str) -> QuestionKind:
+    if _TIME.search(text):
+        return "time"
+    if _HOW_TO.search(text) and not re.search(
+        r"\bhow (?:many|much|big|long|old|far)\b", text, re.I
+    ):
+        return "how_to"
+    return "list" if _LIST.search(text) else "fact"
+
+
+def _read_figure(text: str) -> Literal["", "number", "duration", "version"]:
+    if _DURATION.search(text):
+        return "duration"
+    if _VERSION.search(text):
+        return "version"
+    return "number" if _FIGURE.search(text) else ""
+
+
+def _list_facets(text: str) -> Iterator[Facet]:
+    """Yield the things that are joined in a question, if there are at least two."""
+    pieces = [_list_telling(piece) for piece in _JOINING.split(text)]
+    pieces = [piece for piece in pieces if piece]
+    if not 2 <= len(pieces) <= 4:
+        return
+    # What stands before the first thing, and after the last one, belongs to all of them.
+    shortest = min(map(len, pieces[1:]))
+    named = [pieces[0][-shortest:], *pieces[1:-1], pieces[-1][:shortest]]
+    for at, own in enumerate(named):
+        others = {word for other in (*named[:at], *named[at + 1 :]) for word in other}
+        yield Facet(frozenset(own) - others, frozenset(others) - frozenset(own))
+
+
+def _list_telling(text: str) -> Sequence[str]:
+    """Return the words of a text in order, without function words."""
+    known = split_words(text) - FUNCTION_WORDS
+    folded = (next(iter(split_words(word)), "") for word in _WORD.findall(text))
+    return [word for word in folded if word in known]

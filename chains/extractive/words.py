@@ -1,0 +1,107 @@
+"""Compare the words of a question with the words of a text.
+
+Words are folded, without case and accents; scripts without spaces are split into pairs of
+characters. A word that only begins like a word of the question counts for less.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from vault.notes.keywords import FUNCTION_WORDS
+
+__all__ = [
+    "is_unspaced",
+    "list_asked_words",
+    "measure_match",
+    "measure_share",
+    "split_words",
+    "weigh_length",
+    "weigh_words",
+]
+
+# The weight of a word that only begins like a word of the question, such as "indexing" and "index".
+LIKE_WORTH: Final = 0.7
+SHORTEST_STEM: Final = 3
+# Words of many questions that say nothing about their subject.
+_WEAK_WORDS: Final = """
+    about all also any before between both but case each else ever every example exactly find get
+    gets give go got help kind kinds know let list long look looks made make makes many may mean
+    means might more most much must name names need needs new next no not number off one ones only
+    other others out over own part parts people put same say says see should so some step steps take
+    takes than then thing things too try up us use used uses using want way ways well work works
+    difference compare compared versus happen happens called
+"""
+_WEAK: Final = frozenset(_WEAK_WORDS.split())
+WEAK_WORTH: Final = 0.25
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+
+
+def list_asked_words(question: str) -> frozenset[str]:
+    """Return the words of a question without function words, unless there are no others."""
+    words = split_words(question)
+    return words - FUNCTION_WORDS or words
+
+
+def split_words(text: str) -> frozenset[str]:
+    """Return the words without case and accents, or character pairs in scripts without spaces."""
+    simple = text.lower() if text.isascii() else _fold(text)
+    words = {word for word in _WORD.findall(_UNSPACED.sub(" ", simple)) if len(word) > 1}
+    for run in _UNSPACED.findall(simple):
+        words.update(run[at : at + 2] for at in range(max(1, len(run) - 1)))
+    return frozenset(words)
+
+
+def weigh_length(word: str) -> float:
+    """Weigh a word by its length: in languages with spaces, most short words are everywhere."""
+    length = 1.0 if is_unspaced(word) or word.isdigit() else min(1.0, len(word) / 6)
+    return length * (WEAK_WORTH if word in _WEAK else 1.0)
+
+
+def weigh_words(asked: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
+    """Weigh the words of a question: more if they are long, and if few of the texts have them."""
+
+    def weigh(word: str) -> float:
+        having = sum(1 for words in texts if measure_match(word, words))
+        return weigh_length(word) * (1.0 + math.log((len(texts) + 1) / (having + 1)))
+
+    return {word: weigh(word) for word in asked}
+
+
+def measure_share(weights: Mapping[str, float], words: frozenset[str]) -> float:
+    """Return the share of the weights whose words are among the given ones, from 0 to 1."""
+    total = sum(weights.values()) or 1.0
+    return sum(weight * measure_match(word, words) for word, weight in weights.items()) / total
+
+
+def measure_match(word: str, words: frozenset[str]) -> float:
+    """Return 1 if a word is among others, less if one only begins like it, else 0."""
+    if word in words:
+        return 1.0
+    if len(word) < SHORTEST_STEM or is_unspaced(word) or word.isdigit():
+        return 0.0
+    return LIKE_WORTH if any(_is_like(word, other) for other in words) else 0.0
+
+
+@cache
+def is_unspaced(word: str) -> bool:
+    """Return whether a word is of a script without spaces."""
+    return _UNSPACED.match(word) is not None
+
+
+def _is_like(word: str, other: str) -> bool:
+    """Return whether two words share a beginning of at least half of the longer word."""
+    if word[0] != other[0] or len(other) < SHORTEST_STEM:
+        return False
+    shared = max(SHORTEST_STEM, (max(len(word), len(other)) + 1) // 2)
+    return word[:shared] == other[:shared]
+
+
+def _fold(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))

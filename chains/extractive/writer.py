@@ -1,0 +1,92 @@
+"""Write the lines of a quotation: as Markdown, without markup that has no meaning in an answer.
+
+Inline code stays code. All other text is written so that no part of it is read as Markdown or as
+a citation, and no escape stands where it is not needed.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from chains.citations.quotes import remove_markup
+
+__all__ = ["escape_markdown", "write_code", "write_lines", "write_text"]
+
+_CODE: Final = re.compile(r"(?<!`)(`{1,3})(?!`)(?:[^`]|(?!\1(?!`))`)+?\1(?!`)")
+_LEAD: Final = re.compile(
+    r"(?P<indent>[ \t]*)(?P<mark>(?:[-*+•]|\d{1,3}[.)])[ \t]+)(?P<box>\[[ xX]\][ \t]+)?"
+)
+_BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}[ \t]*$")
+_COMMENT: Final = re.compile(r"<!--.*?-->|%%.*?%%")
+_EMBED: Final = re.compile(
+    r"[ \t]*!\[\[[^\[\]\n]{0,300}\]\]|[ \t]*!\[[^\[\]\n]{0,300}\]\([^()\n]*\)"
+)
+_SPECIAL: Final = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~])|`|\[(?=\s*\d)|\](?=[(\[])|<(?=[A-Za-z/!])"
+    r"|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_(?=\S)|(?<=\S)_(?![^\W_])|~~"
+    r"|^[ \t]*(?:[#+-](?=[ \t])|>|\d{1,3}(?=[.)][ \t]))"
+)
+
+
+def write_lines(lines: Sequence[str]) -> list[str]:
+    """Return the lines of paragraphs and list items as they are quoted."""
+    shown = [line.expandtabs(4) for line in lines]
+    least = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
+    return [_write_line(line[least:]) for line in shown if line.strip()]
+
+
+def write_code(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a code block, with its fences, as they are quoted."""
+    return [line.rstrip() for line in lines]
+
+
+def write_text(text: str) -> str:
+    """Return the text of one line without markup, with inline code and without needless escapes."""
+    return "".join(
+        piece if is_code else escape_markdown(remove_markup(piece)) for piece, is_code in _cut(text)
+    ).strip()
+
+
+def escape_markdown(text: str) -> str:
+    """Escape a text for Markdown, so that no part of it is read as markup or as a citation."""
+    return _SPECIAL.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    found = match.group()
+    blank = len(found) - len(found.lstrip())
+    mark = found[blank:]
+    # A number before a dot or bracket is escaped behind it: `1\.`
+    return f"{found[:blank]}{mark}\\" if mark.isdigit() else f"{found[:blank]}\\{mark}"
+
+
+def _write_line(line: str) -> str:
+    lead = _LEAD.match(line)
+    mark = ""
+    if lead is not None:
+        mark = (
+            f"{lead['indent']}{lead['mark'].strip()} {(lead['box'] or '').strip()}".rstrip() + " "
+        )
+        line = line[lead.end() :]
+    elif line[:1] == " ":
+        mark = line[: len(line) - len(line.lstrip())]
+    return mark + write_text(_COMMENT.sub("", _BLOCK_ID.sub("", line)))
+
+
+def _cut(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of a text, and whether each is inline code."""
+    text = "".join(
+        piece if is_code else _EMBED.sub("", piece) for piece, is_code in _split_code(text)
+    )
+    yield from _split_code(text)
+
+
+def _split_code(text: str) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for match in _CODE.finditer(text):
+        if match.start() > at:
+            yield text[at : match.start()], False
+        yield match.group(), True
+        at = match.end()
+    if at < len(text):
+        yield text[at:], False

@@ -1,0 +1,227 @@
+"""Describe a GGUF model file: its name, its context length, and the memory that it needs.
+
+The description comes from the header of the file, without the library that runs the model, so that
+a file can be shown before it is opened. It is kept until the file changes.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any, Final
+
+from chains.gguf.header import BadModelFile, FileHeader, ListLength, read_header
+
+__all__ = ["PREFIX", "ModelFile", "find_path", "make_name", "read_model_file"]
+
+# A model's name in the settings is this prefix and the path of its file.
+PREFIX: Final = "gguf/"
+
+BATCH_TOKENS: Final = 512  # that the library computes together
+BYTES_PER_RESULT: Final = 4
+BYTES_PER_KEPT_VALUE: Final = 2
+LIBRARY_BYTES: Final = 100_000_000
+MOST_NAME_CHARS: Final = 80
+_PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+# In these families only each so-maniest layer sees the whole context, the others a window of it.
+_WHOLE_EACH: Final = {"cohere2": 4, "gemma2": 2, "gemma3": 6, "gpt-oss": 2}
+# What cannot answer: parts of a model that sees, and models that make vectors.
+_OTHER_KINDS: Final = {"adapter": "an adapter for a model", "mmproj": "a part of a model that sees"}
+_EMBEDDERS: Final = re.compile(r"bert|^clip$|^t5encoder$|embedding")
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model file, as its header describes it.
+
+    Attributes:
+        name: the name of the model, or that of the file.
+        context_length: the context in tokens that the model was trained for.
+        size_bytes: the size of the file with all its parts.
+        token_bytes: the memory for each token of the context.
+        window_bytes: the memory for the layers that see only a window of the context.
+        work_bytes: the memory for intermediate results.
+        takes_tools: whether its prompt template has a place for tools.
+        changed_ns: when the file was changed.
+    """
+
+    path: Path
+    name: str
+    context_length: int
+    size_bytes: int
+    token_bytes: int
+    window_bytes: int
+    work_bytes: int
+    takes_tools: bool
+    changed_ns: int
+
+    def count_context_bytes(self, context: int) -> int:
+        """Return the memory that a context of so many tokens needs."""
+        return self.token_bytes * context + self.window_bytes
+
+    def count_needed_bytes(self, context: int) -> int:
+        """Return the memory that the model needs with a context of so many tokens."""
+        return self.size_bytes + self.count_context_bytes(context) + self.work_bytes
+
+
+def make_name(path: Path) -> str:
+    """Return the name of the model in a file, for the setting `chat.model`."""
+    return f"{PREFIX}{path}"
+
+
+def find_path(model: str) -> Path | None:
+    """Return the path of the file that a model's name means; None for the name of a service."""
+    if not model.startswith(PREFIX):
+        return None
+    return Path(model.removeprefix(PREFIX)).expanduser()
+
+
+def read_model_file(path: Path) -> ModelFile:
+    """Return the description of a model file.
+
+    Raises:
+        BadModelFile: the file is missing, damaged or incomplete, or no model that answers.
+    """
+    if not path.is_absolute():
+        raise BadModelFile("is not a whole path: write it from the root, as in gguf//home/me/FILE")
+    try:
+        parts = _list_parts(path)
+        found = [part.stat() for part in parts]
+    except OSError as error:
+        raise BadModelFile(_explain(error)) from error
+    if not all(S_ISREG(one.st_mode) for one in found):  # opening a pipe would never end
+        raise BadModelFile("is not a file")
+    changed_ns, size = max(one.st_mtime_ns for one in found), sum(one.st_size for one in found)
+    result = _read(path, found[0].st_size, size, changed_ns)
+    if isinstance(result, str):
+        raise BadModelFile(result)
+    return result
+
+
+def _list_parts(path: Path) -> list[Path]:
+    """Return the files that a model consists of, beginning with the one that was named."""
+    match = _PART.search(path.name)
+    if match is None:
+        return [path]
+    if int(match[1]) != 1:
+        raise BadModelFile("is a later part of a model: open its first part")
+    start = path.name[: match.start()]
+    numbers = range(2, min(int(match[2]), 1_000) + 1)
+    others = [path.with_name(f"{start}-{number:05d}-of-{match[2]}.gguf") for number in numbers]
+    if missing := [other.name for other in others if not other.exists()]:
+        raise BadModelFile(f"is one part of a model, and {missing[0]} is not beside it")
+    return [path, *others]
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, first_bytes: int, size: int, changed_ns: int) -> ModelFile | str:
+    """Return the description of a file, or why it cannot be used."""
+    try:
+        with path.open("rb") as file:
+            header = read_header(file, first_bytes)
+        _require_complete(header, first_bytes)
+        return _describe(path, header, size, changed_ns)
+    except OSError as error:
+        return _explain(error)
+    except BadModelFile as error:
+        return str(error)
+
+
+def _require_complete(header: FileHeader, size: int) -> None:
+    if size < header.least_bytes:
+        there, least = size / 1e6, header.least_bytes / 1e6
+        raise BadModelFile(
+            f"is incomplete: it has {there:,.1f} MB, and more than {least:,.1f} MB belong to it"
+        )
+
+
+def _describe(path: Path, header: FileHeader, size: int, changed_ns: int) -> ModelFile:
+    fields = header.fields
+    family = _read_text(fields, "general.architecture")
+    kind = _OTHER_KINDS.get(_read_text(fields, "general.type"))
+    if kind is not None or _EMBEDDERS.search(family):
+        raise BadModelFile(f"is {kind or 'a model for other tasks'}, and cannot answer")
+    shape = _Shape(fields, family)
+    context, vocabulary = shape.read("context_length"), fields.get("tokenizer.ggml.tokens")
+    if not isinstance(vocabulary, tuple | ListLength) or context < 1:
+        raise BadModelFile("does not hold a whole language model")
+    words = vocabulary.count if isinstance(vocabulary, ListLength) else len(vocabulary)
+    whole, window = shape.count_token_bytes()
+    name = " ".join(_read_text(fields, "general.name").split())
+    results = BATCH_TOKENS * BYTES_PER_RESULT * (words + 4 * shape.read("embedding_length"))
+    return ModelFile(
+        path,
+        name[:MOST_NAME_CHARS] if name.isprintable() and name else path.stem,
+        context,
+        size,
+        whole,
+        window * (shape.window + BATCH_TOKENS),
+        results + LIBRARY_BYTES,
+        "tools" in _read_text(fields, "tokenizer.chat_template"),
+        changed_ns,
+    )
+
+
+class _Shape:
+    """The numbers in a header that say how large the layers of a model are.
+
+    Attributes:
+        window: the tokens that the layers with a window see.
+    """
+
+    def __init__(self, fields: Mapping[str, Any], family: str) -> None:
+        self._fields, self._family = fields, family
+        self.window = self.read("attention.sliding_window")
+
+    def read(self, name: str) -> int:
+        """Return a number of the model's family, or 0 if it is missing."""
+        found = self._fields.get(f"{self._family}.{name}")
+        return found if isinstance(found, int) and found > 0 else 0
+
+    def count_token_bytes(self) -> tuple[int, int]:
+        """Return the bytes for a token in the layers without a window, and in those with one."""
+        heads = self.read("attention.head_count")
+        width = self.read("embedding_length") // heads if heads else 0
+        keys = self.read("attention.key_length") or width
+        values = self.read("attention.value_length") or width
+        bytes_per_head = (keys + values) * BYTES_PER_KEPT_VALUE
+        whole = window = 0
+        for layer in range(min(self.read("block_count"), 10_000)):
+            size = self._count_heads(layer) * bytes_per_head
+            if self._has_window(layer):
+                window += size
+            else:
+                whole += size
+        return whole, window
+
+    def _count_heads(self, layer: int) -> int:
+        """Return the heads whose keys and values a layer keeps."""
+        found = self._fields.get(f"{self._family}.attention.head_count_kv")
+        if isinstance(found, tuple) and layer < len(found):
+            found = found[layer]
+        if isinstance(found, int):
+            return max(0, found)
+        return self.read("attention.head_count")
+
+    def _has_window(self, layer: int) -> bool:
+        """Return whether a layer sees only a window of the context."""
+        if not self.window:
+            return False
+        listed = self._fields.get(f"{self._family}.attention.sliding_window_pattern")
+        if isinstance(listed, tuple) and layer < len(listed):
+            return bool(listed[layer])
+        each = listed if isinstance(listed, int) else _WHOLE_EACH.get(self._family, 0)
+        return bool(each) and (layer + 1) % each != 0
+
+
+def _read_text(fields: Mapping[str, Any], name: str) -> str:
+    found = fields.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _explain(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "does not exist"
+    return f"cannot be read: {(error.strerror or str(error)).lower()}"

@@ -1,0 +1,118 @@
+"""The model in a file, as a `ModelPort`: load it if necessary, then call its server.
+
+```
+stream ── LocalModels.open ──> ModelLoading … ──> the calls of another port, to the child's address
+                                                      └── the child ended? say so, and how
+```
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from chains.cancel import CancelToken, Pause
+from chains.concurrency import Emit, iterate
+from chains.errors import ModelUnavailable
+from chains.gguf.file import ModelFile
+from chains.gguf.process import LocalModels, RunningModel
+from chains.llm.port import Endpoint, KeyFor, ModelEnded, ModelEvent, ModelLoading, ModelPort
+from context.fit.guard import PreparedRequest
+
+__all__ = ["FileModel", "MakePort", "make_file_endpoint"]
+
+LOOPBACK: Final = "127.0.0.1"
+
+# Builds the port to a server from its address, its key, and the pause between two attempts.
+MakePort = Callable[[Endpoint, KeyFor, Pause], ModelPort]
+
+
+def make_file_endpoint(file: ModelFile) -> Endpoint:
+    """Return the endpoint of a model file, which has no address before the file is loaded."""
+    return Endpoint(
+        wire_name=f"openai/{file.path.stem}",
+        provider="gguf",
+        api_base="",
+        host=LOOPBACK,
+        service=file.name,
+        is_local=True,
+        needs_key=False,
+    )
+
+
+class FileModel:
+    """A model in a file.
+
+    Args of the constructor: `models` runs it. `context` is the length of its context in tokens.
+    `make_port` builds the port to its server. `pause` waits between two attempts of a call.
+    """
+
+    def __init__(
+        self,
+        models: LocalModels,
+        file: ModelFile,
+        context: int,
+        make_port: MakePort,
+        pause: Pause,
+    ) -> None:
+        self._models, self._file, self._context = models, file, context
+        self._make_port, self._pause = make_port, pause
+
+    def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
+        """Yield the events of the answer, after those of the loading if the model is not loaded.
+
+        Raises:
+            LocalModelFailed: the model cannot be loaded, or its process ended before any text.
+        """
+        running: RunningModel | None = None
+
+        def produce(emit: Emit[ModelLoading | RunningModel]) -> None:
+            self._open(emit, cancel)
+
+        for item in iterate(produce, cancel):
+            if isinstance(item, RunningModel):
+                running = item
+            else:
+                yield item
+        assert running is not None
+        with self._models.call():
+            yield from self._call(running, request, cancel)
+
+    def _open(self, emit: Emit[ModelLoading | RunningModel], cancel: CancelToken) -> None:
+        """Emit the progress of the loading, and the running model at its end."""
+        file, context = self._file, self._context
+        needed, shown = file.count_needed_bytes(context), -1.0
+
+        def report(done: float) -> None:
+            nonlocal shown
+            shown = max(shown, done)  # it never goes back
+            emit(ModelLoading(file.name, shown, needed))
+
+        running = self._models.open(file, context, cancel, report)
+        if shown >= 0:
+            report(1.0)
+        emit(running)
+
+    def _call(
+        self, running: RunningModel, request: PreparedRequest, cancel: CancelToken
+    ) -> Iterator[ModelEvent]:
+        def pause(cancel: CancelToken, seconds: float) -> None:
+            running.require_alive()
+            self._pause(cancel, seconds)
+
+        endpoint = make_file_endpoint(self._file)
+        endpoint = replace(endpoint, provider="openai", api_base=running.address)
+        port = self._make_port(endpoint, lambda _owner: running.key, pause)
+        try:
+            for event in port.stream(request, cancel):
+                yield _name_end(event, running)
+        except ModelUnavailable:
+            running.require_alive()
+            raise
+
+
+def _name_end(event: ModelEvent, running: RunningModel) -> ModelEvent:
+    """Return an event; an interruption names how the child ended, if it did."""
+    if not isinstance(event, ModelEnded) or event.status == "complete":
+        return event
+    end = running.find_end()
+    return replace(event, reason=f"the process of the model ended: {end}") if end else event

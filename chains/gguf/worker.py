@@ -1,0 +1,72 @@
+"""The child process that runs a model file: llama.cpp's server, by way of xllamacpp.
+
+Run as `python -P -m chains.gguf.worker`. It answers `{path, context, key}` with the
+`{address}` of the server when the file is loaded, and `{check}` with nothing, which says that it
+lives. While it loads the file it does nothing else, as the library holds Python's lock; the parent
+watches its memory. It listens on loopback, answers only requests with the key, and ends with its
+parent.
+"""
+
+import os
+import re
+import resource
+from contextlib import suppress
+from typing import Any, Final
+
+from vault.workers.frames import Frame, Requests
+
+LOG_BYTES: Final = 20_000
+MIB: Final = 1 << 20
+_ERRORS: Final = 1  # of the levels of llama.cpp's log
+_REASON: Final = re.compile(r"error loading model: (?:error loading model \w+: )?(.+)")
+
+
+def main() -> None:
+    """Answer requests until the parent process ends."""
+    with suppress(ValueError, OSError):  # a crash leaves no copy of the memory on the disk
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    requests, servers = Requests(ends_at_once=True), []
+    for request in requests:
+        number = request.header["id"]
+        if "check" in request.header:
+            requests.answer({"id": number})
+            continue
+        try:
+            server = _serve(request)
+        except Exception as error:  # noqa: BLE001 - every failure is the parent's to judge
+            requests.answer({"id": number, "error": _find_reason(error)})
+        else:
+            servers.append(server)
+            requests.answer({"id": number, "address": f"{server.listening_address}/v1"})
+
+
+def _serve(request: Frame) -> Any:
+    """Load a model, and return its server."""
+    import xllamacpp
+
+    wanted = request.header
+    params = xllamacpp.CommonParams()
+    params.model.path = wanted["path"]
+    params.n_ctx = wanted["context"]
+    params.n_parallel = 1
+    params.cache_ram_mib = wanted["kept_bytes"] // MIB
+    params.api_keys = [wanted["key"]]
+    params.hostnames, params.port = ["127.0.0.1"], 0
+    params.use_jinja, params.offline = True, True
+    params.ui = params.endpoint_slots = False
+    params.verbosity = _ERRORS
+    return xllamacpp.Server(params)
+
+
+def _find_reason(error: Exception) -> str:
+    """Return why a model could not be loaded, from the log if llama.cpp wrote it there."""
+    try:
+        log = os.pread(2, LOG_BYTES, max(0, os.fstat(2).st_size - LOG_BYTES))
+    except OSError:  # standard error is no file
+        log = b""
+    reasons = _REASON.findall(log.decode("utf-8", "replace"))
+    return reasons[-1].strip() if reasons else str(error) or type(error).__name__
+
+
+if __name__ == "__main__":
+    main()

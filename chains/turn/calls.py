@@ -1,0 +1,141 @@
+"""Single calls to a model outside of an answer: the test of a model, the title of a chat.
+
+A title is a convenience: where no model is set, or the call fails, there is none, and the chat is
+listed by its first question.
+"""
+
+import html
+import re
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Final
+
+from chains.cancel import CancelToken
+from chains.errors import LedgerFailed, ModelError, ModelUnavailable
+from chains.llm.port import ModelEnded, ModelSent, ModelText, ModelWaiting
+from chains.models import EXTRACTIVE
+from chains.prompts import TITLE_PROMPT
+from chains.request.chain import Chain
+from chains.request.request import TurnContext, TurnRequest
+from chains.request.session import SessionPort
+from chains.request.usage import CallUsage
+from context.assemble.request import make_preamble
+from context.envelope import System
+from context.errors import ContextOverflow
+from context.fit.guard import PreparedRequest
+from context.pipeline import prepare_call
+from context.prompt import make_system_parts
+
+__all__ = ["ChatTitle", "ModelCheck", "check_model", "clean_title", "write_title"]
+
+TEST_QUESTION: Final = "Answer with the word OK."
+TEST_TOKENS: Final = 16
+TITLE_TOKENS: Final = 64
+MOST_TITLE_CHARS: Final = 60
+MOST_QUOTED_CHARS: Final = 1_000
+_MARKS: Final = " \t#*_\"“”„'`.<>"
+_LABEL: Final = re.compile(r"^title\s*:\s*", re.IGNORECASE)
+_REASONING: Final = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """The result of a test call: which model answered, and after how many seconds."""
+
+    model: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ChatTitle:
+    """A title, and the usage of the call that made it."""
+
+    text: str
+    calls: tuple[CallUsage, ...] = ()
+
+
+def check_model(
+    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
+) -> ModelCheck:
+    """Call a model with a few words, and wait for its answer.
+
+    Raises:
+        ModelError: the model does not answer, or the service refuses the key.
+        Cancelled: the token was cancelled.
+    """
+    context, start = TurnContext.open(chain, request, session, cancel), monotonic()
+    prepared = _prepare(context, System(), TEST_QUESTION, TEST_TOKENS)
+    for event in context.open_model().stream(prepared, cancel):
+        if isinstance(event, ModelSent):
+            start = monotonic()  # without the time to load the client
+        elif isinstance(event, ModelWaiting):  # who tests a model does not wait for later tries
+            raise ModelUnavailable(context.model.host or context.model.name, reason=event.reason)
+    return ModelCheck(request.model, monotonic() - start)
+
+
+def write_title(context: TurnContext, question: str, answer: str) -> ChatTitle | None:
+    """Let the model write a title for a chat from its first question and answer.
+
+    Only the beginnings of both are sent. The title is one line of at most 60 characters, made of
+    printable characters. None means that no model is set, or that the call failed.
+
+    Raises:
+        Cancelled: the token was cancelled.
+    """
+    if context.request.model == EXTRACTIVE:
+        return None
+    sections = context.chain.customization.prompts(TITLE_PROMPT).sections
+    system = System(make_system_parts(TITLE_PROMPT, sections))
+    parts = (f"User: {question[:MOST_QUOTED_CHARS]}", f"Assistant: {answer[:MOST_QUOTED_CHARS]}")
+    quoted = html.escape("\n\n".join(parts), quote=False)
+    pieces: list[str] = []
+    calls: list[CallUsage] = []
+    try:
+        conversation = f"<conversation>\n{quoted}\n</conversation>"
+        request = _prepare(context, system, conversation, TITLE_TOKENS)
+        for event in context.open_model().stream(request, context.cancel):
+            if isinstance(event, ModelText):
+                pieces.append(event.text)
+            elif isinstance(event, ModelEnded) and event.usage is not None:
+                calls.append(CallUsage(request.report, event.usage))
+    except (ModelError, LedgerFailed, ContextOverflow):
+        return None
+    title = clean_title("".join(pieces))
+    return ChatTitle(title, tuple(calls)) if title else None
+
+
+def _prepare(
+    context: TurnContext, system: System, question: str, most_tokens: int
+) -> PreparedRequest:
+    request_budget = context.compute_request_budget()
+    return prepare_call(
+        make_preamble(system, (), context.counter),
+        (),
+        question,
+        replace(request_budget, reserve=min(request_budget.reserve, most_tokens)),
+        model=context.request.model,
+        temperature=0.0,
+    )
+
+
+def clean_title(text: str) -> str:
+    """Return the first line of an answer as a title, without marks around it; "" if there is none.
+
+    Reasoning that a model writes into its answer is left out.
+    """
+    text = _REASONING.sub("", text)
+    for line in text.splitlines():
+        plain = "".join(char if char.isprintable() else " " for char in line)
+        title = _LABEL.sub("", " ".join(plain.strip(_MARKS).split())).strip(_MARKS)
+        if title:
+            return shorten_line(title)
+    return ""
+
+
+def shorten_line(line: str) -> str:
+    """Return a line of at most 60 characters; one that is too long is cut at a word."""
+    if len(line) <= MOST_TITLE_CHARS:
+        return line
+    cut = line[: MOST_TITLE_CHARS - 1]
+    at_word = cut[: cut.rfind(" ")] if " " in cut[MOST_TITLE_CHARS // 2 :] else cut
+    return f"{at_word.rstrip()}…"

@@ -1,0 +1,340 @@
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from chains.cancel import CancelToken
+from chains.citations.check import check_citations
+from chains.extractive.model import ExtractiveModel
+from chains.llm.port import ModelEnded, ModelText
+from chains.models import ModelInfo
+from chains.request.chain import Chain
+from chains.request.draft import draft_turn, prepare_turn
+from chains.request.request import TurnContext
+from chains.request.session import SessionView
+from context.layers import Layer
+from context.tokens import ByteEstimator
+
+SERVER = """## Power
+The server draws 31 watts when it idles. A full backup raises that to 58 watts.
+
+```
+watts = 99
+```
+
+| what | watts |
+| --- | --- |
+| fan | 4 |"""
+GARDEN = "Beans need warm soil, at least 10 °C. Water them in the morning:\n- peas are hardier"
+JAPANESE = "ベランダには六つの鉢があります。水は朝にやります。"
+
+
+MOST_QUOTED = 3
+
+
+def read_quotations(text):
+    """Return the lines that an answer quotes."""
+    return [line for line in text.split("\n") if line.startswith("> ")]
+
+
+@pytest.fixture
+def answer(ask):
+    """Ask without a model, over given sources; return the answer's text."""
+
+    def run(question, *sources, has_searched=True, support=None):
+        chain, info = Chain("vault_qa", lambda _: None), ModelInfo("extractive", None)
+        request, view = ask(question, model="extractive"), SessionView("chat1")
+        context = TurnContext(chain, request, view, info, ByteEstimator())
+        drafted = draft_turn(context, sources if has_searched else None)
+        turn = prepare_turn(context, drafted, "preview")
+        model = ExtractiveModel(question, has_searched=has_searched, support=support)
+        *pieces, ended = model.stream(turn.request, CancelToken())
+        assert ended == ModelEnded("complete", "stop")
+        assert all(isinstance(piece, ModelText) for piece in pieces)
+        return "".join(piece.text for piece in pieces)
+
+    return run
+
+
+def test_it_says_plainly_that_no_model_is_set(answer, source):
+    assert answer("How many watts?", source(1, SERVER)).startswith("No model is set")
+
+
+def test_the_sentence_that_answers_comes_first(answer, source):
+    text = answer("How many watts does a backup draw?", source(1, GARDEN), source(2, SERVER))
+    assert read_quotations(text)[0] == "> A full backup raises that to 58 watts. [2]"
+
+
+def test_a_quotation_stands_below_its_title_and_headings(answer, source):
+    text = answer("How many watts does a backup draw?", source(2, SERVER))
+    assert text.split("\n\n")[1] == "*Note 2 › Power*"
+
+
+def test_every_sentence_is_verified_and_opens_its_exact_line(answer, source):
+    sources = [source(1, SERVER, first=5), source(2, GARDEN, first=20)]
+    report = check_citations(answer("How many watts? Warm soil?", *sources), sources)
+    assert report.unverified == ()
+    assert report.citations
+    for citation in report.citations:
+        first = sources[citation.n - 1].lines[0]
+        lines = sources[citation.n - 1].raw_content.split("\n")
+        assert citation.verified
+        assert citation.quote[:12] in lines[citation.lines[0] - first].replace("- ", "")
+
+
+def test_it_quotes_three_parts_at_most(answer, source):
+    sources = [source(n, f"Beans number {n} grow. Beans {n} need soil.") for n in range(1, 9)]
+    assert 0 < len(read_quotations(answer("beans", *sources))) <= MOST_QUOTED
+
+
+def test_the_same_sentence_is_not_quoted_twice(answer, source):
+    text = answer("warm soil", source(1, GARDEN), source(2, GARDEN))
+    assert text.count("warm soil") == 1
+
+
+# Short sections are quoted whole.
+LONG: Final = "\n\n" + "Much is said of the weather here. " * 12
+
+
+def test_what_begins_with_the_asked_thing_defines_it(answer, source):
+    text = (
+        "The growth of a bean pole can be seen by anyone.\n\n"
+        "See bean pole supports.\n\n"
+        "- Trellis: a lattice for climbers\n"
+        "- **Bean pole**: a stick of two metres that carries the plant\n" + LONG
+    )
+    quoted = "\n".join(read_quotations(answer("What is a bean pole?", source(1, text))))
+    assert "stick of two metres" in quoted
+    assert "Trellis" not in quoted
+    assert "supports" not in quoted
+
+
+def test_a_duration_is_quoted_where_one_is_asked_for(answer, source):
+    text = (
+        "The full backup of server 3110 goes to disk 2.\n\n"
+        "Writing it all takes about 40 minutes for the full backup." + LONG
+    )
+    quoted = read_quotations(
+        answer("How long does the full backup of the server take?", source(1, text))
+    )
+    assert "40 minutes" in quoted[0]
+
+
+def test_a_question_for_notes_quotes_each_note_once(answer, source):
+    sources = [source(n, f"Take out the trash on day {n}. The trash is out.") for n in (1, 2, 3)]
+    quoted = read_quotations(answer("Where do I have notes about the trash?", *sources))
+    assert sorted(line[-2] for line in quoted) == ["1", "2", "3"]
+
+
+def test_code_and_headings_are_not_quoted_alone(answer, source):
+    quoted = "\n".join(read_quotations(answer("watts power", source(1, SERVER))))
+    assert "99" not in quoted
+    assert "Power" not in quoted
+
+
+def test_other_scripts_are_quoted_too(answer, source):
+    text = answer("鉢はいくつありますか", source(1, JAPANESE))
+    assert read_quotations(text)[0] == "> ベランダには六つの鉢があります。 [1]"
+
+
+def test_text_that_looks_like_a_citation_is_no_citation(answer, source):
+    sources = [source(1, "The array a [7] holds **beans** and `peas`.")]
+    text = answer("beans", *sources)
+    report = check_citations(text, sources)
+    assert [(c.n, c.verified) for c in report.citations] == [(1, True)]
+    assert report.unverified == ()
+
+
+def test_a_long_sentence_is_cut_and_still_verified(answer, source):
+    sources = [source(1, "Beans " + "and more beans " * 60 + "grow.")]
+    report = check_citations(answer("beans", *sources), sources)
+    assert [c.verified for c in report.citations] == [True]
+
+
+def test_passages_without_a_sentence_are_named(answer, source):
+    text = answer("watts", source(1, "```\nwatts = 99\n```"))
+    assert "hold no sentence" in text
+    assert "- Note 1 [1]" in text
+
+
+def test_nothing_found_is_one_honest_sentence(answer):
+    assert "nothing in your notes fits" in answer("unicorns")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How do I bake sourdough bread?", "Who won the 1998 world cup?", "How tall is Mount Everest?"],
+)
+def test_a_question_that_the_notes_do_not_answer_is_refused(answer, source, question):
+    text = answer(question, source(1, SERVER), source(2, GARDEN))
+    assert "nothing in your notes answers this question" in text
+    assert "> " not in text
+    assert text.endswith("- Note 1 [1]\n- Note 2 [2]")
+
+
+def test_a_question_about_what_was_attached_is_never_refused(answer, source):
+    text = answer("What does it say?", replace(source(1, GARDEN), kind="note"))
+    assert "> Beans need warm soil" in text
+
+
+def test_a_chat_without_notes_says_what_to_do(answer):
+    assert "set a model" in answer("Hello?", has_searched=False)
+
+
+def test_what_is_carried_over_is_never_quoted(answer, source):
+    cited = source(1, "Cited earlier: Beans need warm soil at night.", layer=Layer.L2)
+    cited = replace(cited, number=None)
+    text = answer("What do beans need?", cited, source(2, GARDEN))
+    assert "[0]" not in text
+    assert "Cited earlier" not in text
+    assert "Beans need warm soil" in text
+    assert answer("What do beans need?", cited).startswith("No model is set, and nothing")
+
+
+STEPS = """# Time zones
+
+Some background about clocks.
+
+## Set up the printer
+
+1. Plug in the cable.
+2. Run the following command
+    ```bash
+    lpadmin -p office
+    ```
+3. Print a test page.
+
+Ask somebody if the page is blank."""
+FRUIT = """The garden has these trees:
+
+- apple
+- pear, the old one
+- quince
+
+Nothing grows below them."""
+TABLE = """| constant | value |
+| --- | --- |
+| LIMIT | 20 |
+| HISTORY_LENGTH | 8191 |
+| FEE | 3 |"""
+COMMANDS = """> Manage stashes.
+> More information: <https://example.org>.
+
+- List all stashes:
+
+`git stash list`
+
+- Delete all stashes:
+
+`git stash clear`"""
+
+
+def test_a_way_to_do_something_is_quoted_with_all_steps_in_order(answer, source):
+    text = answer("How do I set up the printer?", source(1, STEPS, first=1))
+    assert [line for line in read_quotations(text) if line[2:3].isdigit()] == [
+        "> 1. Plug in the cable.",
+        "> 2. Run the following command",
+        "> 3. Print a test page. [1]",
+    ]
+    assert ">     lpadmin -p office" in read_quotations(text)
+    assert "background" not in text
+
+
+def test_a_short_section_on_how_to_do_something_comes_with_its_code(answer, source):
+    section = "## Restoring one file\n\n```sh\nrestic snapshots\n```\n\nThe restore took 3 hours."
+    text = answer("How do I restore a file?", source(1, section))
+    assert read_quotations(text) == [
+        "> ```sh",
+        "> restic snapshots",
+        "> ```",
+        "> The restore took 3 hours. [1]",
+    ]
+
+
+def test_a_list_comes_whole_with_the_sentence_before_it(answer, source):
+    text = answer("Which trees are in the garden?", source(1, FRUIT))
+    assert read_quotations(text)[:4] == [
+        "> The garden has these trees:",
+        "> - apple",
+        "> - pear, the old one",
+        "> - quince [1]",
+    ]
+
+
+def test_a_row_comes_with_the_head_of_its_table(answer, source):
+    sources = [source(1, TABLE)]
+    text = answer("How many is the history length?", *sources)
+    assert "> | constant | value |" in text
+    assert "> | HISTORY\\_LENGTH | 8191 [1] |" in text or "> | HISTORY_LENGTH | 8191 [1] |" in text
+    assert "LIMIT" not in text
+    assert [each.verified for each in check_citations(text, sources).citations] == [True]
+
+
+def test_a_command_comes_with_what_it_does_and_without_the_others(answer, source):
+    text = answer("How do I delete all stashes?", source(1, COMMANDS))
+    assert read_quotations(text) == ["> - Delete all stashes:", "> `git stash clear` [1]"]
+
+
+def test_a_question_about_two_things_gets_a_quotation_for_each(answer, source):
+    text = answer("What do beans and the server need?", source(1, SERVER), source(2, GARDEN))
+    assert "[1]" in text
+    assert "Beans need warm soil" in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Copyright and related rights waived via CC0.", "Thank you.", "Why does the soil matter?"],
+)
+def test_licences_greetings_and_bare_questions_are_no_answers(answer, source, line):
+    text = answer(line, source(1, f"The soil is warm and related to peat.\n\n{line}"))
+    assert not any(line.rstrip(".") in quoted for quoted in read_quotations(text))
+
+
+def test_front_matter_is_no_answer(answer, source):
+    note = "---\nauthor: Jane Beans\ncreated: 2020-01-01\n---\n\nThe author of it is unknown."
+    assert "Jane" not in answer("Who is the author?", source(1, note, first=1))
+
+
+def test_block_ids_and_icons_of_embeds_are_not_shown(answer, source):
+    sources = [source(1, "Press ![[gear.svg|16]] to open the settings of the server. ^settings1")]
+    text = answer("How do I open the settings?", *sources)
+    assert read_quotations(text) == ["> Press to open the settings of the server. [1]"]
+    assert [each.verified for each in check_citations(text, sources).citations] == [True]
+
+
+def test_nothing_is_escaped_that_needs_no_escape(answer, source):
+    text = answer(
+        "beans", source(1, "Beans need x > 3, a-b, 1. May and [brackets], not \\*stars\\*.")
+    )
+    assert "x > 3, a-b, 1. May and [brackets], not \\*stars\\*." in text
+
+
+def test_dates_come_in_order_when_the_last_one_is_asked_for(answer, source):
+    sources = [
+        source(1, "The pump was serviced on 2021-03-04."),
+        source(2, "The pump was serviced on 2023-05-06."),
+        source(3, "The pump was serviced on 2022-01-02."),
+    ]
+    text = answer("When was the pump last serviced?", *sources)
+    shown = read_quotations(text)
+    assert [line[-12:-4] for line in shown] == ["3-05-06.", "2-01-02.", "1-03-04."]
+
+
+def test_what_was_attached_is_the_only_source(answer, source):
+    attached = replace(source(1, GARDEN), kind="selection")
+    assert "[2]" not in answer("How many watts?", attached, source(2, SERVER))
+    both = answer("How many watts, and in which other notes?", attached, source(2, SERVER))
+    assert "[2]" in both
+
+
+@pytest.mark.parametrize(("support", "refused"), [(0.3, True), (1.2, False)])
+def test_what_the_search_found_too_weakly_is_refused(answer, source, support, refused):
+    text = answer("What do beans cost in Paris?", source(1, GARDEN), support=support)
+    assert ("nothing in your notes answers" in text) is refused
+
+
+@pytest.mark.parametrize(("support", "refused"), [(0.45, True), (0.55, False)])
+def test_most_of_the_words_are_enough_where_the_support_is_fair(answer, source, support, refused):
+    section = "## Restoring\n\nA restore of one file of the server takes a minute."
+    text = answer("How do I restore a lost server file?", source(1, section), support=support)
+    assert ("nothing in your notes answers" in text) is refused

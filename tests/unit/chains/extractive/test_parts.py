@@ -1,0 +1,76 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chains.citations.quotes import VerbatimText
+from chains.extractive.blocks import parse_blocks
+from chains.extractive.parts import build_parts
+from context.layers import Layer, Segment
+
+NOTE = """---
+tags: [a]
+---
+# Title
+
+Intro of the note.
+
+> [!NOTE] Callout
+> Inside of the callout.
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+- one
+  - below one
+- two
+
+```py
+code = 1
+```
+%% comment %%
+<!-- two
+lines -->
+Last words here."""
+
+
+def passage(text, number=1):
+    return Segment.build(
+        id="p",
+        layer=Layer.L3,
+        kind="passage",
+        source="N.md",
+        text=text,
+        lines=(1, 99),
+        number=number,
+    )
+
+
+def test_blocks_know_their_kind_and_lines():
+    found = parse_blocks(NOTE, starts_note=True)
+    assert [(block.kind, block.first) for block in found] == [
+        ("text", 5),
+        ("text", 8),
+        ("table", 10),
+        ("item", 14),
+        ("item", 15),
+        ("item", 16),
+        ("code", 18),
+        ("text", 24),
+    ]
+    assert {block.heading for block in found} == {("Title",)}
+
+
+def test_an_item_comes_with_what_is_below_it():
+    items = [part for part in build_parts(passage(NOTE)) if part.kind == "item"]
+    assert items[0].pieces == (("- one", "  - below one"),)
+
+
+LINES = st.sampled_from([*NOTE.split("\n"), "1. first", "`code`", "Why?", "a: ", "[x](y) *z* [1]"])
+
+
+@given(st.lists(LINES, max_size=12))
+def test_every_part_is_found_in_its_source(lines):
+    source = passage("\n".join(lines))
+    text = VerbatimText(source.raw_content)
+    for part in build_parts(source):
+        assert all(text.find("\n".join(piece)) for piece in part.pieces)

@@ -1,0 +1,94 @@
+import pytest
+
+from chains.extractive.question import read_question, split_question
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("How do I reset the router?", "how_to"),
+        ("How many routers are there?", "fact"),
+        ("What are the steps to reset it?", "how_to"),
+        ("Which plugins must be on?", "list"),
+        ("Who are the editors?", "list"),
+        ("When was it planted?", "time"),
+        ("Since when has it been running?", "time"),
+        ("Do my notes say when it was planted?", "time"),
+        ("What has to be done when a seed is sown?", "how_to"),
+        ("How big is the garden?", "fact"),
+        ("What is the largest bed?", "fact"),
+        ("Since which version can one plant beans?", "fact"),
+        ("Which sign marks a tree?", "fact"),
+        ("Which beds can I use?", "list"),
+        ("What is transient storage?", "fact"),
+        ("Wie kann ich den Router zurücksetzen?", "how_to"),
+    ],
+)
+def test_what_a_question_asks_for_is_read_from_its_words(text, kind):
+    assert read_question(text).kind == kind
+
+
+def test_the_first_and_the_last_of_several_times_are_told_apart():
+    assert read_question("When was it last watered?").order == "last"
+    assert read_question("When was it first watered?").order == "first"
+    assert read_question("What is the last step?").order == ""
+
+
+def test_each_of_several_things_has_its_own_words():
+    facets = read_question("How do I list the sessions in tmux and in screen?").facets
+    assert [facet.own for facet in facets] == [{"tmux"}, {"screen"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "How do I extract zip, 7z and tar archives?",
+            [
+                "How do I extract zip, and archives?",
+                "How do I extract 7z and archives?",
+                "How do I extract and tar archives?",
+            ],
+        ),
+        ("How do I water the beans?", []),
+    ],
+)
+def test_a_question_about_several_things_becomes_a_query_for_each(text, parts):
+    assert split_question(text) == parts
+
+
+def test_words_of_the_last_turn_are_known_as_added():
+    question = read_question("And how do I end it?", "And how do I end it? bisect session")
+    assert question.added == {"bisect", "session"}
+    assert question.text == "And how do I end it?"
+
+
+def test_a_corrected_word_is_not_an_added_one():
+    question = read_question("reset the ruoter", "reset the router")
+    assert (question.words, question.added) == ({"reset", "router"}, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("text", "figure"),
+    [
+        ("How long does a backup take?", "duration"),
+        ("How often is it watered?", "duration"),
+        ("Since which version can it be used?", "version"),
+        ("How many beds are there?", "number"),
+        ("Who planted the beans?", ""),
+    ],
+)
+def test_the_kind_of_number_that_is_asked_for_is_known(text, figure):
+    assert read_question(text).figure == figure
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Where do I have notes about the trash?", True),
+        ("In which notes is the trash named?", True),
+        ("When is the trash taken out?", False),
+    ],
+)
+def test_a_question_for_notes_is_known(text, asks):
+    assert read_question(text).asks_for_notes is asks

@@ -1,0 +1,31 @@
+import pytest
+
+from chains.extractive.writer import escape_markdown, write_lines, write_text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a **bold** word and [a link](https://example.org)", "a bold word and a link"),
+        ("see [[Note|the note]]", "see the note"),
+        ("run `a * b_c` now", "run `a * b_c` now"),
+        ("snake_case and 2 * 3", "snake_case and 2 * 3"),
+        ("a <tag> in text", "a \\<tag> in text"),
+        ("an ![[icon.svg]] alone", "an alone"),
+    ],
+)
+def test_markup_goes_and_code_stays(text, shown):
+    assert write_text(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("see [7]", "see \\[7]"), ("- dash", "\\- dash"), ("12. May", "12\\. May"), ("1.5", "1.5")],
+)
+def test_only_what_would_be_read_as_markdown_is_escaped(text, shown):
+    assert escape_markdown(text) == shown
+
+
+def test_items_keep_their_marks_boxes_and_indents():
+    lines = ["- [x] done ^id-1", "    1) inner", "  * other <!-- hidden -->"]
+    assert write_lines(lines) == ["- [x] done", "    1) inner", "  * other"]

@@ -1,0 +1,83 @@
+"""The memory that is free and used, and the sentence for a model that does not fit."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from chains.errors import LocalModelFailed
+from chains.gguf import memory
+from chains.gguf.file import ModelFile
+from chains.gguf.memory import find_free_bytes, format_size, read_used_bytes, require_memory
+
+GB = 10**9
+BIG = ModelFile(
+    path=Path("/models/big.gguf"),
+    name="Big 14B",
+    context_length=131_072,
+    size_bytes=9 * GB,
+    token_bytes=200_000,
+    window_bytes=0,
+    work_bytes=GB // 2,
+    takes_tools=True,
+    changed_ns=1,
+)
+
+
+def refuse(context: int, free: int) -> str:
+    """Return why a model is refused."""
+    with pytest.raises(LocalModelFailed) as raised:
+        require_memory(BIG, context, free)
+    return str(raised.value)
+
+
+def test_a_model_that_fits_or_whose_memory_is_unknown_is_accepted() -> None:
+    require_memory(BIG, 16_384, BIG.count_needed_bytes(16_384))
+    require_memory(BIG, 131_072, None)
+
+
+def test_a_refusal_names_a_context_that_fits() -> None:
+    assert refuse(16_384, 11 * GB) == (
+        "Big 14B needs 12.8 GB of memory with a context of 16,384 tokens, and 11.0 GB are free. "
+        "Close other programs, or set chat.localContext to at most 7,168."
+    )
+    require_memory(BIG, 7_168, 11 * GB)
+
+
+def test_a_model_that_fits_with_no_context_at_all_needs_another_way_out() -> None:
+    sentence = refuse(16_384, 8 * GB)
+    assert sentence.endswith("Close other programs, or choose a smaller model.")
+
+
+def test_the_free_memory_is_what_the_system_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (find_free_bytes() or 0) > 10_000_000
+    file = tmp_path / "meminfo"
+    monkeypatch.setattr(memory, "_IS_LINUX", True)
+    monkeypatch.setattr(memory, "_MEMORY_FILE", file)
+    assert find_free_bytes() is None
+    file.write_text("MemTotal: 9 kB\nMemAvailable:    2048 kB\n", "ascii")
+    assert find_free_bytes() == 2 * 1_048_576
+    file.write_text("MemAvailable:\n\nnothing\n", "ascii")
+    assert find_free_bytes() is None
+    monkeypatch.setattr(memory, "_IS_LINUX", False)
+    assert (find_free_bytes() or 0) > 10_000_000
+
+
+@pytest.mark.parametrize("is_linux", [True, False])
+def test_the_memory_of_a_process_is_measured(
+    is_linux: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "_IS_LINUX", is_linux and memory._IS_LINUX)
+    assert read_used_bytes(os.getpid()) > 10_000_000
+    assert read_used_bytes(2**22 + 1) == 0  # above the largest process id
+
+
+def test_sizes_are_shown_in_megabytes_or_gigabytes() -> None:
+    assert [format_size(n) for n in (1, 2_450_944, 949_000_000, 1_250_000_000)] == [
+        "1 MB",
+        "2 MB",
+        "949 MB",
+        "1.2 GB",
+    ]
