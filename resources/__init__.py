@@ -1,7 +1,7 @@
-"""What the program ships beside its code: prompts, styles, icons, design tokens, the sample vault.
+"""Files that are shipped with the code: prompts, styles, icons, design tokens, the sample vault.
 
-Everything is found through `importlib.resources`, so that a wheel behaves like a checkout.
-May import: the standard library. Holds always: nothing here is written to at run time.
+All files are found through `importlib.resources`, so that an installed wheel finds them too.
+May import: the standard library. Invariant: nothing here is written at run time.
 """
 
 from importlib.resources import files
@@ -11,13 +11,13 @@ __all__ = ["read_text", "resource_path", "sample_vault"]
 
 
 def resource_path(name: str) -> Path:
-    """Return where a shipped file or folder lies on disk.
+    """Return the path of a shipped file or folder on disk.
 
     Args:
-        name: relative to this package, with `/`, such as `prompts/vault_qa.md`.
+        name: the path relative to this package, with `/`, such as `prompts/vault_qa.md`.
 
     Raises:
-        FileNotFoundError: nothing of that name is shipped.
+        FileNotFoundError: there is no shipped file or folder with that name.
     """
     path = Path(str(files(__name__))).joinpath(*name.split("/"))
     if not path.exists():
@@ -26,10 +26,10 @@ def resource_path(name: str) -> Path:
 
 
 def read_text(name: str) -> str:
-    """Return the text of a shipped file, as UTF-8; `name` as in `resource_path`."""
+    """Return the text of a shipped UTF-8 file, named as in `resource_path`."""
     return resource_path(name).read_text("utf-8")
 
 
 def sample_vault() -> Path:
-    """Return the folder of notes that is both user guide and first vault."""
+    """Return the folder of the sample vault, which is also the user guide."""
     return resource_path("vault")
