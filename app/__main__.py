@@ -1,6 +1,7 @@
-"""The entry points of the program: the window, or a verb of the command line.
+"""The program's entry points: open the window, or run a command-line verb.
 
-Before any other import, the entries that the environment added are removed from the import path.
+Before anything else is imported, the entries that the environment added to the import path are
+removed.
 """
 
 import os
@@ -8,10 +9,10 @@ import sys
 
 
 def _clean_import_path() -> None:
-    """Remove the working folder and the entries of PYTHONPATH from the import path.
+    """Remove the working directory and the entries of PYTHONPATH from the import path.
 
-    A folder of notes may contain a `litellm.py`, which must not be imported. The folder of this
-    program and the entries of the interpreter stay.
+    Otherwise, if Strata were started in a vault that contains a `litellm.py`, that file would be
+    imported. The program's own folder and the interpreter's entries stay.
     """
     program = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     own = tuple(os.path.join(folder, "") for folder in (program, sys.prefix))
@@ -41,19 +42,19 @@ if TYPE_CHECKING:
 
 
 def main() -> NoReturn:
-    """Run `strata` with the arguments of the command line, and exit with its exit code."""
+    """Run `strata` with the command-line arguments and exit with its exit code."""
     install_fault_hooks()
     _end(run(sys.argv[1:], _show))
 
 
 def main_window() -> NoReturn:
-    """Open the window from a desktop menu (`strata-gui`), and exit with its exit code."""
+    """Run `strata-gui`, which opens the window from a desktop menu; exit with its exit code."""
     install_fault_hooks()
     _end(run_window(sys.argv[1:], _show))
 
 
 def _show(opening: "Startup") -> int:
-    """Show the window until it is closed, or until its first paint on a trial run."""
+    """Show the window until it is closed, or only until its first paint if this is a trial run."""
     from ui.main import run as run_window
 
     is_trial = os.environ.get("STRATA_EXIT_AFTER_SHOW") == "1"
@@ -61,11 +62,10 @@ def _show(opening: "Startup") -> int:
 
 
 def _end(code: int) -> NoReturn:
-    """Exit the process at once; everything is saved and closed by now.
+    """Exit the process immediately. By now, everything has been saved and closed.
 
-    The normal exit of the interpreter may block for ever: the thread of an abandoned call is frozen
-    there, perhaps while it holds an import lock, and an exit handler of a library waits for that
-    lock.
+    The interpreter's normal exit could deadlock: it freezes the thread of an abandoned call. That
+    thread may hold an import lock, for which a library's exit handler then waits.
     """
     import logging
 

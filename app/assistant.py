@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from app.config import secrets
+from app.config.model_files import ModelFiles
+from app.config.model_setup import ModelSetup
 from app.config.models import LearnedLimits, ModelChoice, model_choices
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
 from app.ledger import Ledger
 from app.library.attachments import Attachments, Selection, WebPages
-from app.library.edits import NoteEdits
+from app.library.edits import NoteEdits, UserEdits
+from app.library.image_reader import ImageReader
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
 from app.library.open_vault import OpenVault
@@ -21,17 +24,19 @@ from app.library.user_texts import UserTextFile
 from app.paths import Paths
 from app.sessions.agent import AgentBuilder
 from app.sessions.ask import AskRequest, TurnRunner
-from app.sessions.branches import BranchEditor
+from app.sessions.branches import BranchEditor, ChatCompactor
+from app.sessions.listing import SessionInfo
 from app.sessions.mcp import McpServers
 from app.sessions.request_history import RequestHistory, describe_request
-from app.sessions.store import SessionInfo, SessionStore
+from app.sessions.store import SessionStore
+from app.sessions.titles import ChatTitles
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import find_last_mode
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import EXTRACTIVE, describe
 from chains.retrieval.map_reduce_plan import ReadingCost
-from chains.turn.run import ModelCheck
+from chains.turn.calls import ModelCheck
 from chains.web.client import WebClient
 from context.layers import Segment
 from vault.access import read_allowed
@@ -44,7 +49,7 @@ __all__ = ["Assistant"]
 
 
 class Assistant:
-    """The use-cases of Strata; every method may be called from any thread.
+    """The use-cases of Strata. The class is thread-safe.
 
     Methods that add to a chat raise `SessionBusy` while another turn is written to it. Methods that
     take an entry raise `NotFound` if the chat has no such entry.
@@ -53,15 +58,19 @@ class Assistant:
         paths: the folders and files of Strata itself.
         settings: the user's settings.
         sessions: the chats.
-        long_texts: the files of pasted texts that are too long for a message.
+        long_texts: stores pasted texts as files if they are too long for a message.
         ledger: the list of all calls that left Strata.
-        user_instructions: the user's own instructions for models.
-        customization: the AGENTS.md of the open notes with the user's decision, and the memories.
+        user_instructions: the file with the user's own instructions for models.
+        customization: the vault's AGENTS.md with the user's decision about it, and the memories.
         projects: the projects with their settings.
-        edits: the edits of notes that models make, and their undo.
-        agents: builds agents, and knows who decides about the proposals of their tools.
-        branches: branches, forks, labels, pins and branch summaries of chats.
-        history: the transcripts of chats and their past requests.
+        edits: models' edits to notes, and undo for them.
+        user_edits: the edits to notes that the user makes in the window.
+        agents: builds agents, and asks the user to approve the changes that their tools propose.
+        model_setup: finds, tests and stores the model that answers.
+        titles: asks the model for titles of chats.
+        branches: selects and summarises branches, forks chats, sets titles, labels and pins.
+        compaction: compacts chats in steps that the user can see and edit.
+        history: the chats' transcripts and past requests.
     """
 
     def __init__(
@@ -82,77 +91,90 @@ class Assistant:
         self.projects = Projects(paths, self._vault)
         self.customization = UserCustomization(paths, settings, self._vault, self.projects)
         self.edits = NoteEdits(paths.edits)
+        self.user_edits = UserEdits(self.edits, self._vault, settings)
         web = web or WebClient(lambda: settings.values.privacy_offline, self.ledger)
-        self._pages = WebPages(web)
+        self._pages, self._images = WebPages(web), ImageReader()
         mcp = McpServers(settings, paths.mcp, self.ledger)
         self.agents = AgentBuilder(settings, self.customization.memories, self.edits, web, mcp)
         self._limits = LearnedLimits(paths.learned_limits)
-        turns = TurnBuilder(
+        self._turns = turns = TurnBuilder(
             settings,
             self._vault,
             self.customization,
             self.ledger,
             self._limits,
             self.agents,
-            self._pages,
+            self._open_attachments,
             self.projects,
         )
         self._asking = TurnRunner(sessions, self._vault, self.customization, self.projects, turns)
+        self._model_files = files = ModelFiles(paths.model_files)
+        self.model_setup = ModelSetup(
+            settings, self.ledger, self._limits, turns.check_model, turns.local, files
+        )
+        self.titles = ChatTitles(settings, sessions, turns)
         self.branches = BranchEditor(sessions, self._asking)
+        self.compaction = ChatCompactor(sessions, self._vault, turns)
         self.history = RequestHistory(sessions, self._asking)
 
     @property
     def vault(self) -> Path | None:
-        """The open folder of notes; None if none is open."""
+        """The folder of the open vault, or None if no vault is open."""
         return self._vault.folder
 
     @property
     def library(self) -> Library | None:
-        """The open notes with their index; None if no folder is open."""
+        """The open vault's notes and index, or None if no vault is open."""
         return self._vault.library
 
     def open_vault(self, folder: Path, remember: bool = True) -> None:
-        """Open a folder of notes.
+        """Open a folder as the vault.
 
-        With `remember`, it is saved in the settings and opened again at the next start.
+        With `remember`, the folder is saved in the settings and opened again at the next start.
 
         Raises:
             VaultMissing: the folder does not exist.
-            VaultUnreadable: the folder may not be read.
+            VaultUnreadable: the folder cannot be read.
             StorageFailed: the index or the settings cannot be written.
         """
         self._vault.open(folder, remember)
 
     def close(self) -> None:
-        """Close the vault, the child processes and the databases."""
+        """Close the vault and the databases, and end the child processes."""
+        self._turns.local.close()
         self.agents.close()
         self.projects.close()
         self._vault.close()
         self.sessions.close()
+        self._images.close()
+
+    def _open_attachments(self) -> Attachments:
+        return Attachments(self._vault.library, self._pages, self._images)
 
     def index(
         self, cancel: CancelToken, *, is_background: bool = False
     ) -> Iterator[IndexProgressed | IndexFinished]:
-        """Bring the index up to date; the last event is `IndexFinished`, also after a cancel.
+        """Update the index. The last event is `IndexFinished`, even if the update is cancelled.
 
         Args:
-            cancel: stops the run.
-            is_background: whether nobody waits for this run; load or battery may then throttle it.
+            cancel: stops the indexing run.
+            is_background: whether the user is not waiting for the indexing run. It is then slowed
+                down under high load or on battery power.
 
         Raises:
-            VaultNotChosen: no folder is open.
+            VaultNotChosen: no vault is open.
             VaultError: indexing failed; the earlier content of the index is kept.
         """
         yield from self._vault.require().update(cancel, is_background=is_background)
 
     def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
-        """Return the passages that match a query best, by keywords and by vectors.
+        """Return the passages that best match a query, found by keywords and vectors.
 
-        At most `k` passages are returned; None means the setting `retrieval.topK`. A project
-        limits the search to its notes.
+        At most `k` passages are returned; if `k` is None, the setting `retrieval.topK` applies. If
+        `project` is given, only that project's notes are searched.
 
         Raises:
-            VaultNotChosen: no folder is open.
+            VaultNotChosen: no vault is open.
             InvalidRequest: the query is blank.
             VaultError: the index cannot be searched.
         """
@@ -163,7 +185,7 @@ class Assistant:
         return library.excerpts(query, k or self.settings.values.retrieval_top_k)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the state of every file in the open vault; nothing if no vault is open."""
+        """Return the state of every file in the vault; empty if no vault is open."""
         library = self._vault.library
         return () if library is None else library.notes()
 
@@ -171,7 +193,7 @@ class Assistant:
         """Return the content of a note, or of a file outside the vault by its absolute path.
 
         Raises:
-            VaultNotChosen: no folder is open.
+            VaultNotChosen: no vault is open.
             NoteUnreadable: the note does not exist, or it is not text.
             NoteExcluded: the file is outside the vault and excluded from models.
         """
@@ -180,42 +202,42 @@ class Assistant:
         return self._vault.require().read_note(path)
 
     def take_warnings(self) -> tuple[str, ...]:
-        """Return the warnings about damaged files of Strata that are rebuilt, each only once."""
+        """Return the warnings about damaged files of Strata itself. Each is returned only once."""
         library = self._vault.library
         said = (self.sessions.take_warning(), "" if library is None else library.take_warning())
         return tuple(filter(None, said))
 
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """Return each tag of the open notes, without its `#`, with the notes that use it."""
+        """Map each tag, without its `#`, to the paths of the notes that have it."""
         library = self._vault.library
         return {} if library is None else library.tags()
 
     def read_attachments(
         self, attach: Sequence[str], selections: Sequence[Selection] = ()
     ) -> tuple[Segment, ...]:
-        """Return the segments of the named attachments, each once and in full.
+        """Return the content of attachments as segments, in full and without duplicates.
 
         Raises:
-            NotFound: there is no note, folder or file of this name.
-            InvalidRequest: it cannot be attached.
-            NoteExcluded: it is excluded from models.
-            NoteUnreadable: it is not text.
+            NotFound: no note, folder or file has that name.
+            InvalidRequest: the file or folder cannot be attached.
+            NoteExcluded: models may not read the file.
+            NoteUnreadable: the file is neither text nor an image.
         """
-        return Attachments(self._vault.library, self._pages).segments(attach, selections)
+        return self._open_attachments().segments(attach, selections)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
 
         Raises:
-            TurnFailed: no answer could be given; the error has the reason and the chat.
+            TurnFailed: the turn ended without an answer. The error has the reason and the chat.
         """
         return self._asking.ask(request, cancel)
 
     def estimate_reading(self, request: AskRequest) -> ReadingCost | None:
-        """Return the highest cost of reading the attachments whole; None if all of them fit.
+        """Return the maximum cost of reading the attachments in parts, or None if all of them fit.
 
         Raises:
-            CannotRead: an attachment cannot be read whole.
+            CannotRead: an attachment does not fit, and cannot be read in parts either.
         """
         chat = None if request.session is None else self.sessions.read(request.session)
         return self._asking.estimate_reading(chat, request)
@@ -230,9 +252,9 @@ class Assistant:
         model: str | None = None,
         mode: Mode | None = None,
     ) -> Iterator[Event]:
-        """Ask an edited question as a new version of it; the last event is `TurnEnded`.
+        """Edit a question and answer the new version; the last event is `TurnEnded`.
 
-        The attachments of the first version are attached again.
+        The original question's attachments are attached again.
 
         Args:
             session: the chat.
@@ -240,10 +262,10 @@ class Assistant:
             text: the new text.
             cancel: stops the turn.
             model: as for `ask`.
-            mode: the mode of the new version; None means the mode of the first one.
+            mode: the mode of the new version; None means the original question's mode.
 
         Raises:
-            TurnFailed: no answer could be given; the error has the reason.
+            TurnFailed: the turn ended without an answer. The error has the reason.
         """
         changed = AskRequest(text, model=model)
         return self._asking.edit(session, entry, changed, mode, cancel)
@@ -253,25 +275,27 @@ class Assistant:
     ) -> Iterator[Event]:
         """Generate another version of an answer; the last event is `TurnEnded`.
 
-        The entry is the answer or a user message without one. The model is chosen as for `ask`.
+        `entry` is the answer, or a user message without an answer. The model is chosen as for
+        `ask`.
 
         Raises:
-            TurnFailed: no answer could be given; the error has the reason.
+            TurnFailed: the turn ended without an answer. The error has the reason.
         """
         return self._asking.regenerate(session, entry, model, cancel)
 
     def compact(
         self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
     ) -> Iterator[Event]:
-        """Summarise all but the last turn of a chat; the last event is `CompactionEnded`.
+        """Summarise a chat except for its last turn; the last event is `CompactionEnded`.
 
         Args:
             session: the chat; it stays unchanged if `cancel` stops the compaction.
             cancel: stops the compaction.
-            instructions: the facts that the summary should keep above all.
-            model: as for `ask`; without a model nothing is sent, and an outline is made.
+            instructions: the facts that are most important to keep in the summary.
+            model: as for `ask`. If no model is set, nothing is sent, and an outline replaces the
+                summary.
         """
-        return self._asking.compact(session, instructions, model, cancel)
+        return self.compaction.compact(session, instructions, model, cancel)
 
     def preview(
         self,
@@ -284,15 +308,16 @@ class Assistant:
         attach: Sequence[str] = (),
         selections: Sequence[Selection] = (),
     ) -> dict[str, Any]:
-        """Return the *Context* of the next request; nothing is searched or stored.
+        """Return the *Context* report of the next request. Nothing is searched, sent or stored.
 
         Args:
             session: the chat; None for a new one.
             text: the text that the user has typed so far.
             mode: as for `ask`; None means the mode of the chat's last turn.
             model: as for `ask`.
-            changes: settings by key that replace the current ones, to show their effect.
-            full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
+            changes: settings by key that replace the current ones in this report only.
+            full: whether to add the request itself (`request_body` and `wire`) and the
+                `ephemeral_log`.
             attach: as for `ask`.
             selections: as for `ask`.
 
@@ -313,22 +338,30 @@ class Assistant:
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool = True
     ) -> str:
-        """Add a message of a program to a chat, and return its entry; no model is called.
+        """Add another program's message to a chat and return the entry's id. No model is called.
 
-        Models receive the content as a user message. `display` is whether the transcript shows it.
+        Later requests contain it as a user message. The transcript shows it if `display` is true.
         """
         return self.branches.send_message(session, custom_type, content, display)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
-        """Return the models to choose from: no model, the configured one, and those of servers.
+        """Return the models to choose from: none, the configured one, model files and servers.
 
-        The server at `chat.apiBase`, or the usual ones on this computer, are asked for their
-        models, which may take two seconds.
+        The server at `chat.apiBase` is asked for its models. Without that setting, the usual
+        servers on this computer are asked. This may take two seconds.
         """
-        return model_choices(self.settings.values, self.ledger, self._limits)
+        files = self._model_files.list_names()
+        return model_choices(self.settings.values, self.ledger, self._limits, files)
+
+    def stop_other_models(self, model: str | None = None) -> None:
+        """Stop the running model file, unless it is the given model or the model for summaries.
+
+        None means the model in the settings.
+        """
+        self._turns.stop_other_models(model)
 
     def check_model(self, cancel: CancelToken, model: str | None = None) -> ModelCheck:
-        """Call a model with a few words; None means the one in the settings.
+        """Test a model with a short call; None means the model in the settings.
 
         Raises:
             InvalidRequest: no model is set.
@@ -336,23 +369,18 @@ class Assistant:
         """
         if (model or self.settings.values.chat_model) == EXTRACTIVE:
             raise InvalidRequest("No model is set, so there is nothing to test.")
-        return self._asking.check_model(model, cancel)
-
-    def has_model(self, model: str) -> bool:
-        """Return whether a service or the user's server has a model of this name."""
-        found = describe(model, self.settings.values.chat_api_base)
-        return model == EXTRACTIVE or found.endpoint is not None
+        return self._turns.check_model(cancel, {"chat.model": model} if model else None)
 
     def key_provider(self, model: str) -> str | None:
-        """Return the provider or the address whose key a model needs; None if it needs none."""
+        """Return the provider or address whose API key a model needs; None if it needs no key."""
         return describe(model, self.settings.values.chat_api_base).key_provider
 
     def has_key(self, owner: str) -> bool:
-        """Return whether there is a key for a provider or an address."""
+        """Return whether an API key for a provider or an address is available."""
         return secrets.key_for(owner) is not None
 
     def set_key(self, owner: str, key: str, *, allows_plain_http: bool = False) -> None:
-        """Store the key for a provider or an address in the keyring; an empty key deletes it.
+        """Store an API key for a provider or an address in the keyring; an empty key deletes it.
 
         Raises:
             NoKeyring: the system has no keyring, or it is locked.

@@ -1,7 +1,7 @@
 """Slash commands: messages that begin with `/` and run a command instead of being sent.
 
-The first word names the command. Its output is shown in the chat for a while, and is neither stored
-nor sent to a model.
+The first word names the command. The command's output is shown in the chat temporarily. It is
+neither stored nor sent to a model.
 """
 
 import re
@@ -38,10 +38,13 @@ _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?\s*", r
 
 @dataclass(frozen=True)
 class Situation:
-    """The chat, the mode and the model of a command; the chat is None before its first message.
+    """The state of the window in which a slash command is run.
 
     Attributes:
-        place: the note that is open in the window.
+        session: the chat; None before its first message.
+        mode: the mode of the next message; None if unknown.
+        model: the model of the next message; None means the model in the settings.
+        place: the note that is open in the window, with its selected lines.
     """
 
     session: str | None
@@ -57,10 +60,11 @@ class CommandResult:
     Attributes:
         markdown: the text to show in the chat; may be empty.
         begins_chat: whether to begin a new chat.
-        project: the folder to open as a project, with a new chat; None for none.
-        compacts: the facts that a compaction should keep above all; None for no compaction.
-        model: the model for the next messages; None keeps it.
-        mode: the mode for the next messages; None keeps it.
+        project: the name of the project to open in a new chat; None opens no project.
+        compacts: the facts that a compaction should keep, which may be empty; None means that the
+            chat is not compacted.
+        model: the model for the next messages; None keeps the current one.
+        mode: the mode for the next messages; None keeps the current one.
         message: a message to send; None sends nothing.
     """
 
@@ -79,7 +83,8 @@ class SlashCommand:
 
     Attributes:
         argument: the argument as the help shows it; empty if the command takes none.
-        help: the effect of the command, in one line.
+        help: a one-line description of the command's effect.
+        act: runs the command with an argument.
     """
 
     name: str
@@ -89,11 +94,11 @@ class SlashCommand:
 
 
 def parse(text: str, own: Sequence[UserCommand] = ()) -> tuple[SlashCommand, str] | None:
-    """Return the command of a message with its argument; None if the message is plain text.
+    """Return a message's command and argument, or None if the message is plain text.
 
     Args:
         text: the message.
-        own: the user's own commands. A command of Strata precedes one of the same name.
+        own: the user's own commands. A built-in command takes precedence over one of the same name.
 
     Raises:
         NotFound: the message looks like a command, but no command has this name.
@@ -111,7 +116,7 @@ def parse(text: str, own: Sequence[UserCommand] = ()) -> tuple[SlashCommand, str
 def run(
     assistant: Assistant, situation: Situation, command: SlashCommand, argument: str
 ) -> CommandResult:
-    """Run a command.
+    """Run a slash command and return its result.
 
     Raises:
         InvalidRequest: the command does not take this argument.
@@ -122,7 +127,7 @@ def run(
 
 
 def make_command(own: UserCommand) -> SlashCommand:
-    """Return a command of the user's own as a slash command."""
+    """Convert one of the user's own commands to a slash command."""
 
     def act(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
         library = assistant.library
@@ -173,11 +178,7 @@ def _model(assistant: Assistant, situation: Situation, argument: str) -> Command
             for one in assistant.model_choices()
         ]
         return CommandResult("\n".join(["| model | properties |", "|---|---|", *rows]) + "\n")
-    if not assistant.has_model(argument):
-        raise NotFound(
-            f"No service has a model named {argument}.",
-            hint=f"Put the service in front of it, as in openai/{argument}. /model lists models.",
-        )
+    assistant.model_setup.require_known(argument)
     return CommandResult(f"The model of the next messages is {argument}.\n", model=argument)
 
 

@@ -1,22 +1,27 @@
-"""The checks of `strata doctor`: whether everything that Strata needs exists and works."""
+"""The checks of `strata doctor`: whether everything that Strata needs is present and works."""
 
 import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from app.assistant import Assistant
 from app.config import secrets
+from app.config.model_files import look_at_file
 from app.config.models import index_options
+from app.config.settings import Settings
 from app.customize.hooks import Hooks
-from app.errors import AppError, describe
+from app.errors import AppError, InvalidRequest, describe
 from app.library.instructions import InstructionDecisions
 from app.library.library import Library
 from app.paths import make_private_folder
-from chains.models import EXTRACTIVE
+from chains.gguf.file import find_path
+from chains.gguf.process import INSTALL, LIBRARY, LocalModels, is_installed
+from chains.models import EXTRACTIVE, ModelInfo
 from chains.models import describe as describe_model
 from vault.errors import NoteUnreadable, VaultError
 
@@ -25,7 +30,7 @@ _LOW_DISK_BYTES = 500_000_000
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check."""
+    """The result of one check of `strata doctor`."""
 
     name: str
     ok: bool
@@ -37,11 +42,11 @@ class Check:
 
 
 def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
-    """Run all checks; nothing is sent over the network.
+    """Run all checks of `strata doctor`; nothing is sent over the network.
 
     Args:
-        assistant: an assistant with no folder open.
-        vault: the folder of notes that would be opened; None if none is chosen.
+        assistant: an assistant with no vault open.
+        vault: the vault that would be opened, or None if none is chosen.
     """
     looks: tuple[Callable[[], Iterator[Check]], ...] = (
         _python,
@@ -50,6 +55,7 @@ def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
         lambda: _chats(assistant),
         _check_keyring,
         lambda: _model(assistant),
+        _check_model_files,
         lambda: _hooks(assistant, vault),
         lambda: _user_instructions(assistant),
         lambda: _vault(assistant, vault),
@@ -106,10 +112,14 @@ def _check_keyring() -> Iterator[Check]:
 
 def _model(assistant: Assistant) -> Iterator[Check]:
     values = assistant.settings.values
-    info = describe_model(values.chat_model, values.chat_api_base)
+    info = describe_model(
+        values.chat_model, values.chat_api_base, local_context=values.chat_local_context
+    )
     endpoint = info.endpoint
     if info.name == EXTRACTIVE:
         yield Check("model", True, "none is set: answers are quoted passages")
+    elif find_path(info.name) is not None:
+        yield _check_file(info, values)
     elif endpoint is None:
         yield Check("model", False, f"no service is known that offers {info.name}")
     elif not endpoint.needs_key:
@@ -119,6 +129,25 @@ def _model(assistant: Assistant) -> Iterator[Check]:
         variable = secrets.variables_for(endpoint.provider)[0]
         said = "with a key" if has_key else f"no key: enter one in the window, or set {variable}"
         yield Check("model", has_key, f"{info.name} at {endpoint.service}, {said}")
+
+
+def _check_file(info: ModelInfo, values: Settings) -> Check:
+    """Check that the model file in the settings can be loaded."""
+    if info.file is None:
+        return Check("model", False, info.problem)
+    try:
+        offer = look_at_file(info.file.path, values, LocalModels())
+    except InvalidRequest as error:  # the file was changed meanwhile
+        return Check("model", False, str(error))
+    said = f"{info.file.name} in {info.file.path}. {offer.sentence}"
+    return Check("model", not offer.obstacle, offer.obstacle or said)
+
+
+def _check_model_files() -> Iterator[Check]:
+    detail = f"not available; `{INSTALL}` installs what runs them"
+    if is_installed():
+        detail = f"run by {LIBRARY} {metadata.version(LIBRARY)}"
+    yield Check("model files", True, detail)
 
 
 def _hooks(assistant: Assistant, vault: Path | None) -> Iterator[Check]:

@@ -1,4 +1,4 @@
-"""Writes that survive a crash, and file locks that end with their process."""
+"""File writes that survive a crash, and file locks that are released when their process ends."""
 
 import contextlib
 import errno
@@ -26,10 +26,10 @@ _BEING_MADE_S: Final = 60.0
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace the content of a file so that a crash leaves either the old or the new content.
+    """Replace a file's content so that a crash leaves either the old or the new content.
 
-    Returns once the new content is on disk. For a symbolic link, its target is replaced. Only the
-    owner may read a new file.
+    Returns once the new content is on disk. If the file is a symbolic link, its target is replaced.
+    Only the owner may read a newly created file.
 
     Raises:
         OSError: the file could not be written; the old content is unchanged.
@@ -61,13 +61,14 @@ def _take_place(new: Path, target: Path) -> None:
 
 
 def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> None:
-    """Remove the temporary files of `write_atomically` that a killed process left in a folder.
+    """Remove temporary files of `write_atomically` that a killed process left in a folder.
 
-    The files of a running writer are locked and are kept, as are files that cannot be removed.
+    Files that a running process is writing are locked, and are kept. A file that cannot be removed
+    is kept too.
 
     Args:
         folder: the folder; it need not exist.
-        targets: the names of the target files; None means any name.
+        targets: the names of the files that were to be written; None means any name.
     """
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(folder)):
@@ -78,7 +79,7 @@ def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> Non
 
 
 def _is_left(file: Path) -> bool:
-    """Return whether no process is writing a temporary file any more."""
+    """Return whether a temporary file is a leftover that no process is writing any more."""
     try:
         handle = open_file(file, os.O_RDWR)
     except OSError:
@@ -96,10 +97,10 @@ def _is_left(file: Path) -> bool:
 
 
 def open_file(path: Path, flags: int) -> int:
-    """Open a regular file without following a symbolic link, and return its descriptor.
+    """Open a regular file and return its descriptor. Symbolic links are refused.
 
     Raises:
-        OSError: the file cannot be opened, or is a link or not a regular file.
+        OSError: the file cannot be opened, is a symbolic link or is not a regular file.
     """
     handle = os.open(path, flags | _NO_LINK | _NO_WAIT)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -109,7 +110,7 @@ def open_file(path: Path, flags: int) -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder's entries to disk; does nothing on Windows, which cannot do it."""
+    """Sync a folder's entries to disk; do nothing on Windows, which does not support it."""
     if sys.platform == "win32":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -120,13 +121,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def lock(handle: int) -> None:
-    """Take the exclusive lock of an open file.
+    """Take an exclusive lock on an open file, without waiting for it.
 
-    The lock belongs to the open file: a second open file in the same process cannot take it either.
-    It is released when the file is closed or the process ends, even by a crash.
+    The lock belongs to the file descriptor: opening the same file again, even in the same process,
+    gives a descriptor that cannot take the lock. The lock is released when the file is closed or
+    the process ends, even by a crash.
 
     Raises:
-        BlockingIOError: the lock is taken.
+        BlockingIOError: the lock is already held.
     """
     if sys.platform == "win32":
         os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
@@ -139,10 +141,10 @@ def lock(handle: int) -> None:
 
 
 def write_all(handle: int, content: bytes) -> None:
-    """Write all of `content`, in one write if the system accepts all of it at once.
+    """Write all of `content` to an open file, with a single system call if possible.
 
     Raises:
-        OSError: not all of it could be written.
+        OSError: the content could not be written completely.
     """
     view = memoryview(content)
     while view:
@@ -150,10 +152,10 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def write_synced(handle: int, content: bytes) -> None:
-    """Append all of `content` to an open file or nothing, and return once it is on disk.
+    """Append content to an open file, completely or not at all; return once it is on disk.
 
     Raises:
-        OSError: the content could not be written; the file has its old length.
+        OSError: the content could not be written; the file's old length was restored.
     """
     size = os.fstat(handle).st_size
     try:
@@ -165,13 +167,14 @@ def write_synced(handle: int, content: bytes) -> None:
 
 
 def create_synced(path: Path, content: bytes) -> int:
-    """Create a locked file with its first content, and return it open once it is on disk.
+    """Create a file, lock it, write its initial content to disk, and return its open descriptor.
 
-    The file gets its name only when it is complete: a crash leaves at most `<name>.new`.
+    The file gets its name only when it is complete. A crash before that leaves at most a file named
+    `<name>.new`.
 
     Raises:
-        FileExistsError: a file of this name exists, or is being created.
-        OSError: the file could not be created; nothing is left of it.
+        FileExistsError: a file with this name exists, or is being created.
+        OSError: the file could not be created; no partial file is left.
     """
     if path.exists():
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
@@ -185,9 +188,10 @@ def create_synced(path: Path, content: bytes) -> int:
 
 
 def replace_synced(path: Path, content: bytes) -> int:
-    """Replace a file by a new, locked one, and return it open once it is on disk.
+    """Replace a file with a new, locked one on disk, and return its open descriptor.
 
-    A crash leaves either the old or the new file complete, and at most `<name>.new` as well.
+    A crash leaves either the complete old file or the complete new one. It may also leave a file
+    named `<name>.new`.
 
     Raises:
         OSError: the file could not be replaced.

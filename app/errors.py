@@ -1,19 +1,19 @@
-"""The errors of this package, and the mapping of any error to a code, a sentence and a hint.
+"""The errors of this package, and the conversion of any error to a code, a sentence and a hint.
 
-Most sentences are written where the error is raised, and `describe` takes them over. It chooses the
-code, adds a hint, and writes the sentence itself for a cancel, an error of the operating system and
-an unforeseen exception.
+`describe` chooses the code and the hint. Most errors contain their sentence as their message, which
+`describe` uses. It writes the sentence itself for cancellations, operating system errors and
+unexpected exceptions.
 
 ```
 AppError
 ├── BadSetting       an unknown setting, a value out of its range, or a damaged settings file
 ├── SessionMissing   there is no chat with this id
-├── SessionBusy      the chat is being written to, here or in another process
-├── VaultNotChosen   no folder of notes is chosen
-├── NotFound         a named thing, such as an entry or a note, does not exist
+├── SessionBusy      the chat is being written to, in this process or another one
+├── VaultNotChosen   no vault is chosen
+├── NotFound         something that was named, such as an entry or a note, does not exist
 ├── InvalidRequest   the request is not valid
 ├── NoKeyring        the system has no usable keyring
-├── TurnFailed       a turn ended without an answer; has the reason and the chat
+├── TurnFailed       a turn ended without an answer; the error has the reason and the chat
 └── StorageFailed    the disk is full, or a file cannot be read or written
 ```
 """
@@ -31,11 +31,8 @@ from context.errors import BadPin, BadPolicy, ContextHookError, ContextOverflow
 from vault import errors as vault
 
 _CODES: Mapping[type[Exception], str] = {
-    chains.MissingKey: "missing_key",
-    chains.RateLimited: "rate_limited",
-    chains.ModelUnavailable: "model_unavailable",
-    chains.BadRequest: "bad_request",
-    chains.Offline: "offline",
+    **{kind: kind.code for kind in chains.MODEL_ERRORS},
+    chains.CannotSee: "bad_request",
     chains.LedgerFailed: "storage",
     vault.VaultMissing: "vault_missing",
     vault.VaultUnreadable: "storage",
@@ -53,6 +50,10 @@ _CODES: Mapping[type[Exception], str] = {
     vault.UndoRefused: "bad_request",
 }
 _HINTS: Mapping[type[Exception], str] = {
+    chains.CannotSee: (
+        "Choose a model that sees images, or detach the image. `strata models` and the list of "
+        "models say “images” beside those that do."
+    ),
     vault.EmbedderFailed: (
         "Until it works, notes are found by their words. Index again, or choose another "
         "embedding.model; `strata doctor` names what is wrong with this one."
@@ -65,7 +66,7 @@ class AppError(Exception):
 
     Attributes:
         code: the stable error code for programs.
-        hint: a way out, if the message does not name one.
+        hint: what the user can do; None if nothing can be done, or the message says it already.
     """
 
     code: ClassVar[str] = "internal"
@@ -96,13 +97,13 @@ class SessionMissing(AppError):
 
 
 class SessionBusy(AppError):
-    """The chat is being written to by another process, or by another part of this one."""
+    """The chat is being written to by another process, or elsewhere in this one."""
 
     code = "busy"
 
 
 class VaultNotChosen(AppError):
-    """No folder of notes is chosen."""
+    """No vault is chosen."""
 
     code = "vault_missing"
 
@@ -115,7 +116,7 @@ class VaultNotChosen(AppError):
 
 
 class NotFound(AppError):
-    """A named thing does not exist, such as an entry or a note."""
+    """Something that was named, such as an entry or a note, does not exist."""
 
     code = "not_found"
 
@@ -143,9 +144,10 @@ class TurnFailed(AppError):
 
     Attributes:
         reason: the error that ended the turn.
-        session: the chat, which can be continued; None if no chat was made.
-        is_taken_back: whether the chat continues from before the question, because no request could
-            be built for it. The question stays in the log, off the active path.
+        session: the chat, which can be continued; None if no chat was created.
+        is_taken_back: whether the question was taken back because no request could be built for
+            it. The chat then continues from before the question, which stays in the chat's log
+            outside the active path.
     """
 
     def __init__(self, reason: Exception, session: str | None, is_taken_back: bool = False) -> None:
@@ -160,10 +162,15 @@ class ErrorInfo:
     """An error as a code, a sentence and a hint.
 
     Attributes:
-        context: the report with the layer table, if a request was too large.
-        session: the chat of the turn that failed; None if no chat was made.
-        is_turn: whether a turn failed.
+        code: the stable error code for programs.
+        message: one sentence for the user.
+        hint: what the user can do; None if there is no hint.
+        context: the *Context* report of a request that was too large; None for other errors.
+        session: the failed turn's chat; None if no turn failed or no chat was created.
+        is_turn: whether the error ended a turn.
         is_taken_back: as in `TurnFailed`.
+        key_owner: the provider or address whose API key is missing or was refused; empty for other
+            errors.
     """
 
     code: str
@@ -173,9 +180,10 @@ class ErrorInfo:
     session: str | None = None
     is_turn: bool = False
     is_taken_back: bool = False
+    key_owner: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form: all fields for a failed turn, else the fields that are set."""
+        """Return the error as JSON: all fields for a failed turn, otherwise those that are set."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.hint is not None or self.is_turn:
             shown["hint"] = self.hint
@@ -187,7 +195,7 @@ class ErrorInfo:
 
 
 def storage_failed(path: Path, error: OSError) -> StorageFailed:
-    """Convert an operating system's error on a file to an error with a sentence for the user."""
+    """Convert an operating system error about a file to one with a sentence for the user."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return StorageFailed(
             f"The disk is full: {path} could not be written. Nothing that was saved is lost.",
@@ -199,7 +207,7 @@ def storage_failed(path: Path, error: OSError) -> StorageFailed:
 
 @contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
-    """Convert an operating system's errors within a `with` block to `StorageFailed`."""
+    """Convert operating system errors raised within a `with` block to `StorageFailed`."""
     try:
         yield
     except OSError as error:
@@ -207,7 +215,7 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 
 def describe(error: BaseException) -> ErrorInfo:
-    """Return the code, the sentence and the hint for any error."""
+    """Return the code, sentence and hint of any error."""
     if isinstance(error, TurnFailed):
         info = describe(error.reason)
         context = info.context and {**info.context, "session": error.session}
@@ -236,7 +244,8 @@ def describe(error: BaseException) -> ErrorInfo:
         case _:
             code, message = "internal", _bug(error)
             hint = f"The log tells more: {Paths.find().log_file}"
-    return ErrorInfo(code, message, hint, report)
+    owner = error.key_owner if isinstance(error, chains.MissingKey) else ""
+    return ErrorInfo(code, message, hint, report, key_owner=owner)
 
 
 def _hook_hint(error: ContextHookError) -> str:
@@ -248,7 +257,10 @@ def _hook_hint(error: ContextHookError) -> str:
 
 
 def is_bug(error: BaseException) -> bool:
-    """Return whether an error is a bug: its type is none that Strata raises or expects."""
+    """Return whether an error is a bug, that is, of a type that Strata neither raises nor expects.
+
+    For a failed turn, the reason is checked.
+    """
     if isinstance(error, TurnFailed):
         return is_bug(error.reason)
     is_ours = isinstance(error, vault.VaultError | chains.ChainError)

@@ -1,4 +1,4 @@
-"""Unexpected exceptions: every one is logged here, whatever thread raised it.
+"""Log unexpected exceptions, whichever thread raised them.
 
 ```
 sys.excepthook · sys.unraisablehook · threading.excepthook · the window's toolkit (ui.notify)
@@ -6,7 +6,8 @@ sys.excepthook · sys.unraisablehook · threading.excepthook · the window's too
                    → the listener, which informs the user (the window shows a toast)
 ```
 
-An exception that repeats, such as one at every repaint, is logged and reported once a minute.
+An exception that repeats, such as one at every repaint, is logged and reported at most once a
+minute.
 """
 
 import logging
@@ -32,9 +33,9 @@ _log = logging.getLogger(__name__)
 
 
 class FaultReporter:
-    """Logs faults and calls one listener, at most once a minute for the same fault.
+    """Logs unexpected exceptions and calls a listener, at most once a minute for the same one.
 
-    Any thread may report. The listener is called in the thread of the fault.
+    Any thread may report a fault. The listener is called in the thread that reports it.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -48,7 +49,7 @@ class FaultReporter:
 
         Args:
             fault: the exception, or the message of a library that raises no exception.
-            where: the thread or the callback, for the log.
+            where: the thread or the callback in which it occurred, for the log.
         """
         if isinstance(fault, _NO_FAULTS):
             return
@@ -64,7 +65,10 @@ class FaultReporter:
             self.listener()
 
     def _count_repeats(self, key: str) -> int | None:
-        """Return how often a fault was suppressed since its last report; None suppresses it."""
+        """Count how often a fault was suppressed since it was last reported.
+
+        Returns None if the fault was reported less than a minute ago and must be suppressed again.
+        """
         now = self._clock()
         with self._lock:
             told_at, repeats = self._known.get(key, (-QUIET_S, 0))
@@ -81,9 +85,9 @@ _reporter = FaultReporter()
 
 
 def log_bug(error: BaseException) -> None:
-    """Log an error with its trace if it is a bug.
+    """Log an error with its stack trace if it is a bug.
 
-    For errors that the caller shows to the user itself; the listener is not called.
+    This is for callers that show the error to the user themselves: the listener is not called.
     """
     from app.errors import is_bug  # not needed for `strata --version`
 
@@ -102,7 +106,7 @@ def set_fault_listener(listener: Callable[[], object] | None) -> None:
 
 
 def install_fault_hooks() -> None:
-    """Report uncaught exceptions, then call Python's earlier hooks; a second call does nothing."""
+    """Make Python report uncaught exceptions here before it calls the earlier hooks; idempotent."""
     if not hasattr(sys.excepthook, "is_strata"):
         _install_excepthook()
         _install_unraisablehook()
@@ -143,7 +147,7 @@ def _install_thread_hook() -> None:
 
 
 def _identify(fault: BaseException | str) -> str:
-    """Return a key that is equal for equal faults: the exception type and where it was raised."""
+    """Return a key for recognising repeats: an exception's type and the line that raised it."""
     if isinstance(fault, str):
         return fault
     trace = fault.__traceback__

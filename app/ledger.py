@@ -1,8 +1,8 @@
-"""The ledger: a file with every call that leaves Strata, written before the call is made.
+"""The ledger: a file that lists every call that leaves Strata, written before the call is made.
 
 Each call is one line of JSON in `ledger.log`, and its result is a second line with the same id.
-The file belongs to its owner only. Several processes append to it under a lock. Above
-`MAX_BYTES` the older half is removed.
+Only the file's owner may read it. Several processes can append to it, using a file lock. When the
+file exceeds `MAX_BYTES`, its older half is removed.
 """
 
 import json
@@ -36,17 +36,17 @@ _log = logging.getLogger(__name__)
 
 
 class Ledger:
-    """The ledger of this user; safe to use from several threads and processes."""
+    """The ledger of outgoing calls, which several threads and processes can use at once."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
-        """Store the path of the file, which is created with the first call."""
+        """Set the path of the ledger file, which is created when the first call is recorded."""
         self._path = path
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
         self._is_checked = False
 
     def record(self, call: OutgoingCall) -> "LedgerRecord":
-        """Record a call before it is made, as `chains.ledger.LedgerPort` describes.
+        """Record a call before it is made; see `chains.ledger.LedgerPort`.
 
         Raises:
             LedgerFailed: the call could not be recorded, so it must not be made.
@@ -71,7 +71,7 @@ class Ledger:
             return _join_results(self._read_lines())
 
     def add_result(self, id: str, bytes_in: int, tokens: int | None) -> None:
-        """Add the result of a recorded call. A failure is logged, since the call is listed."""
+        """Add the result of a recorded call. If this fails, the failure is only logged."""
         try:
             self._append({"id": id, "bytes_in": bytes_in, "tokens": tokens})
         except (OSError, StorageFailed) as error:
@@ -81,14 +81,14 @@ class Ledger:
         content = _encode(line)
         with self._hold_lock():
             if not self._is_checked and self._path.exists():
-                self._read_lines()  # sets a damaged file aside
+                self._read_lines()  # renames the file if it is damaged
             self._is_checked = True
             size = self._write(content)
             if size > self._max_bytes:
                 self._remove_older_half()
 
     def _write(self, content: bytes) -> int:
-        """Append a line, or nothing if that fails, and return the new size of the file."""
+        """Append a line completely or not at all, and return the file's new size in bytes."""
         if not os.path.lexists(self._path):
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         handle = open_file(self._path, os.O_RDWR | os.O_APPEND)
@@ -106,9 +106,10 @@ class Ledger:
             os.close(handle)
 
     def _read_lines(self) -> list[dict[str, Any]]:
-        """Return the lines of the file. A damaged file is set aside, and its good lines are kept.
+        """Return the valid lines of the ledger file.
 
-        A line that a crash cut off is no damage, and is left out.
+        A damaged file is renamed, and its valid lines are written to a new one. A line that was cut
+        off by a crash does not count as damage, and is skipped.
         """
         handle = open_file(self._path, os.O_RDONLY)
         with os.fdopen(handle, "rb") as file:
@@ -134,7 +135,7 @@ class Ledger:
 
     @contextmanager
     def _hold_lock(self) -> Iterator[None]:
-        """Hold the lock of the ledger, in this process and in all others."""
+        """Hold the ledger's lock, which excludes other threads and processes."""
         with self._lock:
             make_private_folder(self._path.parent)
             name = self._path.with_suffix(".lock")
@@ -147,14 +148,14 @@ class Ledger:
 
 
 class LedgerRecord:
-    """The record of a call that is being made."""
+    """The ledger's record of a call that is still running."""
 
     def __init__(self, ledger: Ledger, id: str) -> None:
         self._ledger = ledger
         self._id = id
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
-        """Add the result of the call, as `chains.ledger.OpenRecord` describes."""
+        """Add the call's result; see `chains.ledger.OpenRecord`."""
         self._ledger.add_result(self._id, bytes_in, tokens)
 
 
@@ -177,7 +178,7 @@ def _encode(line: Mapping[str, Any]) -> bytes:
 
 
 def _decode(line: bytes) -> dict[str, Any] | None:
-    """Return a line as JSON, or None if it is damaged."""
+    """Return a line's JSON object, or None if the line is damaged."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -186,7 +187,7 @@ def _decode(line: bytes) -> dict[str, Any] | None:
 
 
 def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one object for each call, its result added; None where no result arrived."""
+    """Return one object for each call, with its result; unknown fields of the result are None."""
     calls: dict[str, dict[str, Any]] = {}
     for line in lines:
         id = line["id"]

@@ -1,6 +1,6 @@
-"""The log file: the events of the program, without note text and without API keys.
+"""The log file, which records the program's events, but neither the text of notes nor API keys.
 
-Only the program's own packages write to it. Libraries are left out, since their error messages may
+Only the program's own packages write to it. Libraries' log messages are left out, since they may
 contain a whole request.
 """
 
@@ -28,20 +28,20 @@ _log = logging.getLogger(__name__)
 
 
 def hide(key: str) -> None:
-    """Replace a key by a placeholder in all later log messages."""
+    """Replace an API key with a placeholder in all later log messages."""
     if len(key) >= 4:  # a shorter text is no key, and would match within ordinary words
         _hidden.add(key)
 
 
 def redact(text: str) -> str:
-    """Return a text in which known keys, and text that looks like a key, are replaced."""
+    """Replace known API keys, and text that looks like one, with a placeholder."""
     for key in _hidden:
         text = text.replace(key, "[key]")
     return _KEY.sub(lambda match: (match.group(1) or "") + "[key]", text)
 
 
 def open_log(paths: Paths) -> None:
-    """Start the log; if the file cannot be written, the program runs without one."""
+    """Start the log. If its file cannot be written, the program runs without a log."""
     # Without a handler, Python would print warnings to the terminal, even those of libraries.
     if not logging.getLogger().handlers:
         logging.getLogger().addHandler(logging.NullHandler())
@@ -52,9 +52,9 @@ def open_log(paths: Paths) -> None:
 
 
 def start_log(path: Path) -> None:
-    """Write the log of the program's packages to a file that only its owner may read.
+    """Write the log to a file that only its owner may read.
 
-    Older files are kept. A second call changes the file.
+    Earlier log entries are kept. A second call switches the log to the new file.
 
     Raises:
         OSError: the file cannot be written.

@@ -1,7 +1,7 @@
 """The folders and files of Strata itself, which are never inside a vault.
 
-If `STRATA_HOME` is set, everything is below that folder; otherwise the usual folders of the
-operating system are used.
+If `STRATA_HOME` is set, everything is below that folder. Otherwise the operating system's usual
+folders are used.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ HOME_VARIABLE = "STRATA_HOME"
 
 @dataclass(frozen=True)
 class Paths:
-    """The four folders of the program, and its files with fixed names."""
+    """The program's four base folders, and the files and folders in them."""
 
     config: Path
     data: Path
@@ -25,7 +25,7 @@ class Paths:
 
     @classmethod
     def find(cls, environ: Mapping[str, str] = os.environ) -> "Paths":
-        """Return the folders of this user, or those below `STRATA_HOME` if it is set."""
+        """Return the current user's folders, or those below `STRATA_HOME` if it is set."""
         if home := environ.get(HOME_VARIABLE):
             root = Path(home).expanduser().absolute()
             return cls(root / "config", root / "data", root / "state", root / "cache")
@@ -50,12 +50,12 @@ class Paths:
 
     @property
     def commands(self) -> Path:
-        """The folder with the user's own commands."""
+        """The folder with the user's own slash commands."""
         return self.config / "commands"
 
     @property
     def exports(self) -> Path:
-        """The folder of chats that were exported by a command."""
+        """The folder for chats that the command `/export` writes."""
         return self.data / "exports"
 
     @property
@@ -75,17 +75,17 @@ class Paths:
 
     @property
     def projects(self) -> Path:
-        """The folder with the settings of projects, one folder for each."""
+        """The folder with the projects' settings, in one folder per project."""
         return self.config / "projects"
 
     @property
     def sessions(self) -> Path:
-        """The folder of the chats, one readable file for each."""
+        """The folder of the chats, with one readable file per chat."""
         return self.data / "sessions"
 
     @property
     def pasted(self) -> Path:
-        """The folder of pasted texts that were too long for a message and are attached to it."""
+        """The folder of pasted images and of pasted texts that were too long for a message."""
         return self.data / "pasted"
 
     @property
@@ -95,7 +95,7 @@ class Paths:
 
     @property
     def ledger(self) -> Path:
-        """The file that lists every call that left Strata."""
+        """The ledger: the file that lists every call that left Strata."""
         return self.state / "ledger.log"
 
     @property
@@ -105,40 +105,45 @@ class Paths:
 
     @property
     def learned_limits(self) -> Path:
-        """The file with the context lengths that services named in their errors."""
+        """The file with the context lengths that services reported in their errors."""
         return self.state / "limits.json"
 
     @property
+    def model_files(self) -> Path:
+        """The file with the paths of the model files that the user opened."""
+        return self.state / "model_files.json"
+
+    @property
     def instructions(self) -> Path:
-        """The folder with the decisions about AGENTS.md files, one small file for each."""
+        """The folder with the user's decisions about AGENTS.md files, one small file for each."""
         return self.state / "instructions"
 
     @property
     def edits(self) -> Path:
-        """The folder of the journal of edits of notes, which undo needs."""
+        """The folder of the journal of edits to notes, which is needed to undo them."""
         return self.state / "edits"
 
     @property
     def log_file(self) -> Path:
-        """The current log file; older ones in the same folder end with a number."""
+        """The current log file. Older ones in the same folder have names ending in a number."""
         return self.state / "strata.log"
 
     @property
     def embedding_cache(self) -> Path:
-        """The folder that stores the measured speed of embedding models on this computer."""
+        """The folder with the measured speeds of embedding models on this computer."""
         return self.cache / "embedding"
 
     @property
     def indexes(self) -> Path:
-        """The folder of the indexes, one for each vault."""
+        """The folder of the indexes, with one folder per vault."""
         return self.data / "vaults"
 
     def index_folder(self, vault: Path) -> Path:
-        """Return the folder of a vault's index; it is always the same for the same vault."""
+        """Return the folder of a vault's index; its name is a hash of the vault's path."""
         return self.indexes / _hash_path(vault)
 
     def project_folder(self, project: Path) -> Path:
-        """Return the folder with the settings of a project; always the same for one project."""
+        """Return the folder of a project's settings; its name is a hash of the project's path."""
         return self.projects / _hash_path(project)
 
 
@@ -147,7 +152,7 @@ def _hash_path(folder: Path) -> str:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder and its missing parents, accessible to its owner only."""
+    """Create a folder and its missing parents, accessible only to the owner."""
     if not folder.parent.is_dir():
         make_private_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,16 +1,16 @@
 """Start the program in two steps, so that the window is painted before the rest is loaded.
 
-`Startup.look` reads the three facts that the first paint needs with the standard library only:
+`Startup.look` reads the few values that the first paint needs, using only the standard library:
 importing the settings schema, chains and the index would take longer than opening the window.
-`Startup.open` then loads and opens everything, in a thread of the window; errors in the settings or
-the notes are raised there, with the messages of the modules that check them.
+`Startup.open` then loads and opens everything else, and raises any errors in the settings and the
+vault. The window calls it in a background thread.
 """
 
 import logging
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,21 +33,25 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class StartupInfo:
-    """The data that the window needs before anything is open.
+    """The values that the window needs for its first paint.
 
     Attributes:
-        state: the folder for data that can be rebuilt.
-        vault: the folder of notes to open; None if none is chosen or it does not exist.
+        state: the folder of Strata's data that can be rebuilt.
+        vault: the folder to open as the vault, or None if none is chosen or it does not exist.
         theme: the setting `ui.theme`.
+        keys: the setting `ui.keys`.
+        send_key: the setting `ui.sendKey`.
     """
 
     state: Path
     vault: Path | None = None
     theme: Theme = "system"
+    keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    send_key: str = "Enter"
 
 
 class Startup:
-    """The assistant of this run, from its early start to its end."""
+    """Opens the assistant when the program starts, and closes it at the end."""
 
     def __init__(
         self,
@@ -55,12 +59,12 @@ class Startup:
         overrides: Mapping[str, object] | None = None,
         folder: str | None = None,
     ) -> None:
-        """Store the options of this run; nothing is opened yet.
+        """Store the options of this program run; nothing is opened yet.
 
         Args:
             paths: the folders and files of Strata itself.
-            overrides: settings for this run only, by key.
-            folder: the folder of notes from the command line; None means the one in the settings.
+            overrides: settings for this program run only, by key.
+            folder: the vault from the command line; None means the one in the settings.
         """
         self._paths = paths
         self._overrides = dict(overrides or {})
@@ -68,11 +72,11 @@ class Startup:
         self._assistant: Assistant | None = None
 
     def refuse_early(self) -> None:
-        """Check the options of the command line before a window is shown.
+        """Check the command-line options before a window is shown.
 
         Raises:
-            BadSetting: an override names no setting or is out of its range.
-            VaultError: the named folder cannot be opened.
+            BadSetting: an override names no known setting, or its value is out of range.
+            VaultError: the vault from the command line cannot be opened.
         """
         if self._overrides:
             self._build()
@@ -80,13 +84,18 @@ class Startup:
             check_folder(Path(self._folder))
 
     @property
+    def folder(self) -> str | None:
+        """The vault from the command line, or None if none was given."""
+        return self._folder
+
+    @property
     def log_file(self) -> Path:
-        """The log file of this run."""
+        """The log file of this program run."""
         return self._paths.log_file
 
     @property
     def look(self) -> StartupInfo:
-        """The data for the first paint; settings that are not valid are ignored."""
+        """The values for the first paint; invalid settings are ignored."""
         settings = {**_read_settings(self._paths.settings_file), **self._overrides}
         folder = self._folder or settings.get("vault.path")
         vault = Path(folder).expanduser() if isinstance(folder, str) and folder else None
@@ -94,17 +103,19 @@ class Startup:
             self._paths.state,
             vault if vault is not None and vault.is_dir() else None,
             _THEMES.get(str(settings.get("ui.theme")), "system"),
+            _read_keys(settings.get("ui.keys")),
+            str(settings.get("ui.sendKey")),
         )
 
     def open(self) -> "Assistant":
-        """Load the program, open the notes and return the assistant.
+        """Load the program, open the vault and return the assistant.
 
-        If the folder from the settings cannot be opened, that is logged, and no vault is open.
+        If the vault in the settings cannot be opened, the error is logged and no vault is open.
 
         Raises:
-            BadSetting: an override names no setting or is out of its range.
-            VaultError: the named folder cannot be opened.
-            StorageFailed: the index of the named folder cannot be written.
+            BadSetting: an override names no known setting, or its value is out of range.
+            VaultError: the vault from the command line cannot be opened.
+            StorageFailed: the index of the vault from the command line cannot be written.
         """
         from app.wiring import open_vault
 
@@ -115,11 +126,11 @@ class Startup:
             if self._folder is not None:
                 raise
             _log.warning("The folder of the last time was not opened: %s", error)
-        sweep_texts(assistant)
+        sweep_files(assistant)
         return assistant
 
     def close(self) -> None:
-        """Close everything that was opened."""
+        """Close the assistant if it was opened."""
         if self._assistant is not None:
             self._assistant.close()
 
@@ -131,15 +142,22 @@ class Startup:
         return self._assistant
 
 
-def sweep_texts(assistant: "Assistant") -> None:
-    """Remove the files of long pasted texts that no chat and no draft uses any more."""
+def sweep_files(assistant: "Assistant") -> None:
+    """Remove unused pasted texts and images, and old edits in the journal of edits."""
     paths = assistant.paths
+    assistant.edits.prune([file.stem for file in paths.sessions.glob("*.jsonl")])
     chats, drafts = paths.sessions.glob("*.jsonl*"), paths.state.glob("*.json")
     assistant.long_texts.sweep((*chats, *drafts))
 
 
+def _read_keys(value: object) -> dict[str, list[str]]:
+    """Return the valid entries of the setting `ui.keys`."""
+    rows = value.items() if isinstance(value, dict) else ()
+    return {name: [str(key) for key in keys] for name, keys in rows if isinstance(keys, list)}
+
+
 def _read_settings(file: Path) -> dict[str, Any]:
-    """Read the settings file as far as it is readable; keys have the form `section.name`."""
+    """Return a file's settings by their keys (`section.name`); empty if it cannot be read."""
     found: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # the schema reports the error when it is loaded
         for key, value in tomllib.loads(file.read_text("utf-8")).items():

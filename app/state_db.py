@@ -1,8 +1,8 @@
-"""The database `state.db`: last requests of turns, list entries of chats, large tool results.
+"""The database `state.db`: each turn's last request, the chats' list entries, large tool results.
 
-Requests and list entries can be rebuilt, and a chat can continue without a tool result. So a
-damaged database is set aside and a new one is created. It counts as damaged if SQLite says so, or
-if it contains data that Strata never wrote.
+Requests and list entries can be rebuilt, and a chat can continue without its large tool results. A
+damaged database is therefore renamed, and a new one is created. A database counts as damaged if
+SQLite reports damage, or if it contains data that Strata never wrote.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Row = tuple[Any, ...]
 _MOST_VERSIONS: Final = 10_000
-# Errors of decoding bytes that Strata did not write.
+# Raised when bytes that Strata did not write are decoded.
 _NOT_OURS: Final = (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error)
 
 
@@ -36,7 +36,7 @@ STATE_DAMAGED: Final = (
 )
 
 
-# Token counts by the hash of the message, for each token counter.
+# The token counts of messages by their hashes, for each token counter.
 Snapshot = Mapping[str, Mapping[str, int]]
 
 
@@ -51,13 +51,15 @@ _UNREADABLE: Final = (_Damaged, UnicodeDecodeError, OverflowError)
 
 @dataclass(frozen=True)
 class StoredRequest:
-    """A request as it was sent.
+    """A request to a model, as it was sent.
 
     Attributes:
-        number: the position of the request in its turn, from 1.
-        report: the *Context* after the request.
-        body: the request in its neutral form.
-        wire: the data sent to the provider; None if no provider was called.
+        session: the id of the chat.
+        turn: the id of the turn.
+        number: the position of the request in its turn, counted from 1.
+        report: the *Context* report of the request.
+        body: the request in its provider-neutral form.
+        wire: the data sent to the provider, or None if no provider was called.
     """
 
     session: str
@@ -69,10 +71,10 @@ class StoredRequest:
 
 
 class StateDB:
-    """The database `state.db`; safe to use from several threads and processes."""
+    """The database `state.db`, which several threads and processes can use at the same time."""
 
     def __init__(self, path: Path) -> None:
-        """Store the path of the database; the file is opened at its first use."""
+        """Set the path of the database. The file is opened when it is first used."""
         self._path = path
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
@@ -80,13 +82,13 @@ class StateDB:
         self._was_damaged = False
 
     def take_warning(self) -> str:
-        """Return a warning, once, if the database was damaged; empty otherwise."""
+        """Return the warning about a damaged database once; later calls return an empty text."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return STATE_DAMAGED if was_damaged else ""
 
     def save_request(self, request: StoredRequest) -> None:
-        """Store the last request of a turn; it replaces the earlier one.
+        """Store a turn's latest request, which replaces the turn's earlier one.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -102,7 +104,7 @@ class StateDB:
         self._write("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def save_report(self, session: str, turn: str, number: int, report: Mapping[str, Any]) -> bool:
-        """Replace the report of a stored request, and return whether the request is stored.
+        """Replace the report of a stored request. Return whether the request was found.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -112,7 +114,7 @@ class StateDB:
         return self._write(statement, row) > 0
 
     def request(self, session: str, turn: str) -> StoredRequest | None:
-        """Return the last request of a turn; None if it is not stored.
+        """Return a turn's last request, or None if it is not stored.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -136,7 +138,7 @@ class StateDB:
         )
 
     def kept_turns(self, session: str) -> frozenset[str]:
-        """Return the turns of a chat whose last request is stored.
+        """Return the ids of a chat's turns whose last request is stored.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -150,7 +152,7 @@ class StateDB:
         )
 
     def chat_info(self, session: str, size: int, mtime_ns: int) -> dict[str, Any] | None:
-        """Return the list entry of a chat; None if none is stored for a file of this size and time.
+        """Return a chat's list entry, or None if none is stored for this file size and time.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -164,7 +166,7 @@ class StateDB:
     def save_chat_info(
         self, session: str, size: int, mtime_ns: int, info: Mapping[str, Any]
     ) -> None:
-        """Store the list entry of a chat, for the current size and time of its file.
+        """Store a chat's list entry, with the size and modification time of the chat's file.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -199,9 +201,9 @@ class StateDB:
         return _unpack(data) if hashlib.sha256(data).hexdigest() == checksum else {}
 
     def keep_result(self, tool: str, content: str) -> str:
-        """Store a tool result on disk, and return the reference for reading it.
+        """Store a tool result and return a reference by which it can be read.
 
-        Equal results have the same reference, in every chat.
+        Equal results have the same reference, even in different chats.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -213,7 +215,7 @@ class StateDB:
         return ref_id
 
     def result(self, ref_id: str) -> str | None:
-        """Return a stored tool result; None if no result has this reference.
+        """Return a stored tool result, or None if no result has this reference.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -225,11 +227,11 @@ class StateDB:
         )
 
     def forget_chat(self, session: str, results: Sequence[str]) -> None:
-        """Remove the requests, the list entry and the token counts of a chat.
+        """Remove a chat's requests, list entry and token counts, and the given tool results.
 
         Args:
             session: the chat.
-            results: the references of tool results to remove as well.
+            results: the references of the tool results to remove.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -308,7 +310,7 @@ class StateDB:
         return info.st_dev, info.st_ino
 
     def _was_replaced(self) -> bool:
-        """Return whether another process has set aside the file that is open here."""
+        """Return whether another process has replaced the open file because it was damaged."""
         return self._connection is not None and self._identity != self._identity_now()
 
     def _set_aside(self, error: Exception) -> None:

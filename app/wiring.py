@@ -1,4 +1,4 @@
-"""Build the assistant from its parts, and open the folder of notes of a run."""
+"""Build the assistant from its components, and open the vault that a program run uses."""
 
 import os
 from collections.abc import Mapping
@@ -21,19 +21,19 @@ def build(
     embedder: Embedder | None = None,
     web: WebClient | None = None,
 ) -> Assistant:
-    """Build an assistant with no vault open; its folders need not exist.
+    """Build an assistant with no vault open. The folders in `paths` need not exist.
 
-    Temporary files that a killed process left in these folders are removed.
+    Temporary files that a killed process left in them are removed.
 
     Args:
         paths: the folders and files of Strata itself.
-        overrides: settings for this run only, by key.
-        embedder: an embedder with the packaged model to share between assistants; the assistant
-            does not close it. None starts an embedder when one is needed.
-        web: fetches web pages. None makes a client with the usual rules for addresses.
+        overrides: settings for this program run only, by key.
+        embedder: an embedder that several assistants share; the assistant does not close it. If it
+            is None, an embedder is started when it is needed.
+        web: fetches web pages. None means a client with the usual rules for addresses.
 
     Raises:
-        BadSetting: an override names no setting or is out of its range.
+        BadSetting: an override names no known setting, or its value is out of range.
     """
     written = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
     remove_leftovers(written.parent, frozenset({written.name}))
@@ -47,12 +47,17 @@ def build(
 
 
 def open_vault(assistant: Assistant, named: str | None, session: str | None = None) -> None:
-    """Open the folder named for this run, else that of the chat, else that of the settings.
+    """Open the vault that is named, otherwise the chat's, otherwise the one in the settings.
 
-    Nothing is opened if none of them names a folder; the settings stay unchanged.
+    If no vault is set in any of these, nothing is opened. The settings are not changed.
+
+    Args:
+        assistant: opens the vault.
+        named: the folder from the command line; None if none was given.
+        session: the chat to continue; None for a new chat.
 
     Raises:
-        VaultError: the folder is missing, or it may not be read.
+        VaultError: the folder is missing, or it cannot be read.
         StorageFailed: the index cannot be written.
     """
     folder = find_vault(assistant, named, session)
@@ -61,14 +66,14 @@ def open_vault(assistant: Assistant, named: str | None, session: str | None = No
 
 
 def find_vault(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:
-    """Return the folder of notes to open, or its new path if it has moved; None if none is chosen.
+    """Return the folder to open as the vault, or None if no vault is set.
 
-    A moved folder is found if it was opened at its new path since.
+    If the folder was moved, its new path is returned, provided it has been opened there before.
 
     Args:
-        assistant: has the settings and the chats.
+        assistant: provides the settings and the chats.
         named: the folder from the command line; it is returned unchanged.
-        session: the chat to continue, whose own folder takes precedence over the settings.
+        session: the chat to continue; its vault takes precedence over the settings.
     """
     if named is not None:
         return Path(named)

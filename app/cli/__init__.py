@@ -2,21 +2,22 @@
 
     argv → parser ─→ verbs, ask, sessions, settings → Assistant → text → output → standard output
                 └─→ the window
-    interrupt: Ctrl+C and the exit code of every run
+    interrupt: Ctrl+C and the exit code of each verb
 
-    arguments  The parser class, global options, and adding verbs.
+    arguments  The parser class, the global options, and functions that add verbs.
     parser     Define verbs, options and arguments; run a verb or open the window.
     verbs      Run index, search, related, selftest, doctor, rpc and mcp; the table of verbs.
     ask        Ask a question and print the answer as it arrives.
-    approvals  Show what a tool would do, and ask in the terminal.
+    approvals  Show what a tool would do and ask in the terminal.
     sessions   List, search, show, copy, change and delete chats; show a request.
-    settings   Show and change settings, API keys, and instructions for models.
-    interrupt  Handle Ctrl+C (SIGINT) and SIGTERM, and compute the exit code of every run.
+    settings   Show and change settings, API keys, instructions and memories; list models.
+    interrupt  Handle Ctrl+C (SIGINT) and SIGTERM, and compute the exit code of each verb.
     output     Print one JSON document or text; print messages on standard error.
+    progress   Show the progress of indexing in a terminal, or from time to time in a log.
     text       Format results as text; escape characters that a terminal must not receive.
 
-May import: the rest of app, chains, context, vault. Always holds: with `--json`, standard output
-is one JSON document.
+May import: the rest of app, chains, context, vault. Invariant: with `--json`, standard output is
+one JSON document.
 """
 
 __all__ = ["parser"]

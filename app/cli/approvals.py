@@ -1,6 +1,6 @@
-"""Approvals on the command line: show what a tool would do, and ask in the terminal.
+"""Approvals on the command line: show what a tool would do and ask in the terminal.
 
-Without a terminal nobody can be asked, and only `--approve` approves.
+If there is no terminal, the user cannot be asked. Then only the option `--approve` can approve.
 """
 
 import argparse
@@ -30,21 +30,22 @@ _ANSWERS: Final[dict[str, Decision]] = {
 
 
 def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Let the user decide in the terminal, or only `--approve` where there is none.
+    """Let the user approve proposals in the terminal. Without one, only `--approve` decides.
 
     Args:
-        args: the arguments of the verb, with the level of `--approve`, or None without it.
-        assistant: asks from now on.
+        args: the verb's arguments; `approve` is the approval level, or None if the option was not
+            given.
+        assistant: asks for these approvals in all later turns.
     """
     level: ApprovalLevel = args.approve or ("ask" if can_ask() else "never")
     assistant.agents.connect(TerminalApprovals() if can_ask() else None, level)
 
 
 class TerminalApprovals:
-    """Asks in the terminal. Any answer but yes rejects."""
+    """Asks for approvals in the terminal. Any answer except yes rejects the proposal."""
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Decision:
-        """Ask about a proposal that `format_proposal` has shown, and return the decision."""
+        """Ask about a proposal, which has been shown already, and return the decision."""
         scope = request.proposal.session_scope
         choices = f"[y]es, [s] yes to {plain(scope)} in this chat, [N]o" if scope else "[y/N]"
         sys.stderr.write(f"Allow this? {choices} ")
@@ -54,7 +55,7 @@ class TerminalApprovals:
 
 
 def format_proposal(event: ApprovalRequested) -> Iterator[str]:
-    """Yield the lines that show what a tool call would do."""
+    """Yield the lines that show the effect of a tool call which needs approval."""
     yield ""
     yield plain(event.summary)
     is_colored = sys.stderr is not None and sys.stderr.isatty()
@@ -64,15 +65,16 @@ def format_proposal(event: ApprovalRequested) -> Iterator[str]:
 
 
 def _color_line(line: str) -> str:
-    """Color an added line of a diff green and a removed one red."""
+    """Color an added line of a diff green and a removed one red; return other lines unchanged."""
     code = _COLORS.get(line[:1])
     return line if code is None else f"\x1b[{code}m{line}\x1b[0m"
 
 
 def _read_line(cancel: CancelToken) -> str:
-    """Read a line from the terminal; return an empty one if the turn is cancelled.
+    """Read a line from the terminal; return an empty text if the turn is cancelled.
 
-    A thread that stays blocked in a read would stop the program from ending.
+    The input is polled, since a thread that is blocked in a read would prevent the program from
+    ending.
     """
     while not cancel.is_cancelled:
         if select.select([sys.stdin], [], [], _CHECK_S)[0]:

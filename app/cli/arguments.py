@@ -1,6 +1,6 @@
-"""The parts of the command line's parser: its class, its global options, and how verbs are added.
+"""The building blocks of the command-line parser: its class, global options and verbs.
 
-Only the standard library is imported, since `--version` and `--help` need nothing else.
+Only the standard library is imported, so that `--version` and `--help` are fast.
 """
 
 import argparse
@@ -28,7 +28,7 @@ class ArgumentParser(argparse.ArgumentParser):
     """The parser of `strata` and of each verb."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Collect `--set` and `--vault` from before and after the verb; the last value wins."""
+        """Parse the arguments; `--set` and `--vault` may be given before or after the verb."""
         found = super().parse_args(args, namespace)
         found.overrides = dict([*found.early_set, *found.middle_set, *found.late_set])
         folders = (found.late_vault, found.middle_vault, found.early_vault)
@@ -36,7 +36,7 @@ class ArgumentParser(argparse.ArgumentParser):
         return found
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and what is wrong, and exit with `USAGE_ERROR`."""
+        """Print the usage and the error, and exit with `USAGE_ERROR`."""
         from app.cli.text import plain
 
         self.print_usage(sys.stderr)
@@ -44,7 +44,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 def parse_value(text: str) -> Any:
-    """Return a value of the command line: parsed as JSON if possible, else the text itself."""
+    """Return a command-line value: parsed as JSON if possible, otherwise the text itself."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -52,19 +52,24 @@ def parse_value(text: str) -> Any:
 
 
 def build_global_defaults(place: str) -> dict[str, Any]:
-    """Return the values of the global options for a place where none are given."""
+    """Return the defaults of the global options for one place, such as before the verb.
+
+    Args:
+        place: `early` (before the verb), `middle` (between verb and subcommand) or `late`.
+    """
     return {f"{place}_set": [], f"{place}_vault": None}
 
 
 def add_version(parser: argparse.ArgumentParser) -> None:
-    """Add the option that prints the version."""
+    """Add the option `--version`."""
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
 
 
 def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
-    """Add the options that are allowed before and after the verb, with a name for each place.
+    """Add the global options to the parser for one place, such as before the verb.
 
-    With one name, the defaults of a verb's parser would overwrite values from before the verb.
+    The options are allowed in several places, and each place stores them under its own names. With
+    shared names, the defaults for a later place would overwrite the values of an earlier one.
     """
     parser.add_argument(
         "--set",
@@ -84,7 +89,7 @@ def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
 
 
 def add_verb(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> argparse.ArgumentParser:
-    """Add a verb with the options that every verb has, and return its parser."""
+    """Add a verb with the options that all verbs have, and return its parser."""
     found = verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
     found.allow_abbrev = False
     add_globals(found, "late")
@@ -93,7 +98,7 @@ def add_verb(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> argparse.
 
 
 def add_group(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> "Verbs[ArgumentParser]":
-    """Add a verb that has actions, and return where they are added."""
+    """Add a verb with subcommands, and return the object to which these are added."""
     found = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
     add_globals(found, "middle")
     return found.add_subparsers(dest="action", metavar="ACTION", required=True)

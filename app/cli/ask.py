@@ -1,4 +1,4 @@
-"""The verb `ask`: ask for consent where it is needed, and print the answer as it arrives."""
+"""The verb `ask`: ask the user for consent if needed, then print the answer as it arrives."""
 
 import argparse
 import logging
@@ -11,6 +11,7 @@ from app.cli import text as cli_text
 from app.cli.approvals import connect_approvals, format_proposal
 from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, can_ask, complain, readable
+from app.cli.progress import ProgressLine
 from app.cli.settings import ask_about_instructions
 from app.errors import AppError, TurnFailed
 from app.library.attachments import Selection
@@ -21,6 +22,7 @@ from chains.events import (
     AskResult,
     Event,
     IndexProgressed,
+    LoadingModel,
     ReadingPart,
     Step,
     TextDelta,
@@ -35,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Answer a question, and return the exit code."""
+    """Run `strata ask` and return the exit code."""
     args.mode = args.mode or ("vault" if args.project is None else "project")
     request = AskRequest(
         question=_question(args.question),
@@ -66,7 +68,7 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
 
 
 def _find_project(args: argparse.Namespace, assistant: Assistant) -> str | None:
-    """Return the project of a question in the mode project; None for all others."""
+    """Return the name of the question's project if the mode is `project`, otherwise None."""
     if args.mode != "project":
         return None
     if args.project is not None:
@@ -75,21 +77,21 @@ def _find_project(args: argparse.Namespace, assistant: Assistant) -> str | None:
 
 
 class TurnPrinter:
-    """Prints the events of a turn, with the progress on standard error."""
+    """Prints the events of a turn: the answer on standard output, progress on standard error."""
 
     def __init__(self, output: Output, is_dry: bool) -> None:
         self._output = output
         self._is_dry = is_dry
-        self._line = cli_text.ProgressLine()
+        self._line = ProgressLine()
         self._text = cli_text.PlainStream()
         self._is_in_text = False
 
     def show(self, event: Event) -> None:
-        """Print an event; events without a printed form are ignored."""
+        """Print an event. Events that have no printed form are ignored."""
         match event:
             case IndexProgressed():
-                self._line.show(cli_text.progress(event.progress))
-            case Step() | ReadingPart():
+                self._line.show_progress(event.progress)
+            case Step() | ReadingPart() | LoadingModel():
                 self._line.show(event.text)
             case ToolStarted():
                 self._end_text()
@@ -111,7 +113,7 @@ class TurnPrinter:
                 self._output.show(result.to_dict, self._format_answer(result))
 
     def _end_text(self) -> None:
-        """End the paragraph that was printed before a tool call."""
+        """Start a new paragraph if the model wrote text before a tool call."""
         if self._is_in_text:
             self._output.write(f"{self._text.flush()}\n\n")
         self._is_in_text = False
@@ -132,10 +134,9 @@ class TurnPrinter:
 
 
 def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Open the vault if the question needs it, or if a chat or a vault is named.
+    """Open the vault, unless the mode is `chat` and nothing on the command line refers to a vault.
 
-    If only a chat or a vault is named, or a project that may be outside the vault, a failure is
-    logged and the question is asked without the vault.
+    If the question does not need the vault, a failure to open it is only logged.
     """
     is_needed = args.mode not in ("chat", "project") or args.attach or args.selection
     if args.mode == "chat" and not is_needed and args.session is None and args.vault is None:
@@ -149,12 +150,12 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
 
 
 def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool) -> bool:
-    """Print the cost of reading the attachments whole, and return whether the user agrees.
+    """Show the cost of reading the attachments in parts, and return whether the user agrees.
 
-    On a terminal the user is asked; otherwise the flag on the command line is the consent.
+    In a terminal, the user is asked. Otherwise the option `--read-whole` counts as consent.
 
     Raises:
-        TurnFailed: an attachment cannot be read whole, or cannot be read at all.
+        TurnFailed: an attachment cannot be read in parts, or cannot be read at all.
     """
     try:
         cost = assistant.estimate_reading(request)

@@ -1,9 +1,9 @@
-"""Ctrl+C (SIGINT) and SIGTERM on the command line, and the exit code of every run.
+"""Handling of Ctrl+C (SIGINT) and SIGTERM on the command line, and exit codes.
 
-A verb that takes time runs within `Interruptible`: the first signal cancels the work, and the
-partial result is kept and printed; a second one raises `KeyboardInterrupt`. Outside of it, Ctrl+C
-raises at once. `run_to_exit_code` converts each of these endings to an exit code. The RPC server
-handles both signals itself (`app.rpc.server`).
+A verb that takes time runs within `Interruptible`. The first signal cancels the work, and the
+partial result is kept and printed. A second signal raises `KeyboardInterrupt`. Outside of
+`Interruptible`, Ctrl+C raises it immediately. `run_to_exit_code` converts each of these outcomes to
+an exit code. The RPC server handles both signals itself (`app.rpc.server`).
 """
 
 import contextlib
@@ -25,11 +25,13 @@ _log = logging.getLogger(__name__)
 
 
 class Interruptible:
-    """Cancels the work within a `with` block on Ctrl+C or SIGTERM; a second signal raises.
+    """A context manager that cancels the work in its block on Ctrl+C or SIGTERM.
+
+    A second signal raises `KeyboardInterrupt`.
 
     Attributes:
-        cancel: the token that the signal cancels.
-        exit_code: the conventional exit code for the signal; None if there was no signal.
+        cancel: the token that the first signal cancels.
+        exit_code: the conventional exit code for the signal, or None if no signal was received.
     """
 
     def __init__(self) -> None:
@@ -55,12 +57,12 @@ class Interruptible:
 
 
 def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: bool = True) -> int:
-    """Run a verb or the window, report an error that ends it, and return the exit code.
+    """Run a verb or the window, report any error that ends it, and return the exit code.
 
     Args:
-        work: returns the exit code of a run that was not interrupted.
-        output: prints the report.
-        reports_stop: whether Ctrl+C is reported too.
+        work: runs the verb or the window, and returns its exit code.
+        output: prints the error.
+        reports_stop: whether ending the program with Ctrl+C is reported too.
     """
     try:
         return work()

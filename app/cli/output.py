@@ -1,4 +1,4 @@
-"""Standard output as one JSON document or text, and messages on standard error."""
+"""Print results as text or one JSON document, and messages on standard error."""
 
 import json
 import os
@@ -11,10 +11,10 @@ from app.errors import ErrorInfo
 
 
 class OutputGone(Exception):
-    """Raised if standard output cannot be written.
+    """Writing to standard output failed, for example because the reading process has ended.
 
     Attributes:
-        reason: the reason; empty if the reading process has closed the pipe.
+        reason: why writing failed; empty if the reading process has closed the pipe.
     """
 
     def __init__(self, reason: str = "") -> None:
@@ -23,7 +23,7 @@ class OutputGone(Exception):
 
 
 class Output:
-    """Standard output, which is one JSON document or text for a person."""
+    """Writes results to standard output, either as one JSON document or as text for people."""
 
     def __init__(self, is_json: bool) -> None:
         self.is_json = is_json
@@ -35,12 +35,12 @@ class Output:
             self._stream.reconfigure(encoding=encoding, errors="backslashreplace")  # type: ignore[union-attr]
 
     def document(self, value: Mapping[str, Any]) -> None:
-        """Print the JSON document."""
+        """Print a verb's result as a JSON document."""
         self._is_done = True
         self.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
     def lines(self, lines: Iterable[str]) -> None:
-        """Print text for a person."""
+        """Print a verb's result as lines of text."""
         for line in lines:
             self.write(f"{line}\n")
 
@@ -56,14 +56,14 @@ class Output:
             raise OutputGone("" if is_quiet else str(error.strerror)) from error
 
     def show(self, document: Callable[[], Mapping[str, Any]], text: Iterable[str]) -> None:
-        """Print the JSON document or the text, depending on `--json`."""
+        """Print a verb's result as a JSON document with `--json`, otherwise as text."""
         if self.is_json:
             self.document(document())
         else:
             self.lines(text)
 
     def failure(self, info: ErrorInfo) -> None:
-        """Print an error: as the JSON document, or as text on standard error."""
+        """Print an error as a JSON document with `--json`, otherwise as text on standard error."""
         if self.is_json and not self._is_done:
             self.document({"error": info.to_dict()})
             return
@@ -84,11 +84,11 @@ def complain(message: str) -> None:
 
 
 def can_ask() -> bool:
-    """Return whether standard input and standard error are a terminal."""
+    """Return whether the user can be asked, that is, standard input and error are a terminal."""
     streams = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def readable(text: str) -> str:
-    """Return an argument as text; bytes that are not UTF-8 become the replacement character."""
+    """Replace bytes of a command-line argument that are not UTF-8 with replacement characters."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

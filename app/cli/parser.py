@@ -1,7 +1,7 @@
 """Parse the command line, then run a verb or open the window.
 
-Only the standard library is imported at the top: `--version` and `--help` need nothing else, and
-the window is painted before the assistant is loaded.
+Only the standard library is imported at the top, so that `--version` and `--help` are fast, and the
+window is painted before the assistant is loaded.
 """
 
 import argparse
@@ -29,11 +29,14 @@ _MOST_HITS = 1_000
 
 
 def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
-    """Run the verb of a command line, or open the window, and return the exit code.
+    """Run the verb of a command line, or open the window if no verb is given.
 
     Args:
-        argv: the arguments after the name of the program.
-        open_window: shows the window; it is called if no verb is given.
+        argv: the arguments after the program's name.
+        open_window: shows the window and returns its exit code.
+
+    Returns:
+        The exit code.
     """
     args = build_parser().parse_args(argv)
     try:
@@ -48,13 +51,13 @@ def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
 
 
 def run_window(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
-    """Open the window for `strata-gui`, and return its exit code."""
+    """Open the window for `strata-gui` and return its exit code."""
     args = build_window_parser().parse_args(argv)
     return _start_window(args, open_window)
 
 
 def build_window_parser() -> argparse.ArgumentParser:
-    """Build the parser of `strata-gui`."""
+    """Build the command-line parser of `strata-gui`."""
     found = ArgumentParser(prog="strata-gui", description=_ABOUT, allow_abbrev=False)
     found.set_defaults(
         verb=None, **build_global_defaults("middle"), **build_global_defaults("late")
@@ -65,7 +68,7 @@ def build_window_parser() -> argparse.ArgumentParser:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of `strata`."""
+    """Build the command-line parser of `strata`."""
     found = ArgumentParser(
         prog="strata",
         description=_ABOUT,
@@ -101,7 +104,7 @@ _ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
 
 
 def _start_window(args: argparse.Namespace, open_window: "Callable[[Startup], int]") -> int:
-    """Open the window on the given folder, and return its exit code."""
+    """Open the window with the vault from the command line, if any, and return its exit code."""
     from app.cli.interrupt import run_to_exit_code
     from app.cli.output import Output
     from app.log import open_log
@@ -195,7 +198,7 @@ def _add_ask(verbs: "Verbs[ArgumentParser]") -> None:
         metavar="PATH|URL",
         action="append",
         default=[],
-        help="send a note, a folder of notes, a text file or a web page along; may be given again",
+        help="send a note, a folder, a file, an image or a web page along; may be given again",
     )
     found.add_argument(
         "--selection",
@@ -286,10 +289,19 @@ def _add_mcp(verbs: "Verbs[ArgumentParser]") -> None:
     found.set_defaults(json=False)  # standard output has the protocol only
 
 
+_MARKS = (
+    ("pin", "keep a chat at the top of the list in the window"),
+    ("unpin", "list a chat by its day again"),
+    ("archive", "take a chat off the list, until something is asked in it"),
+    ("restore", "put an archived chat back on the list"),
+)
+
+
 def _add_sessions(verbs: "Verbs[ArgumentParser]") -> None:
-    about = "list, search, read, copy, rename and delete the chats"
+    about = "list, search, read, copy, rename, pin, archive and delete the chats"
     actions = add_group(verbs, "sessions", about)
-    add_verb(actions, "list", "list the chats, the one used last first")
+    listed = add_verb(actions, "list", "list the chats, the one used last first")
+    listed.add_argument("--archived", action="store_true", help="those that were archived")
     add_verb(actions, "show", "show a chat").add_argument("session", metavar="ID")
     search = add_verb(actions, "search", "find texts in all chats, the newest first")
     search.add_argument("text", metavar="TEXT", help='all of these words, or "a phrase" in quotes')
@@ -302,6 +314,8 @@ def _add_sessions(verbs: "Verbs[ArgumentParser]") -> None:
     rename = add_verb(actions, "rename", "give a chat a title")
     rename.add_argument("session", metavar="ID")
     rename.add_argument("title", metavar="TITLE", help="empty: the first question again")
+    for name, help_ in _MARKS:
+        add_verb(actions, name, help_).add_argument("session", metavar="ID")
     delete = add_verb(actions, "delete", "delete a chat for good; a terminal is asked first")
     delete.add_argument("session", metavar="ID")
     delete.add_argument("--yes", action="store_true", help="do not ask")

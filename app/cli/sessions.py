@@ -1,9 +1,9 @@
-"""The verbs for chats: list, search, show, copy, change and delete them, and show a request."""
+"""The verbs for chats: list, search, show, copy, mark and delete them, and show a request."""
 
 import argparse
 import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,10 +11,11 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, can_ask, complain, readable
+from app.cli.progress import ProgressLine
 from app.errors import AppError, NotFound, SessionMissing
 from app.sessions.file import LoadedLog
+from app.sessions.listing import ARCHIVED, PINNED, ChatMark, SessionInfo
 from app.sessions.search import MOST_HITS, ChatHit, search_chats
-from app.sessions.store import SessionInfo
 from app.wiring import open_vault
 from chains.events import CompactionEnded, CompactionStarted
 from context.report.markdown import envelope_markdown, report_markdown
@@ -24,14 +25,17 @@ _log = logging.getLogger(__name__)
 
 
 def run_sessions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata sessions`, and return the exit code."""
+    """Run `strata sessions` and return the exit code."""
     _ACTIONS[args.action](args, assistant, output)
     return 0
 
 
-def _list(_args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
-    chats = assistant.list_sessions()
-    output.show(lambda: {"sessions": [chat.to_dict() for chat in chats]}, cli_text.chats(chats))
+def _list(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    chats = [chat for chat in assistant.list_sessions() if chat.archived == args.archived]
+    output.show(
+        lambda: {"sessions": [chat.to_dict() for chat in chats]},
+        cli_text.chats(chats, args.archived),
+    )
 
 
 def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
@@ -42,7 +46,7 @@ def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
 
 
 def _list_hits(hits: Sequence[ChatHit]) -> Iterator[str]:
-    """Yield the hits of a search in chats, one on each line."""
+    """Yield the hits of a chat search, one per line."""
     if not hits:
         yield "No chat contains this."
     for hit in hits:
@@ -64,7 +68,7 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
 
 
 def _remarks(log: LoadedLog) -> Iterator[str]:
-    """Yield the problems of a chat's file, one sentence each."""
+    """Yield one sentence for each problem that was found in a chat's file."""
     yield from log.problems
     if log.why_read_only is not None:
         yield log.why_read_only
@@ -85,6 +89,15 @@ def _rename(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
     output.show(lambda: {"session": session}, [f"{session}  {cli_text.plain(title)}"])
 
 
+def _mark(
+    mark: ChatMark, on: bool, args: argparse.Namespace, assistant: Assistant, output: Output
+) -> None:
+    session = args.session
+    assistant.branches.mark(session, mark, on)
+    info = assistant.sessions.info(session)
+    output.show(info.to_dict, cli_text.chats([info]))
+
+
 def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
     session = args.session
     is_asked = can_ask() and not args.yes and not output.is_json
@@ -96,7 +109,7 @@ def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
 
 
 def _confirm_deletion(chat: SessionInfo) -> bool:
-    """Ask in the terminal whether to delete a chat; any answer but yes keeps it."""
+    """Ask in the terminal whether to delete a chat. Any answer except yes means no."""
     title = cli_text.plain(chat.title) or chat.session
     sys.stderr.write(f"Delete the chat “{title}” for good? [y/N] ")
     sys.stderr.flush()
@@ -109,12 +122,12 @@ def _export(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
 
 
 def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Compact a chat, and return the exit code."""
+    """Run `strata compact` and return the exit code."""
     try:
         open_vault(assistant, args.vault, args.session)
     except (AppError, VaultError) as error:
         _log.info("The notes of the chat are not open: %s", error)
-    line = cli_text.ProgressLine()
+    line = ProgressLine()
     with Interruptible() as run:
         for event in assistant.compact(args.session, run.cancel, readable(args.instructions)):
             match event:
@@ -127,7 +140,7 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 
 def show_context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata context`: show the last or the next request of a chat; return the exit code."""
+    """Run `strata context`, which shows a chat's last or next request; return the exit code."""
     session = args.session or assistant.sessions.newest()
     if args.next:
         open_vault(assistant, args.vault, session)
@@ -150,12 +163,16 @@ def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
     yield cli_text.plain(text)
 
 
-_ACTIONS = {
+_ACTIONS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], object]] = {
     "list": _list,
     "search": _search,
     "show": _show,
     "fork": _fork,
     "rename": _rename,
+    "pin": partial(_mark, PINNED, True),
+    "unpin": partial(_mark, PINNED, False),
+    "archive": partial(_mark, ARCHIVED, True),
+    "restore": partial(_mark, ARCHIVED, False),
     "delete": _delete,
     "export": _export,
 }

@@ -1,6 +1,6 @@
 """The verbs for settings, API keys, the ledger, and the instructions and memories for models.
 
-A key is read from standard input, so that it is not visible in the process list or the shell
+An API key is read from standard input, so that it is not visible in the process list or the shell
 history.
 """
 
@@ -24,7 +24,7 @@ from vault.errors import NoteUnreadable
 
 
 def change_settings(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata settings`, and return the exit code."""
+    """Run `strata settings` and return the exit code."""
     store = assistant.settings
     match args.action:
         case "list":
@@ -45,7 +45,7 @@ def change_settings(args: argparse.Namespace, assistant: Assistant, output: Outp
 
 
 def change_keys(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata keys`, and return the exit code."""
+    """Run `strata keys` and return the exit code."""
     if args.action == "show":
         return _show_key(assistant, output)
     if args.action == "test":
@@ -76,7 +76,7 @@ def _show_key(assistant: Assistant, output: Output) -> int:
 
 
 def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Call the model, and say that the key works; a refusal is an error with its reason."""
+    """Test an API key by calling the model; print that it works, or raise the model's error."""
     with Interruptible() as run:
         found = assistant.check_model(run.cancel, args.model)
         ms = round(found.seconds * 1_000)
@@ -88,7 +88,7 @@ def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 
 def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata models`, and return the exit code."""
+    """Run `strata models` and return the exit code."""
     choices = assistant.model_choices()
     lines = (
         cli_text.plain(f"{'*' if one.is_set else ' '} {one.name}  {one.summary}") for one in choices
@@ -98,7 +98,7 @@ def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output)
 
 
 def _find_owner(named: str | None, assistant: Assistant) -> str:
-    """Return the owner of a key: a provider, or an address without its path."""
+    """Return the owner of the API key to change: a provider, or an address without its path."""
     if named is not None:
         owner = parse_origin(named) if secrets.is_address(named) else named
         if not owner or not owner.isprintable():
@@ -113,14 +113,14 @@ def _find_owner(named: str | None, assistant: Assistant) -> str:
 
 
 def _read_key(owner: str, *, allows_plain_http: bool) -> str:
-    """Read a key from the terminal or a pipe.
+    """Read an API key from the terminal or a pipe.
 
     Raises:
-        InvalidRequest: the key is empty, or must not be stored for this address.
+        InvalidRequest: the key is empty, or would be sent to this address unencrypted.
     """
     if not allows_plain_http:
         secrets.require_private_way(owner)
-    prompt = f"Key for {owner}: "
+    prompt = f"{secrets.name_key(owner)}: "
     key = getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()
     if not key.strip():
         raise InvalidRequest("No key was entered.", hint="It is read from standard input.")
@@ -128,7 +128,7 @@ def _read_key(owner: str, *, allows_plain_http: bool) -> str:
 
 
 def show_ledger(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata ledger`, and return the exit code."""
+    """Run `strata ledger` and return the exit code."""
     calls = assistant.ledger.list_calls()
     lines = (line for call in calls for line in _list_call(call))
     output.show(lambda: {"calls": calls}, lines if calls else ["No call has left Strata yet."])
@@ -136,7 +136,7 @@ def show_ledger(_args: argparse.Namespace, assistant: Assistant, output: Output)
 
 
 def _list_call(call: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of one call: when, where to, how much, and the notes in it."""
+    """Yield the lines that describe one call in the ledger: time, destination, size and notes."""
     came = "no answer" if call["bytes_in"] is None else f"{call['bytes_in']:,} bytes in"
     sizes = [f"{call['bytes_out'] or 0:,} bytes out", came]
     if call["tokens"] is not None:
@@ -146,7 +146,7 @@ def _list_call(call: Mapping[str, Any]) -> Iterator[str]:
 
 
 def change_instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata instructions`, and return the exit code."""
+    """Run `strata instructions` and return the exit code."""
     open_vault(assistant, args.vault)
     if args.action == "show":
         return _show_instructions(assistant, output)
@@ -163,7 +163,7 @@ def change_instructions(args: argparse.Namespace, assistant: Assistant, output: 
 
 
 def change_memories(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata memory`, and return the exit code."""
+    """Run `strata memory` and return the exit code."""
     note = assistant.customization.memories
     match args.action:
         case "edit":
@@ -180,7 +180,7 @@ def change_memories(args: argparse.Namespace, assistant: Assistant, output: Outp
 
 
 def _show_instructions(assistant: Assistant, output: Output) -> int:
-    """Show the user's own instructions and the AGENTS.md of the notes."""
+    """Show the user's own instructions and the vault's AGENTS.md."""
     own, found = assistant.user_instructions.read(), assistant.customization.instructions()
     has_own = bool(own.text.strip() or own.problem)
     if found is None and not has_own:
@@ -213,7 +213,10 @@ def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
 
 
 def ask_about_instructions(assistant: Assistant, project: str | None = None) -> None:
-    """On a terminal, show an undecided AGENTS.md of the vault or a project, and ask about it."""
+    """Ask in the terminal whether models may use the AGENTS.md of the vault or of a project.
+
+    Nothing is asked if there is no terminal, or if the user has decided already.
+    """
     if not can_ask():
         return
     try:

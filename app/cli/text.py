@@ -1,27 +1,27 @@
 """Format results as text for a terminal.
 
-Control characters of notes and models are escaped, and so are invisible characters and those that
-change the direction of text, except the ones that emoji and some scripts need.
+In texts from notes and models, control characters, invisible characters and direction marks are
+escaped, except those that emoji and some scripts need.
 """
 
-import shutil
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 import regex
 
 if TYPE_CHECKING:
     from app.doctor import Check
-    from app.sessions.store import SessionInfo
+    from app.sessions.listing import SessionInfo
     from app.sessions.transcript import (
         ChatTranscript,
         MessageItem,
         StepItem,
         TranscriptItem,
     )
+    from chains.citations.check import Citation
     from chains.events import AskResult, ToolStarted
-    from vault.indexing.indexer import IndexProgress, IndexReport
+    from vault.indexing.indexer import IndexReport
     from vault.search.related import RelatedNote
     from vault.search.search import SearchResult
     from vault.search.selftest import SelfTest
@@ -49,19 +49,19 @@ _WRITTEN: Final = regex.compile(
     | (?<=\p{Mongolian})(?<![\u180b-\u180f])[\u180b-\u180f]""",
     regex.VERBOSE,
 )
-_BESIDE_CHARS: Final = 8  # how far before a hidden character the character that permits it can be
+_BESIDE_CHARS: Final = 8  # how many characters before a hidden one can permit it
 
 
 def plain(text: str) -> str:
-    """Return a text with invisible characters written as escapes.
+    """Return a text with control characters and invisible characters written as escapes.
 
-    Tabs, line breaks and the invisible characters that emoji and some scripts need are kept.
+    Tabs, line breaks, and the invisible characters that emoji and some scripts need are kept.
     """
     return _escape(text, 0)
 
 
 def _escape(text: str, start: int) -> str:
-    """Escape invisible characters from a position on; the text before it is only context."""
+    """Return a text from a start position to its end, with invisible characters escaped."""
     written_to = 0
 
     def show(match: "regex.Match[str]") -> str:
@@ -78,14 +78,18 @@ def _escape(text: str, start: int) -> str:
 
 
 class PlainStream:
-    """Converts the pieces of a stream to `plain` text; a piece may end within an emoji."""
+    """Escapes invisible characters in a streamed text, as `plain` does in a whole text.
+
+    A piece of the stream may end within an emoji. Characters at its end may therefore be held back
+    until the next piece arrives.
+    """
 
     def __init__(self) -> None:
         self._before = ""
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """Return the text that can be shown now; hidden characters wait for the next piece."""
+        """Add a piece of the stream, and return the text that can be shown now."""
         text = self._held + piece
         end = len(text)
         while end and _HIDDEN.match(text, end - 1):
@@ -94,7 +98,7 @@ class PlainStream:
         return self._show(text[:end])
 
     def flush(self) -> str:
-        """Return the remaining text at the end of the stream."""
+        """End the stream, and return the text that was held back."""
         text, self._held = self._held, ""
         return self._show(text)
 
@@ -104,7 +108,7 @@ class PlainStream:
 
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
-    """Format a position in a file as `path:first-last`, or by its page."""
+    """Format a position in a file as `path:first-last`, or as `path, page N` if it has pages."""
     name = plain(path).replace("\n", "\\n")
     if page is not None:
         return f"{name}, page {page}"
@@ -114,47 +118,8 @@ def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> st
     return f"{name}:{first}" if first == last else f"{name}:{first}-{last}"
 
 
-class ProgressLine:
-    """A progress line on standard error that is overwritten; not shown without a terminal."""
-
-    def __init__(self) -> None:
-        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
-        self._width = 0
-
-    def show(self, text: str) -> None:
-        """Replace the line by this text."""
-        if self._is_shown:
-            room = shutil.get_terminal_size().columns - 1
-            line = plain(text).replace("\n", " ")[:room]
-            sys.stderr.write(f"\r{line.ljust(self._width)}")
-            sys.stderr.flush()
-            self._width = len(line)
-
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._width:
-            sys.stderr.write(f"\r{' ' * self._width}\r")
-            sys.stderr.flush()
-            self._width = 0
-
-
-def progress(at: "IndexProgress") -> str:
-    """Format the progress of indexing, in notes."""
-    if at.phase == "store":
-        return "Updating the vector store"
-    if not at.total:
-        return "Reading your notes"
-    does = "Reading" if at.phase == "scan" else "Indexing"
-    speed = f", {_rate(at.per_s)} a second" if at.phase == "embed" and at.per_s >= 0.05 else ""
-    return f"{does}: {at.done:,} of {at.total:,} notes{speed}  {at.path}".rstrip()
-
-
-def _rate(per_s: float) -> str:
-    return f"{per_s:,.0f}" if per_s >= 10 else f"{per_s:.1f}"
-
-
 def index_report(report: "IndexReport") -> Iterator[str]:
-    """Yield the report of an indexing run, line by line."""
+    """Yield the lines of an indexing run's report."""
     if not report.is_complete:
         yield "Indexing stopped. Search covers what is done; the next run goes on from here."
     yield from report.warnings
@@ -174,28 +139,33 @@ def index_report(report: "IndexReport") -> Iterator[str]:
         f"in {report.seconds:.1f} s."
     )
     if report.excluded:
-        yield f"{len(report.excluded):,} left out by a rule."
+        first = ", ".join(
+            f"{place(path, None)} ({plain(rule)})" for path, rule in report.excluded[:3]
+        )
+        rest = ", …" if len(report.excluded) > 3 else "."
+        yield f"{len(report.excluded):,} excluded by a rule: {first}{rest}"
     for path, reason in report.failed:
         yield f"Could not be read: {place(path, None)}: {plain(reason)}"
 
 
 def search_result(result: "SearchResult") -> Iterator[str]:
-    """Yield the hits, each with its place and its first lines."""
+    """Yield the lines that show search hits, each with its position and its first lines."""
     from vault.notes.kinds import find_page
 
     if not result.hits:
-        yield f'Nothing found for "{plain(result.query)}". Try fewer words.'
+        yield plain(result.explain_no_hits())
     for number, hit in enumerate(result.hits, start=1):
         heading = " › ".join(hit.heading) or hit.title
         where = place(hit.path, hit.lines, find_page(hit.path, hit.heading))
-        yield f"{number}. {where}  {plain(heading)}"
+        is_named = heading == PurePath(hit.path).stem
+        yield f"{number}. {where}" + ("" if is_named else f"  {plain(heading)}")
         lines = [line for line in plain(hit.text).splitlines() if line.strip()]
         yield from (f"   {line}" for line in lines[:_SNIPPET_LINES])
         yield ""
 
 
 def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
-    """Yield the notes of one page, one on each line, and the total number."""
+    """Yield the notes on one page of a list, one per line, and the total number of notes."""
     total = result.total or 0
     if not total:
         yield f'No note fits "{plain(result.query)}".'
@@ -208,7 +178,7 @@ def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
 
 
 def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
-    """Yield the notes related to a note, one on each line."""
+    """Yield the notes related to a note, one per line."""
     if not found:
         yield "No note is near this one."
     for note in found:
@@ -223,17 +193,19 @@ def call(event: "ToolStarted") -> str:
 
 
 def sources(result: "AskResult") -> Iterator[str]:
-    """Yield the citations of an answer, and the claims that could not be verified."""
+    """Yield the lines that show an answer's sources, and the claims that were not verified."""
+    from chains.citations.sources import name_share
     from chains.events import CITES_NOTHING
 
-    if result.mode == "vault":
+    is_found = bool(result.sentences and result.citations)
+    if result.mode == "vault" or is_found:
         yield ""
+    if is_found:
+        yield name_share(result.citations, result.sentences)
+    elif result.mode == "vault":
         yield "Sources" if result.citations else CITES_NOTHING
-    shown = dict.fromkeys(
-        f"[{c.n}] {place(c.path, c.lines, c.page)}  {plain(' › '.join(c.heading))}".rstrip()
-        for c in sorted(result.citations, key=lambda citation: citation.n)
-    )
-    yield from shown
+    ordered = sorted(result.citations, key=lambda citation: citation.n)
+    yield from dict.fromkeys(map(_describe_source, ordered))
     for claim in result.unverified:
         number = "" if claim.n is None else f"[{claim.n}] "
         quote = "" if claim.quote is None else f'"{plain(claim.quote)}": '
@@ -244,8 +216,16 @@ def sources(result: "AskResult") -> Iterator[str]:
     yield f"Chat {result.session} · {plain(result.model)} · {_fill(result.context)}"
 
 
+def _describe_source(cited: "Citation") -> str:
+    """Format a citation as a line, with the answer's sentence if Strata found the source."""
+    where = place(cited.path, cited.lines, cited.page)
+    line = f"[{cited.n}] {where}  {plain(' › '.join(cited.heading))}".rstrip()
+    sentence = plain(" ".join(cited.sentence.split()))
+    return f"{line}: {sentence}" if sentence else line
+
+
 def list_edits(edits: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the notes that an answer changed, and how to undo that."""
+    """Yield the lines that list the notes changed by an answer, and say how to undo this."""
     yield from ("", "Changed notes:")
     for note in edits["notes"]:
         was = f" (was {plain(note['old_path'])})" if note["old_path"] else ""
@@ -258,23 +238,20 @@ def _fill(context: Mapping[str, Any]) -> str:
 
 
 def compaction(result: Mapping[str, Any]) -> Iterator[str]:
-    """Format the figures of a compaction, and its summary."""
+    """Yield the lines that show a compaction's token counts and its summary."""
     if result["entry"] is None:
         yield "There is nothing to sum up: the chat has no turn before its last one."
         return
-    makers = {"model": "by the model", "outline": "as an outline", "none": "without a summary"}
+    makers = {"model": "by the model", "outline": "outline, no model set", "none": "no summary"}
     before, after = result["before_tokens"], result["after_tokens"]
-    yield (
-        f"{before:,} → {after:,} tokens, {result['before_messages']:,} → "
-        f"{result['after_messages']:,} messages, {makers[result['by']]}"
-    )
+    yield f"Summarised: {before:,} → {after:,} tokens ({makers[result['by']]})"
     if result["summary"]:
         yield ""
         yield plain(result["summary"])
 
 
 def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Format the cost of reading attachments whole."""
+    """Yield the lines that show the cost of reading attachments in parts."""
     for part in cost["attachments"]:
         yield (
             f"{place(part['source'], part['lines'])} is too large to be sent: "
@@ -290,7 +267,7 @@ def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def transcript(chat: "ChatTranscript") -> Iterator[str]:
-    """Yield the transcript of a chat, line by line."""
+    """Yield the lines of a chat's transcript."""
     yield plain(chat.title)
     for item in chat.items:
         yield ""
@@ -314,7 +291,9 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             yield _head(plain(item.model), item)
             for step in item.steps:
                 yield from _step(step)
-            yield plain(item.text) or f"({item.status})"
+            yield plain(item.shown_text) or f"({item.status})"
+            if item.found_sources:
+                yield item.found_sources
             yield from (f"[{c.n}] {place(c.path, c.lines, c.page)}" for c in item.citations)
             for changed in item.changed:
                 yield plain(f"! {changed.sentence}")
@@ -333,7 +312,7 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
 
 
 def _head(who: str, item: "MessageItem") -> str:
-    """Format the heading of a message: author, time, entry and other versions."""
+    """Format a message's heading: its author, time, entry id, label and other versions."""
     label = f" [{plain(item.label)}]" if item.label else ""
     said = f"{who}, {item.time}, {item.entry}{label}"
     if len(item.siblings) < 2:
@@ -351,7 +330,7 @@ def _step(step: "StepItem") -> Iterator[str]:
 
 
 def list_settings(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield each setting with its value, its source and its help text."""
+    """Yield the lines that show each setting's value, source and help text."""
     for item in listing:
         yield f"{item['key']} = {value(item['value']) or 'nothing'}  ({item['source']})"
         yield f"    {item['help']}"
@@ -364,26 +343,36 @@ def value(found: object) -> str:
     return plain(found) if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
 
-def chats(found: "Sequence[SessionInfo]") -> Iterator[str]:
-    """Yield the chats, one on each line."""
+def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[str]:
+    """Yield the chats, one per line, or a sentence if the list is empty."""
     if not found:
-        yield "No chats yet. strata ask begins one."
+        yield "No chat is archived." if is_archive else "No chats yet. strata ask begins one."
     for chat in found:
         count = "1 turn" if chat.turns == 1 else f"{chat.turns:,} turns"
         when = chat.updated[:16].replace("T", " ")
-        yield f"{chat.session}  {when}  {count:>9}  {plain(chat.title)}"
+        marks = "".join(f"  ({mark})" for mark in ("pinned", "archived") if getattr(chat, mark))
+        yield f"{chat.session}  {when}  {count:>9}  {plain(chat.title)}{marks}"
 
 
 def self_test(result: "SelfTest") -> Iterator[str]:
-    """Yield the results of the self-test of search."""
+    """Yield the lines that show the results of the search self-test."""
     yield f"{result.questions} questions made from your notes."
     first, ten = f"{result.recall_at_1:.0%}", f"{result.recall_at_10:.0%}"
     yield f"The right note came first for {first}, and among the first ten hits for {ten}."
     yield f"Mean reciprocal rank {result.mrr:.3f}."
     yield f"A search took {result.p50_ms:.0f} ms, 19 of 20 at most {result.p95_ms:.0f} ms."
+    if (fit := result.ranking) is not None:
+        gain = f"{fit.before:.3f} to {fit.after:.3f}"
+        yield (
+            f"The ranking was fitted to your notes: nDCG@10 of {fit.questions // 2} questions that "
+            f"were kept aside rose from {gain}."
+            if fit.has_changed
+            else f"The ranking has its usual weights: on {fit.questions} questions made from your "
+            "notes no others were clearly better."
+        )
 
 
 def checks(found: "Sequence[Check]") -> Iterator[str]:
-    """Yield the checks of `strata doctor`, one on each line."""
+    """Yield the results of the checks of `strata doctor`, one per line."""
     for check in found:
         yield f"{'ok  ' if check.ok else 'BAD '} {check.name}: {plain(check.detail)}"

@@ -1,7 +1,7 @@
-"""The functions that run the verbs: call the assistant, and print text or one JSON document.
+"""Run the command-line verbs: call the assistant, then print text or one JSON document.
 
-`ask` is in `app.cli.ask`, the verbs for chats are in `app.cli.sessions`, those for settings, keys,
-instructions, memories and the ledger in `app.cli.settings`.
+The verb `ask` is in `app.cli.ask`. The verbs for chats are in `app.cli.sessions`, and those for
+settings, API keys, instructions, memories and the ledger in `app.cli.settings`.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from app.cli import text as cli_text
 from app.cli.ask import ask
 from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
 from app.cli.output import Output, complain, readable
+from app.cli.progress import ProgressLine
 from app.cli.sessions import compact, run_sessions, show_context
 from app.cli.settings import (
     change_instructions,
@@ -40,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 def run_verb(args: argparse.Namespace) -> int:
-    """Run a verb, and return the exit code."""
+    """Run the verb of the parsed command line, and return the exit code."""
     output = Output(args.json)
 
     def work() -> int:
@@ -67,19 +68,19 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
         assistant.library.retry()
     if assistant.library is not None and args.rebuild:
         assistant.library.rebuild()
-    line = cli_text.ProgressLine()
+    line = ProgressLine()
     with Interruptible() as run:
         for event in assistant.index(run.cancel):
             if isinstance(event, IndexFinished):
                 line.clear()
                 output.show(event.report.to_dict, cli_text.index_report(event.report))
             else:
-                line.show(cli_text.progress(event.progress))
+                line.show_progress(event.progress)
     return run.exit_code or 0
 
 
 def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata search`, and return the exit code."""
+    """Run `strata search` and return the exit code."""
     open_vault(assistant, args.vault)
     query = readable(args.query)
     result = _found(args, assistant, query)
@@ -103,7 +104,7 @@ def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 
 def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata related`, and return the exit code."""
+    """Run `strata related` and return the exit code."""
     open_vault(assistant, args.vault)
     library, path = _library(assistant), readable(args.path)
     library.notes()
@@ -133,14 +134,14 @@ def _found(args: argparse.Namespace, assistant: Assistant, query: str) -> Search
 
 
 def _is_rebuilt(assistant: Assistant) -> bool:
-    """Rebuild a damaged index, and return whether it was damaged."""
+    """Rebuild the index if it is damaged; return whether it was rebuilt."""
     if assistant.library is None or not assistant.library.is_mending:
         return False
-    line = cli_text.ProgressLine()
+    line = ProgressLine()
     with Interruptible() as run:
         for event in assistant.index(run.cancel):
             if not isinstance(event, IndexFinished):
-                line.show(cli_text.progress(event.progress))
+                line.show_progress(event.progress)
     line.clear()
     return True
 

@@ -1,13 +1,15 @@
 """The settings: their schema and file, API keys, and the chosen models.
 
-    settings       Name, default, range, help and section of each setting, defined once.
+    settings       The name, default, range, help and section of each setting, defined once.
     schema         The schema entry of each setting, and validation.
-    settings_file  Read, check and change `settings.toml`; override settings for one run.
+    settings_file  Read, check and change `settings.toml`; override settings for one program run.
     secrets        API keys in the system keyring or the environment.
     models         The models to choose from, and the options of the index.
+    model_files    The model files on this computer that the user opened.
+    model_setup    Find, test and store the model that answers, and its API key.
 
-May import: `app.paths`, `app.durable`, `app.errors`, `app.log`, chains, vault. Invariant: a key is
-stored only in the keyring or the environment.
+May import: `app.paths`, `app.durable`, `app.errors`, `app.log`, chains, vault. Invariant: an API
+key is stored only in the keyring or the environment.
 """
 
-__all__ = ["models", "schema", "secrets", "settings", "settings_file"]
+__all__ = ["model_files", "model_setup", "models", "schema", "secrets", "settings", "settings_file"]

@@ -1,6 +1,6 @@
 """The schema of the settings: the entry of each setting, and validation.
 
-The settings dialog, the file, validation and the table in the README are all derived from it.
+The settings dialog, the settings file, validation and the README's table are derived from it.
 """
 
 import re
@@ -21,7 +21,21 @@ Kind = Literal["switch", "whole", "number", "text", "list", "choice", "table"]
 
 @dataclass(frozen=True)
 class SettingSpec:
-    """The schema entry of one setting."""
+    """The schema entry of one setting.
+
+    Attributes:
+        key: the name in the settings file, such as `chat.model`.
+        field: the name of the field in `Settings`.
+        section: the section of the settings dialog.
+        label: the name in the settings dialog.
+        help: the help text.
+        kind: the type of the value.
+        default: the default value.
+        minimum: the smallest allowed number; None for no lower limit.
+        maximum: the largest allowed number; None for no upper limit.
+        choices: the allowed values; empty for any kind but "choice".
+        unit: the unit of the value, such as "tokens"; empty if it has none.
+    """
 
     key: str
     field: str
@@ -36,8 +50,13 @@ class SettingSpec:
     unit: str = ""
 
     @property
+    def is_share(self) -> bool:
+        """Whether the value is a fraction from 0 to 1, which the window shows as a percentage."""
+        return self.kind == "number" and self.maximum == 1
+
+    @property
     def range_text(self) -> str:
-        """The allowed values as text that can follow the word "takes"."""
+        """The allowed values as a phrase to follow "takes", such as "a number from 0 to 2"."""
         if self.minimum is not None and self.maximum is not None:
             noun = "a whole number" if self.kind == "whole" else "a number"
             return f"{noun} from {self.minimum:,} to {self.maximum:,}"
@@ -45,6 +64,8 @@ class SettingSpec:
             return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
         if self.key in ("chat.apiBase", "vectorStore.url"):
             return "an address that begins with http:// or https://, or nothing"
+        if self.key == "ui.keys":
+            return "a table of commands, each with a list of keys such as Ctrl+N"
         names = {"switch": "true or false", "list": "a list of patterns", "text": "text"}
         names["table"] = "a table of servers, each with a command or a url"
         return names[self.kind]
@@ -52,27 +73,33 @@ class SettingSpec:
 
 @cache
 def schema() -> Mapping[str, SettingSpec]:
-    """Return the schema entries of all settings by key, in the order of the sections."""
+    """Return the schema entries of all settings by key, in the order of the settings dialog."""
     specs = (_spec(name, info) for name, info in Settings.model_fields.items())
     return {spec.key: spec for spec in specs}
 
 
 def use_labels(text: str) -> str:
-    """Return a text with the keys of settings replaced by their labels, as shown in the window.
+    """Replace the keys of settings in a text with the labels that the window shows.
 
-    Commands in backticks are not changed, since they need the key.
+    A fraction in brackets after a key is replaced with a percentage. Commands in backticks are not
+    changed, since they need the key.
     """
     keys = "|".join(re.escape(key) for key in sorted(schema(), key=len, reverse=True))
 
     def name(found: re.Match[str]) -> str:
-        spec = schema().get(found[0])
-        return found[0] if spec is None else f'"{spec.label}"'
+        spec = schema().get(found["key"] or "")
+        if spec is None:
+            return found[0]
+        share = f" ({format_share(float(found['share']))})" if found["share"] else ""
+        return f'"{spec.label}"{share}'
 
-    return re.sub(rf"`[^`]*`|(?<![\w./])(?:{keys})(?![\w/]|\.\w)", name, text)
+    value = r"(?: \((?P<share>[01](?:\.\d+)?)\))?"
+    pattern = rf"`[^`]*`|(?<![\w./])(?P<key>{keys})(?![\w/]|\.\w){value}"
+    return re.sub(pattern, name, text)
 
 
 def check(key: str, value: object) -> Any:
-    """Return a value after validation by the schema of its setting.
+    """Validate a setting's value and return it.
 
     Raises:
         BadSetting: there is no setting with that key, or the value is not allowed.
@@ -89,10 +116,10 @@ def check(key: str, value: object) -> Any:
 
 
 def check_shares(values: Settings) -> None:
-    """Check that the shares for trimming, compacting and blocking are in ascending order.
+    """Check that the thresholds for trimming, compacting and blocking do not decrease.
 
     Raises:
-        BadSetting: a share is below the one before it.
+        BadSetting: a threshold is below the one before it.
     """
     shares = [(key, getattr(values, schema()[key].field)) for key in SHARES]
     for (lower, least), (upper, most) in pairwise(shares):
@@ -102,6 +129,11 @@ def check_shares(values: Settings) -> None:
                 key=upper,
                 hint="The order is context.trimAt, context.compactAt, context.blockAt.",
             )
+
+
+def format_share(share: float) -> str:
+    """Format a fraction as a percentage, such as `80 %`."""
+    return f"{round(share * 100, 4):g}\N{NO-BREAK SPACE}%"
 
 
 def _spec(name: str, info: FieldInfo) -> SettingSpec:
@@ -138,6 +170,6 @@ def _kind(annotation: Any) -> Kind:
 
 
 def _explain(spec: SettingSpec, error: ValidationError) -> str:
-    """Return which part of a table is wrong; empty for other settings, whose range says it."""
+    """Return why the value of a table setting is wrong, to append to an error; otherwise empty."""
     reason = error.errors()[0].get("ctx", {}).get("error")
     return f": {reason}" if spec.kind == "table" and isinstance(reason, ValueError) else ""

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from app.errors import InvalidRequest, NoKeyring
 from app.log import hide
 from chains.llm.http import is_loopback, parse_host, parse_origin
+from chains.models import name_service
 
 _log = logging.getLogger(__name__)
 _SERVICE = "strata"
@@ -22,16 +23,21 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
 
 
 def variables_for(provider: str) -> tuple[str, ...]:
-    """Return the names of the environment variables for a provider's key."""
+    """Return the names of the environment variables that may contain a provider's API key."""
     return _VARIABLES.get(provider, (f"{provider.upper().replace('-', '_')}_API_KEY",))
 
 
+def name_key(owner: str) -> str:
+    """Return a title for the API key of a provider or an address, such as `OpenAI key`."""
+    return f"Key for {owner}" if "://" in owner else f"{name_service(owner)} key"
+
+
 def key_for(owner: str) -> str | None:
-    """Return the key from the keyring, or from the environment, or None if there is none.
+    """Return an API key from the keyring or the environment, or None if neither contains it.
 
     Args:
-        owner: a provider, or an address such as https://HOST:8000. For an address only the keyring
-            is used, since keys in the environment belong to the providers' own hosts.
+        owner: a provider, or an address such as https://HOST:8000. For an address, only the keyring
+            is searched, since keys in the environment belong to the providers' own hosts.
     """
     key = _from_keyring(owner) or _from_environment(owner)
     if key is not None:
@@ -40,24 +46,24 @@ def key_for(owner: str) -> str | None:
 
 
 def find_key(owner: str) -> str | None:
-    """Return the source of a key: "keyring", "environment", or None if there is no key."""
+    """Return where an API key is stored: "keyring", "environment", or None if it is in neither."""
     if _from_keyring(owner):
         return "keyring"
     return "environment" if _from_environment(owner) else None
 
 
 def is_address(owner: str) -> bool:
-    """Return whether the owner of a key is an address and not a provider."""
+    """Return whether the owner of an API key is an address rather than a provider."""
     return "://" in owner
 
 
 def is_readable_on_the_way(owner: str) -> bool:
-    """Return whether a key would be sent to another computer unencrypted."""
+    """Return whether this owner's API key would be sent to another computer unencrypted."""
     return owner.startswith("http://") and not is_loopback(parse_host(owner))
 
 
 def require_private_way(owner: str) -> None:
-    """Check that a key would not be sent to another computer unencrypted.
+    """Refuse an owner whose API key would be sent to another computer unencrypted.
 
     Raises:
         InvalidRequest: the key would be sent unencrypted.
@@ -70,11 +76,11 @@ def require_private_way(owner: str) -> None:
 
 
 def save_key(owner: str, key: str, *, allows_plain_http: bool = False) -> None:
-    """Store a key in the keyring, or delete it if the new key is empty.
+    """Store an API key in the keyring; an empty key deletes the stored one.
 
     Args:
         owner: a provider or an address.
-        key: the key.
+        key: the API key.
         allows_plain_http: whether the user agreed to send the key unencrypted to this address.
 
     Raises:
@@ -100,7 +106,7 @@ def save_key(owner: str, key: str, *, allows_plain_http: bool = False) -> None:
 
 
 def move_password(address: str) -> str:
-    """Move user and password of an address to the keyring, and return the address without them.
+    """Move an address's user name and password to the keyring; return the address without them.
 
     Raises:
         NoKeyring: the system has no keyring, or it is locked.
@@ -119,7 +125,7 @@ def move_password(address: str) -> str:
 
 
 def without_password(address: str) -> str:
-    """Return an address without user and password."""
+    """Return an address without its user name and password."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -130,7 +136,7 @@ def without_password(address: str) -> str:
 
 
 def find_keyring() -> str | None:
-    """Return the name of the system's keyring backend, or None if there is none."""
+    """Return the name of the system's keyring backend, or None if none can be used."""
     import keyring
 
     backend = keyring.get_keyring()

@@ -1,4 +1,4 @@
-"""The settings: the name, default, range, help and section of each, defined once.
+"""The name, default, range, help and section of each setting, defined once.
 
 To add a setting, add a field to `Settings`, in the order in which the dialog shows it.
 """
@@ -13,15 +13,22 @@ from chains.mcp.server import parse_servers
 __all__ = ["SECTIONS", "SHARES", "Settings", "Theme"]
 
 Theme = Literal["system", "light", "dark"]
+SendKey = Literal["Enter", "Ctrl+Enter"]
 IncludeText = Literal["auto", "never"]
 SECTIONS: Final = (
     "Appearance",
+    "Keyboard",
     "Vault and index",
     "Models",
     "Context",
     "Retrieval",
     "Agent",
+    "MCP servers",
+    "Prompts",
+    "Hooks",
+    "Memory",
     "Privacy",
+    "Ledger",
 )
 
 # In the order in which the actions happen. See `app.config.schema.check_shares`.
@@ -38,12 +45,33 @@ def _define_setting(
 
 
 class Settings(BaseModel):
-    """The checked and immutable values of all settings."""
+    """The values of all settings, validated and immutable."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     ui_theme: Theme = _define_setting(
         "ui.theme", "system", "Appearance", "Theme", "Light, dark, or as the system is."
+    )
+    ui_quick_ask: bool = _define_setting(
+        "ui.quickAsk",
+        False,
+        "Appearance",
+        "Quick ask in the tray",
+        "An icon in the tray of the desktop opens a small window for a question.",
+    )
+    ui_send_key: SendKey = _define_setting(
+        "ui.sendKey",
+        "Enter",
+        "Keyboard",
+        "Send key",
+        "The key that sends a message. With Ctrl+Enter, Enter starts a new line.",
+    )
+    ui_keys: dict[str, list[str]] = _define_setting(
+        "ui.keys",
+        {},
+        "Keyboard",
+        "Keys of commands",
+        "Click the keys of a command, and press others. Its menu adds or removes keys.",
     )
     vault_path: str = _define_setting(
         "vault.path",
@@ -81,7 +109,8 @@ class Settings(BaseModel):
         "extractive",
         "Models",
         "Model",
-        'The model that answers, such as openai/NAME or ollama/NAME. "extractive" quotes notes.',
+        "The model that answers, such as openai/NAME, ollama/NAME or gguf/FILE. "
+        '"extractive" quotes notes without a model.',
         min_length=1,
     )
     chat_api_base: str = _define_setting(
@@ -96,8 +125,8 @@ class Settings(BaseModel):
         16_384,
         "Models",
         "Local context length",
-        "The context that a server loads a model with where Strata sets it, as with Ollama. More "
-        "takes more memory.",
+        "The context that a model is loaded with where Strata sets it, as with Ollama and model "
+        "files. More takes more memory.",
         ge=2_048,
         le=2_000_000,
         unit="tokens",
@@ -118,6 +147,14 @@ class Settings(BaseModel):
         "Models",
         "Model for summaries",
         "The model that summarises old turns. Empty: the model that answers.",
+    )
+    chat_titles: bool = _define_setting(
+        "chat.titles",
+        True,
+        "Models",
+        "Titles by the model",
+        "Let the model name a chat after its first answer, which takes one short call. Off: the "
+        "first words are the title.",
     )
     auto_compact_threshold: int = _define_setting(
         "autoCompactThreshold",
@@ -276,7 +313,7 @@ class Settings(BaseModel):
     mcp_servers: dict[str, dict[str, Any]] = _define_setting(
         "mcp.servers",
         {},
-        "Agent",
+        "MCP servers",
         "MCP servers",
         "Programs or addresses with more tools for the agent, by name. Each is shown before its "
         "first start, and each of its tools asks first.",
@@ -284,7 +321,7 @@ class Settings(BaseModel):
     hooks_enabled: bool = _define_setting(
         "hooks.enabled",
         False,
-        "Privacy",
+        "Hooks",
         "Your hooks",
         "Run the Python files in the hooks folder beside the settings. They can read each request.",
     )
@@ -295,6 +332,13 @@ class Settings(BaseModel):
         "Offline",
         "Refuse every call that leaves this computer. Servers on this computer still answer.",
     )
+
+    @field_validator("ui_keys")
+    @classmethod
+    def _are_keys(cls, value: dict[str, list[str]]) -> dict[str, list[str]]:
+        if any(not key.strip() for keys in value.values() for key in keys):
+            raise ValueError("a key is empty")
+        return value
 
     @field_validator("mcp_servers")
     @classmethod

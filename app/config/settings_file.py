@@ -1,7 +1,8 @@
-"""Read and write the settings: defaults, overridden by the file, overridden for this run.
+"""Read and write the settings.
 
-The file is read with the standard library and edited with tomlkit, so that comments, order and keys
-of other versions are preserved. A file that cannot be parsed is never overwritten.
+The settings file overrides the defaults, and command-line overrides take precedence over both.
+The file is read with the standard library. It is edited with tomlkit, so that comments, order and
+keys of other versions are preserved. A file that cannot be parsed is never overwritten.
 """
 
 import threading
@@ -32,8 +33,9 @@ class SettingsStore:
 
     Attributes:
         path: the settings file.
-        values: all settings, checked. A value that is invalid in the file has its default.
-        unknown: keys in the file that this version does not know. They are preserved.
+        values: the effective value of each setting. If a value in the file is invalid, the default
+            is used instead.
+        unknown: the keys in the file that this version does not know; they are preserved.
         problems: one error for each problem in the file.
     """
 
@@ -46,7 +48,7 @@ class SettingsStore:
 
         Args:
             path: the settings file, which need not exist.
-            overrides: values for this run only, by key. They are never written.
+            overrides: values for this program run only, by key. They are never written to the file.
 
         Raises:
             BadSetting: an override has an unknown key, is out of range, or conflicts with other
@@ -86,7 +88,7 @@ class SettingsStore:
             self._combine()
 
     def require_sound(self) -> None:
-        """Raise the first problem of the settings file, if there is one."""
+        """Raise the first error that was found in the settings file, if any."""
         if self.problems:
             raise self.problems[0]
 
@@ -109,7 +111,7 @@ class SettingsStore:
         return schema()[key]
 
     def source(self, key: str) -> Source:
-        """Return the source of a setting's effective value: default, file or run."""
+        """Return where a setting's effective value comes from: "default", "file" or "run"."""
         if key in self._run:
             return "run"
         return "file" if key in self._file else "default"
@@ -128,7 +130,7 @@ class SettingsStore:
         ]
 
     def values_with(self, changes: Mapping[str, object]) -> Settings:
-        """Return the settings with some values replaced. The store is not changed.
+        """Return a copy of the settings with some values replaced. The store is not changed.
 
         Raises:
             BadSetting: a change has an unknown key or is out of range.
@@ -161,7 +163,7 @@ class SettingsStore:
             return checked
 
     def reset(self, key: str) -> Any:
-        """Remove a setting from the file, and return its default, which then applies.
+        """Remove a setting from the file, so that its default applies, and return the default.
 
         Raises:
             BadSetting: there is no setting with that key, its default conflicts with other
@@ -177,7 +179,7 @@ class SettingsStore:
             return default
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
-        """Move a password in the file's server address to the keyring, and return the problems."""
+        """Move a password in the file's server address to the keyring; return any errors."""
         key = "chat.apiBase"
         address = found.get(key)
         if not isinstance(address, str) or secrets.without_password(address) == address:
@@ -202,10 +204,10 @@ class SettingsStore:
             self.values = Settings.model_validate(in_order)
 
     def _require_order(self, key: str, value: object) -> None:
-        """Raise `BadSetting` if a new value would put the shares out of order.
+        """Raise `BadSetting` if a new value would put the context thresholds out of order.
 
-        Both the file and the file with this run's overrides are checked. If the shares in the file
-        are out of order already, the value must fit either the file or the defaults.
+        The file is checked alone and together with this program run's overrides. If the thresholds
+        in the file are out of order already, the value must fit either them or the defaults.
         """
         if key not in SHARES:
             return
@@ -275,7 +277,9 @@ class SettingsStore:
 
 
 def _without_secret(key: str, value: object) -> object:
-    """Return a value to store. A password in the server's address is moved to the keyring.
+    """Return a setting's value without the password in a server address.
+
+    The password is moved to the keyring.
 
     Raises:
         BadSetting: the keyring cannot store the password, or the address is not encrypted.
@@ -294,7 +298,7 @@ def _without_secret(key: str, value: object) -> object:
 
 
 def _check_both(file: Mapping[str, Any], run: Mapping[str, Any], change: Mapping[str, Any]) -> None:
-    """Check the shares of a changed file, with and without the overrides of this run."""
+    """Check the context thresholds of a changed file, with and without this run's overrides."""
     check_shares(Settings.model_validate({**file, **change}))
     check_shares(Settings.model_validate({**file, **run, **change}))
 
@@ -313,7 +317,7 @@ def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
 
 
 def _edit_document(text: str, names: list[str], value: object) -> str:
-    """Return the text of the file with one value set, or removed if the value is None."""
+    """Return the settings file's text with one setting changed, or removed if `value` is None."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -331,7 +335,7 @@ def _edit_document(text: str, names: list[str], value: object) -> str:
         else:
             table[names[-1]] = value
     except (TOMLKitError, TypeError, AttributeError):
-        return text  # the key of a table has another value; the caller detects that nothing was set
+        return text  # a table's name has a plain value; the caller detects that nothing was set
     return tomlkit.dumps(document)
 
 

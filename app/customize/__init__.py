@@ -2,11 +2,10 @@
 
     customization  Collect the user's prompts, instructions and hooks for a turn.
     memory         The note with the user's long-term memories.
-    commands       The user's own commands: Markdown files that make a message.
+    commands       The user's own commands: Markdown files with a message to send.
     hooks          Load hooks from installed packages and from the user's own files.
 
-May import: `app.config`, `app.library`, chains, context. Invariant: no code in a folder
-of notes is run.
+May import: `app.config`, `app.library`, chains, context. Invariant: code in the vault is never run.
 """
 
 __all__ = ["commands", "customization", "hooks", "memory"]

@@ -1,14 +1,14 @@
-"""The user's own commands: Markdown files in `<config>/commands`, each a message to send.
+"""The user's own commands: Markdown files in `<config>/commands`, each with a message to send.
 
-The name of a file is the name of its command. Its text may have placeholders:
+A file's name is the command's name. Its text may contain placeholders:
 
     {activeNote}    the note that is open in the note panel
-    {selection}     the lines that are selected there
+    {selection}     the lines that are selected in the open note
     {[[Note]]}      a note by its name
     {#tag}          all notes with a tag
 
-A placeholder is replaced by the name of its note, and the note is attached to the message, so that
-its text reaches the model as data and not as a part of the question.
+A placeholder is replaced with the note's path or the tag, and the notes are attached to the
+message. Their text thus reaches the model as data, and not as a part of the question.
 """
 
 import re
@@ -29,20 +29,25 @@ _PLACE: Final = re.compile(r"\{(activeNote|selection|\[\[[^\[\]{}\n]+\]\]|#[^\s{
 
 @dataclass(frozen=True)
 class UserCommand:
-    """A command of the user's own."""
+    """One of the user's own commands."""
 
     name: str
     text: str
 
     @property
     def help(self) -> str:
-        """The first line of the text, for lists of commands."""
+        """The first line of the command's text, for lists of commands."""
         return next((line.strip("# ") for line in self.text.splitlines() if line.strip()), "")
 
 
 @dataclass(frozen=True)
 class OpenPlace:
-    """The note that is open in the window, with the selected lines; empty if there is none."""
+    """The note that is open in the window.
+
+    Attributes:
+        note: the path of the note; empty if no note is open.
+        lines: the first and the last selected line, counted from 1; None if none are selected.
+    """
 
     note: str = ""
     lines: tuple[int, int] | None = None
@@ -50,7 +55,13 @@ class OpenPlace:
 
 @dataclass(frozen=True)
 class MessageDraft:
-    """A message that a command made: its text, and what is attached to it."""
+    """A message that one of the user's commands produced: its text and its attachments.
+
+    Attributes:
+        text: the text of the message.
+        attach: the paths of the attached notes, and tags with their `#`.
+        selections: the attached line ranges.
+    """
 
     text: str
     attach: tuple[str, ...] = ()
@@ -58,7 +69,10 @@ class MessageDraft:
 
 
 def list_user_commands(folder: Path) -> tuple[UserCommand, ...]:
-    """Return the commands in a folder, by name; a file that is no readable text is left out."""
+    """Return the user's commands in a folder, sorted by file name.
+
+    A file is skipped if its name cannot be a command's name, or if it has no readable text.
+    """
     try:
         files = sorted(folder.glob("*.md"))
     except OSError:
@@ -77,17 +91,18 @@ def list_user_commands(folder: Path) -> tuple[UserCommand, ...]:
 def expand_command(
     command: UserCommand, argument: str, place: OpenPlace, resolve: Callable[[str], str | None]
 ) -> MessageDraft:
-    """Return the message of a command.
+    """Return the message that one of the user's commands produces.
 
     Args:
         command: the command.
-        argument: the text that was typed behind its name; it follows the command's text.
+        argument: the text that the user typed after the command's name; it is added to the end of
+            the message.
         place: the open note and the selected lines.
-        resolve: returns the path of a note by its name in a link, or None.
+        resolve: returns a note's path by its name in a link, or None if no such note exists.
 
     Raises:
-        InvalidRequest: no note is open, or nothing is selected.
-        NotFound: there is no note of a name.
+        InvalidRequest: a placeholder needs an open note or selected lines, which are missing.
+        NotFound: a placeholder names a note that does not exist.
     """
     attach: dict[str, None] = {}
     selections: dict[Selection, None] = {}

@@ -1,4 +1,4 @@
-"""Collect the user's customization of a turn: prompts, instructions, AGENTS.md and hooks."""
+"""Collect the user's customization for a turn: prompts, instructions, AGENTS.md and hooks."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ __all__ = ["UserCustomization", "load_user_prompts"]
 
 
 class UserCustomization:
-    """The user's prompts, instructions and hooks. The class is thread-safe.
+    """The user's prompts, instructions, memories and hooks. The class is thread-safe.
 
     Attributes:
         memories: the note with the user's long-term memories.
@@ -51,7 +51,8 @@ class UserCustomization:
 
         Args:
             runs_hooks: whether hooks run in the turn. If not, they are not loaded.
-            project: the project whose instructions and memory are added; None for none.
+            project: the project whose instructions and memories are added; None for a turn without
+                a project.
         """
         own, memories = self._own.read(), self.memories.file.read()
         found, problem = self._read_accepted_instructions(None)
@@ -85,7 +86,9 @@ class UserCustomization:
         return self._hooks.load(values.hooks_enabled, self._vault.folder).registry
 
     def instructions(self, project: str | None = None) -> VaultInstructions | None:
-        """Return the AGENTS.md of the open vault or a project, or None if models may not read it.
+        """Return the AGENTS.md of the vault or of a project.
+
+        The result is None if there is no such file, or models may not read it.
 
         Raises:
             NoteUnreadable: the file cannot be read as text.
@@ -99,7 +102,12 @@ class UserCustomization:
         return None if found is None else replace(found, path=notes.name_path(found.path))
 
     def decide(self, digest: str, decision: Decision, project: str | None = None) -> None:
-        """Store the user's decision about the AGENTS.md that was shown, of the vault or a project.
+        """Store the user's decision about the AGENTS.md of the vault or of a project.
+
+        Args:
+            digest: the digest of the text that was shown to the user.
+            decision: the user's decision.
+            project: the project; None means the vault.
 
         Raises:
             NotFound: there is no AGENTS.md that models may read.
@@ -118,7 +126,10 @@ class UserCustomization:
     def _read_accepted_instructions(
         self, project: str | None
     ) -> tuple[VaultInstructions | None, str]:
-        """Return the accepted AGENTS.md of the vault or a project, and a warning or nothing."""
+        """Return the AGENTS.md if the user has accepted it, together with an empty warning.
+
+        Otherwise return None and a warning, which is empty if nothing needs to be reported.
+        """
         try:
             found = self.instructions(project)
         except NoteUnreadable as error:
@@ -132,9 +143,9 @@ class UserCustomization:
 
 
 def load_user_prompts(folder: Path) -> PromptSource:
-    """Return a source of the prompts in a folder, with the shipped prompts as a fallback.
+    """Return a function that loads prompts from a folder and falls back to the shipped ones.
 
-    Each file is read once, so that a prompt does not change during a turn.
+    It reads each file only once, so that a prompt does not change during a turn.
     """
 
     @cache

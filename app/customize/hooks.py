@@ -1,11 +1,13 @@
 """Load hooks from installed packages and from the user's own Python files.
 
 A package provides hooks through the entry-point group `strata.hooks`. The user's own files are in a
-folder next to the settings, and run only if the setting `hooks.enabled` is on. Each provides
-`register(registry)`. A hook that cannot be loaded is reported by name, and the others are loaded.
+folder next to the settings, and run only if the setting `hooks.enabled` is on. Each package or file
+provides a function `register(registry)`. If a hook cannot be loaded, it is reported by name, and
+the others are still loaded.
 
 Code from a vault is never run: a file in the open vault is refused, even if it is reached through a
-link. A file is also refused if other users of the computer can write to it or to its folder.
+symbolic link. A file is also refused if other users of the computer can write to it or to its
+folder.
 """
 
 import logging
@@ -32,19 +34,19 @@ _log = logging.getLogger(__name__)
 
 
 class _Refused(Exception):
-    """A file or an entry point is refused as a source of hooks."""
+    """A file or entry point is refused as a source of hooks."""
 
 
 @dataclass(frozen=True)
 class LoadedHooks:
-    """The loaded hooks, and one sentence for each problem while loading."""
+    """The loaded hooks, and one sentence for each problem met while loading them."""
 
     registry: HookRegistry
     problems: tuple[str, ...] = ()
 
 
 class Hooks:
-    """A loader that caches hooks until a file or the setting changes."""
+    """Loads hooks, and caches them until a hook file or the setting `hooks.enabled` changes."""
 
     def __init__(self, folder: Path) -> None:
         """Set the folder of the user's own hook files, which need not exist."""
@@ -53,11 +55,11 @@ class Hooks:
         self._loaded: tuple[object, LoadedHooks] | None = None
 
     def load(self, is_enabled: bool, vault: Path | None = None) -> LoadedHooks:
-        """Return the hooks, after loading them again if a file or the setting has changed.
+        """Return the hooks; reload them if a file, the vault or the setting has changed.
 
         Args:
             is_enabled: whether the user's own files may run.
-            vault: the folder of the open vault, from which no code is run.
+            vault: the folder of the open vault, from which no code is run; None if none is open.
         """
         with self._lock:
             files, problems = self._files() if is_enabled else ([], ())
@@ -98,7 +100,7 @@ def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> L
 
 
 def _register_offers(registry: HookRegistry) -> Iterator[str]:
-    """Register the hooks of installed packages, and yield a sentence for each failure."""
+    """Register the hooks of installed packages and yield one sentence for each failure."""
     offers: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda offer: offer.name)
     for offer in offers:
         try:
@@ -108,7 +110,7 @@ def _register_offers(registry: HookRegistry) -> Iterator[str]:
 
 
 def _register(registry: HookRegistry, load: Callable[[], object]) -> None:
-    """Load an entry point or file, and register either all of its hooks or none."""
+    """Load an entry point or a file, and register either all of its hooks or none of them."""
     offer = load()
     register = getattr(offer, "register", offer)
     if not callable(register):
@@ -158,7 +160,7 @@ def _module(file: Path) -> ModuleType:
 
 
 def _versions(file: Path) -> tuple[tuple[int, ...] | None, ...]:
-    """Return values that change with the content and permissions of a file and its folder."""
+    """Return values that change when a file, its permissions or its folder's permissions change."""
     return tuple(_version(path) for path in (file, file.resolve().parent))
 
 
@@ -173,7 +175,7 @@ def _version(path: Path) -> tuple[int, ...] | None:
 
 
 def _problem(subject: str, error: BaseException, what: str = "does not run") -> str:
-    """Return one sentence about hooks that do not run, and log the error."""
+    """Log an error about hooks, and return it as one sentence for the user."""
     _log.warning("%s %s", subject, what, exc_info=error)
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = " ".join(said.split()).rstrip(".")

@@ -1,7 +1,8 @@
-"""The user's long-term memories: one note outside any vault, with a list item for each memory.
+"""The user's long-term memories: a note outside any vault, with a list item for each memory.
 
-Every request begins with the note. A model adds to it with the tool `remember` after the user has
-approved the sentence. The user lists, edits and forgets memories, or opens the file in any editor.
+The note is part of the beginning of every request. A model adds a memory with the tool `remember`,
+after the user has approved the sentence. The user can list, edit and forget memories, or open the
+file in any editor.
 """
 
 import difflib
@@ -26,7 +27,7 @@ _HEADING: Final = "# Memories\n\n"
 class MemoryNote:
     """The note with the long-term memories. The class is thread-safe.
 
-    Lines that are not list items are kept as they are.
+    Each list item is a memory. All other lines are kept as they are.
 
     Attributes:
         file: the file of the note, which need not exist.
@@ -35,7 +36,13 @@ class MemoryNote:
     def __init__(
         self, path: Path, kind: UserTextKind = MEMORIES, where: str = "in all chats"
     ) -> None:
-        """Set the file of the note, and the words for the chats that it is sent with."""
+        """Set the note's file.
+
+        Args:
+            path: the file, which need not exist.
+            kind: the kind of the text in the note.
+            where: a phrase that names the chats that use the note.
+        """
         self.file = UserTextFile(path, kind)
         self._where = where
         self._lock = threading.Lock()
@@ -49,10 +56,10 @@ class MemoryNote:
         return tuple(text for _, text in _find_items(self._read().text))
 
     def propose(self, text: str) -> Proposal:
-        """Return the proposal to add a memory.
+        """Return a proposal to add a memory, for the user to approve.
 
         Raises:
-            ToolFailed: the memory is blank or known, or the note cannot be read.
+            ToolFailed: the memory is blank or exists already, or the note cannot be read.
         """
         memory = " ".join(text.split())
         try:
@@ -73,10 +80,10 @@ class MemoryNote:
         )
 
     def edit(self, number: int, text: str) -> None:
-        """Replace a memory, counted from 1.
+        """Replace the memory with this number, counted from 1.
 
         Raises:
-            NotFound: there is no memory of this number.
+            NotFound: there is no memory with this number.
             InvalidRequest: the text is blank, or the note is too long or cannot be read.
             StorageFailed: the note cannot be written.
         """
@@ -85,10 +92,10 @@ class MemoryNote:
         self._replace(number, f"- {' '.join(text.split())}")
 
     def forget(self, number: int) -> None:
-        """Remove a memory, counted from 1.
+        """Remove the memory with this number, counted from 1.
 
         Raises:
-            NotFound: there is no memory of this number.
+            NotFound: there is no memory with this number.
             InvalidRequest: the note cannot be read.
             StorageFailed: the note cannot be written.
         """
@@ -125,13 +132,13 @@ class MemoryNote:
 
 
 def _find_items(text: str) -> Sequence[tuple[int, str]]:
-    """Return the line number, from 0, and the text of each list item."""
+    """Return the line number, counted from 0, and the text of each list item."""
     lines = enumerate(text.split("\n"))
     return [(at, found["text"]) for at, line in lines if (found := _ITEM.fullmatch(line.rstrip()))]
 
 
 def _choose_gap(text: str) -> str:
-    """Return the line ends between a text and a list item that is added to it."""
+    """Return the line breaks to insert between a text and a new list item at its end."""
     last = text.rstrip().rpartition("\n")[2]
     return "\n" if _ITEM.fullmatch(last) else "\n\n"
 

@@ -3,19 +3,26 @@
     library       A vault with its index: update, search, read, watch.
     open_vault    The open vault, one at a time.
     projects      Projects: folders with their own instructions, patterns, model and memory.
-    project_notes The notes of a project: a part of the vault, or an index of its own.
-    attachments   Convert attachments to segments, and detect later changes of their files.
-    edits         The edits of notes by models: their tools, their journal, undo.
+    project_notes The notes of a project: a part of the vault, or a folder with its own index.
+    attachment_paths  Find the files that attachments name.
+    attachments   Convert attachments to segments; detect later changes to their files.
+    edits         Models' and the user's edits to notes: the tools, the journal, undo.
+    image_reader  Decode attached images in a child process, without their metadata.
+    images        Find and read the images that a note shows.
+    indexing      Index updates that questions start, and that continue during the answers.
     instructions  The vault's AGENTS.md with the user's decision about it.
-    long_texts    Convert a message that is too long to a file, or split it.
+    long_texts    Store a message that is too long as a file, or split it.
     user_texts    The user's instructions and long-term memories, one file for each.
 
-May import: `app.config`, `app.paths`, chains, vault. A vault is written to by `edits` alone.
+May import: `app.config`, `app.paths`, chains, vault. Only `edits` writes into a vault.
 """
 
 __all__ = [
+    "attachment_paths",
     "attachments",
     "edits",
+    "image_reader",
+    "images",
     "instructions",
     "library",
     "long_texts",

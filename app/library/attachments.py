@@ -1,10 +1,10 @@
-"""Read attachments as segments, and detect in later turns whether their files changed.
+"""Read attachments as segments, and detect in later turns whether their files have changed.
 
-The user named a web page to attach it, so no approval is asked; the rules for addresses apply.
+An attached web page is fetched without asking for approval, since the user attached it. The rules
+for addresses still apply.
 """
 
 import hashlib
-import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from app.errors import AppError, InvalidRequest, NotFound
+from app.library.attachment_paths import AttachedPath, find_path, resolve_path
+from app.library.image_reader import ImageReader, is_image_file
 from app.library.library import Library
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
@@ -21,11 +23,11 @@ from chains.web.client import WebClient
 from chains.web.urls import parse_url
 from context.assemble.attachments import CurrentSource
 from context.layers import Layer, Segment, SegmentKind
-from vault.access import is_hidden, read_allowed
+from vault.access import read_allowed, read_allowed_image
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.notes.kinds import MARKDOWN
 from vault.notes.note import Note
-from vault.paths import name_on_disk, printable
+from vault.paths import name_on_disk
 
 __all__ = ["Attachments", "Selection", "WebPages", "is_web_address"]
 
@@ -34,7 +36,7 @@ MAX_PAGES: Final = 32
 
 @dataclass(frozen=True)
 class Selection:
-    """A range of lines of a note or text file.
+    """A range of lines in a note or text file.
 
     Attributes:
         path: the path of the note or file.
@@ -47,42 +49,16 @@ class Selection:
     last: int
 
 
-@dataclass(frozen=True)
-class _Place:
-    """The location of a file or folder, inside or outside the open vault.
-
-    Attributes:
-        root: the vault, or the parent folder of a file outside it.
-        path: the path relative to `root`.
-        is_named_whole: whether the user gave the full path of a hidden file.
-    """
-
-    root: Path
-    path: str
-    is_in_vault: bool
-    is_named_whole: bool = False
-
-    @property
-    def file(self) -> Path:
-        return self.root / self.path
-
-    @property
-    def source(self) -> str:
-        """The name of the file in a request. The user can attach the file again by it."""
-        is_path = self.is_in_vault and not self.is_named_whole
-        return printable(self.path if is_path else str(self.file))
-
-
 def is_web_address(name: str) -> bool:
-    """Return whether the name of an attachment is the address of a web page."""
+    """Return whether an attachment's name is a web address."""
     return name.strip().lower().startswith(("http://", "https://"))
 
 
 class WebPages:
-    """The attached web pages. Each is fetched once, and then kept while the program runs.
+    """A cache of attached web pages in memory; each page is fetched only once.
 
-    The preview of a request and the request itself so contain the same text, and a page is not
-    fetched with each key that the user types.
+    A request therefore contains the same text as its preview, and a page is not fetched again at
+    each keystroke.
     """
 
     def __init__(self, client: WebClient) -> None:
@@ -111,11 +87,12 @@ class WebPages:
 
 
 class Attachments:
-    """A reader for attachments, which also finds their current state in later turns."""
+    """Reads attachments, and finds out in later turns whether they have changed."""
 
-    def __init__(self, library: Library | None, web: "WebPages") -> None:
+    def __init__(self, library: Library | None, web: WebPages, images: ImageReader) -> None:
         self._library = library
         self._web = web
+        self._images = images
 
     def segments(
         self, paths: Sequence[str], selections: Sequence[Selection] = ()
@@ -123,15 +100,16 @@ class Attachments:
         """Return the attachments as segments, without duplicates and numbered from 1.
 
         Args:
-            paths: notes, folders and text files, relative to the vault or the working directory; or
-                addresses of web pages. A tag with its `#` means the notes that have it.
-            selections: line ranges of notes or text files.
+            paths: paths of notes, folders, text files and images, relative to the vault or the
+                working directory; or addresses of web pages. A tag with its `#` means all notes
+                with that tag.
+            selections: line ranges in notes or text files.
 
         Raises:
-            NotFound: there is no file, folder or tag with that name.
+            NotFound: there is no file or folder with that path, or no note with that tag.
             InvalidRequest: the file or folder cannot be attached.
             NoteExcluded: models may not read the file.
-            NoteUnreadable: the file is not text.
+            NoteUnreadable: the file is neither text nor an image.
             FetchFailed: the web page cannot be fetched or read.
         """
         found: dict[tuple[str, tuple[int, int] | None], Segment] = {}
@@ -149,18 +127,18 @@ class Attachments:
         Tags are not checked, and web pages are not fetched.
 
         Raises:
-            NotFound: there is no file or folder with that name.
+            NotFound: there is no file or folder with that path.
             InvalidRequest: the file or folder cannot be attached.
-            FetchFailed: it is not the address of a web page.
+            FetchFailed: the address of a web page is not valid.
         """
         for path in (*paths, *(selection.path for selection in selections)):
             if is_web_address(path):
                 parse_url(path)
             elif not path.startswith("#"):
-                self._place(path)
+                is_image_file(find_path(path, self._root).path)
 
     def has(self, path: str) -> bool:
-        """Return whether a path exists and can be attached, without reading the file."""
+        """Return whether a file or folder exists and can be attached, without reading it."""
         try:
             self.check_names([path])
         except (AppError, FetchFailed):
@@ -168,19 +146,23 @@ class Attachments:
         return True
 
     def resolve(self, segment: Segment) -> CurrentSource:
-        """Return the current state of the source of a segment from an earlier turn.
+        """Return the current state of the file from which an earlier turn's segment was read.
 
-        A web page is not fetched again; it stays as it was when it was attached.
+        A web page is not fetched again: its text stays as it was when it was attached. An image
+        stays as it was too, unless it was deleted from the vault or is excluded now.
         """
-        if segment.kind == "url":
-            return CurrentSource("same")
         file = Path(segment.source)
+        if segment.kind == "url" or (segment.kind == "image" and file.is_absolute()):
+            return CurrentSource("same")
         try:
             if file.is_absolute():
-                place = _resolve_place(Path(name_on_disk(file.parent, segment.source)), self._root)
+                place = resolve_path(Path(name_on_disk(file.parent, segment.source)), self._root)
                 note = self._read(place)
             elif self._library is None:
                 return CurrentSource("gone")
+            elif segment.kind == "image":
+                self._library.read_image(segment.source)
+                return CurrentSource("same")
             else:
                 note = self._library.read_attached(segment.source)
         except (NoteExcluded, UnsafePath):
@@ -202,8 +184,11 @@ class Attachments:
         if is_web_address(path):
             yield self._web.read(path)
             return
-        place = self._place(path)
+        place = find_path(path, self._root)
         if not place.file.is_dir():
+            if is_image_file(place.path):
+                yield self._attach_image(place)
+                return
             note = self._read(place)
             is_note = place.is_in_vault and note.kind is MARKDOWN
             yield _segment("note" if is_note else "file", place.source, note)
@@ -224,7 +209,7 @@ class Attachments:
             yield _segment("folder", note.path, note)
 
     def _attach_tag(self, named: str) -> Iterator[Segment]:
-        """Yield the current version of the notes that have a tag or a nested tag."""
+        """Yield the current content of the notes with a tag, or with a tag nested in it."""
         notes: list[Note] = []
         if self._library is not None:
             notes = _readable(self._library, _find_tagged_paths(self._library, named))
@@ -235,9 +220,11 @@ class Attachments:
             yield _segment("tag", note.path, note)
 
     def _attach_selection(self, selection: Selection) -> Segment:
-        place = self._place(selection.path)
+        place = find_path(selection.path, self._root)
         if place.file.is_dir():
             raise InvalidRequest(f"{selection.path} is a folder, which has no lines.")
+        if is_image_file(place.path):
+            raise InvalidRequest(f"{selection.path} is an image, which has no lines.")
         note = self._read(place)
         lines = note.text.removesuffix("\n").split("\n")
         if selection.last > len(lines):
@@ -250,36 +237,33 @@ class Attachments:
             "selection", place.source, note, text=text, lines=(selection.first, selection.last)
         )
 
-    def _read(self, place: _Place) -> Note:
+    def _attach_image(self, place: AttachedPath) -> Segment:
+        if place.is_in_vault and self._library is not None:
+            data = self._library.read_image(place.path)
+        else:
+            data = read_allowed_image(place.root, place.path)
+        read = self._images.read(place.source, data)
+        return Segment.build(
+            id=_make_id("image", place.source, None, read.version),
+            layer=Layer.L3,
+            kind="image",
+            source=place.source,
+            text=f"[image, {read.width} × {read.height} pixels; it follows this text]",
+            version=read.version,
+            title=place.file.name,
+            image=read.image,
+        )
+
+    def _read(self, place: AttachedPath) -> Note:
         if place.is_in_vault and self._library is not None:
             return self._library.read_attached(place.path)
         return read_allowed(place.root, place.path)
 
-    def _place(self, path: str) -> _Place:
-        if "://" in path:
-            raise InvalidRequest(
-                f"{path} cannot be attached. Web addresses begin with http:// or https://.",
-                hint="Save it as a file and attach that.",
-            )
-        root = self._root
-        if "\0" in path or not path:
-            raise InvalidRequest("What is to be attached has no name.")
-        whole = Path(name_on_disk(Path(), path)).expanduser()
-        for candidate in (None if root is None else root / name_on_disk(root, path), whole):
-            if candidate is not None and candidate.exists():
-                place = _resolve_place(candidate, root)
-                _refuse_way_out(path, candidate, place, root)
-                return _agree_on_text(path, place)
-        raise NotFound(
-            f"There is no note, folder or file {path}.",
-            hint="Name it relative to the folder of notes, or with its full path.",
-        )
-
 
 def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
-    """Read the notes of a folder or tag, without those that models may not read.
+    """Read notes, except those that models may not read.
 
-    A file without text, such as a scanned PDF, is skipped too. The index already reports it.
+    Files without text, such as scanned PDFs, are skipped too. The index reports them elsewhere.
     """
     found = []
     for path in paths:
@@ -289,7 +273,7 @@ def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
 
 
 def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
-    """Return the notes that had a tag when they were indexed, and that still exist."""
+    """Return the paths of the existing notes that had a tag when they were indexed."""
     known = {
         path for tag, paths in library.tags().items() if _carries((tag,), named) for path in paths
     }
@@ -297,56 +281,9 @@ def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
 
 
 def _carries(tags: Iterable[str], named: str) -> bool:
-    """Return whether one of the tags is the named one or nested in it, such as `#a/b` in `#a`."""
+    """Return whether any of the tags is the named tag or nested in it, as `#a/b` is in `#a`."""
     wanted = named.removeprefix("#").casefold()
     return any(f"{tag.casefold()}/".startswith(f"{wanted}/") for tag in tags)
-
-
-def _resolve_place(found: Path, root: Path | None) -> _Place:
-    whole = found.resolve()
-    if root is not None and whole.is_relative_to(root):
-        return _Place(root, whole.relative_to(root).as_posix(), is_in_vault=True)
-    return _Place(whole.parent, whole.name, is_in_vault=False)
-
-
-def _refuse_way_out(named: str, found: Path, place: _Place, root: Path | None) -> None:
-    """Refuse a path in the vault that is a link to a file outside it.
-
-    Raises:
-        InvalidRequest: the path is such a link.
-    """
-    if root is None or place.is_in_vault:
-        return
-    above = Path(os.path.normpath(found.absolute())).parents
-    if any(folder.resolve().is_relative_to(root) for folder in above):
-        raise InvalidRequest(
-            f"{named} is a link out of the folder of notes, to {place.file}. It is not attached.",
-            hint=f"If that file is meant, attach it by its full path: {place.file}",
-        )
-
-
-def _agree_on_text(named: str, place: _Place) -> _Place:
-    """Return a place, unless it is a hidden file that was not named by its full path.
-
-    Files whose name begins with a dot often contain keys and passwords.
-
-    Raises:
-        InvalidRequest: the file is hidden, and its full path was not given.
-    """
-    given = Path(named).expanduser()
-    is_plain = place.is_in_vault or given.is_absolute() or not _has_hidden_part(given)
-    if is_plain and not is_hidden(place.path):
-        return place
-    if given.is_absolute() and is_hidden(given.name):
-        return replace(place, is_named_whole=True)
-    raise InvalidRequest(
-        f"{named} is a hidden file, which may hold keys or passwords. It is not attached.",
-        hint=f"To attach it all the same, give its full path: {place.file}",
-    )
-
-
-def _has_hidden_part(path: Path) -> bool:
-    return any(part.startswith(".") and part != ".." for part in path.parts)
 
 
 def _segment(
@@ -357,9 +294,8 @@ def _segment(
     text: str | None = None,
     lines: tuple[int, int] | None = None,
 ) -> Segment:
-    place = f"{kind}\n{source}\n{lines}\n{note.version}"
     return Segment.build(
-        id=hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:12],
+        id=_make_id(kind, source, lines, note.version),
         layer=Layer.L3,
         kind=kind,
         source=source,
@@ -368,3 +304,8 @@ def _segment(
         version=note.version,
         title=note.title,
     )
+
+
+def _make_id(kind: str, source: str, lines: tuple[int, int] | None, version: str) -> str:
+    place = f"{kind}\n{source}\n{lines}\n{version}"
+    return hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,30 +1,37 @@
-"""The edits of notes that models make: the tools of a run, its changes, and undo."""
+"""Models' and the user's edits to notes: tools, the changes of an edit run, and undo.
+
+An edit run contains the edits of one turn, or a single edit by the user.
+"""
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from app.config.settings_file import SettingsStore
+from app.library.open_vault import OpenVault
 from chains.tool import Tool
 from chains.tools.edits import build_edit_tools
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun
+from vault.edits.plan import EditPlan
 from vault.edits.undo import EditHistory, NetChange, UndoneRun
-from vault.errors import UndoRefused
+from vault.errors import EditFailed, UndoRefused
 from vault.paths import printable
 
-__all__ = ["NoteEdits"]
+__all__ = ["NoteEdits", "UserEdits"]
 
 _log = logging.getLogger(__name__)
 
 
 class NoteEdits:
-    """The edits of notes, with their journal; every method may be called from any thread."""
+    """The edits to notes and their journal. The class is thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """Use the journal in a folder, which need not exist."""
+        """Set the folder of the journal, which need not exist."""
         self._journal = EditJournal(folder)
         self._lock = threading.Lock()
         self._runs: dict[str, EditRun] = {}
@@ -36,29 +43,34 @@ class NoteEdits:
         session: str,
         outside: Sequence[str] = (),
     ) -> tuple[Tool, ...]:
-        """Begin the run of a turn, and build the tools that edit notes.
+        """Begin a turn's edit run, and build the tools with which models edit notes.
 
         Args:
-            root: the folder of notes.
-            exclude: returns the user's patterns of notes to exclude.
-            session: the chat, or empty for a request that is only shown.
-            outside: patterns of the notes that are not in the project.
+            root: the folder of the vault or of the project.
+            exclude: returns the user's patterns for notes that models may not read.
+            session: the chat; empty if the request is only shown and not sent.
+            outside: patterns for notes outside the project, which the tools may not edit.
         """
         run = EditRun(token_hex(4), session)
         with self._lock:
             self._runs[session] = run
         return build_edit_tools(NoteEditor(root, self._journal, exclude, outside), run)
 
+    def build_editor(self, root: Path, exclude: Callable[[], Sequence[str]]) -> NoteEditor:
+        """Build an editor for the notes in a folder; `exclude` returns the exclude patterns."""
+        return NoteEditor(root, self._journal, exclude)
+
     def describe_run(self, session: str) -> dict[str, Any] | None:
-        """Return the net changes of a chat's last run as JSON, or None if it changed nothing."""
+        """Return the net changes of a chat's last edit run as JSON; None if it changed nothing."""
         with self._lock:
             run = self._runs.get(session)
         return None if run is None else self._describe(run.id)
 
     def describe_last_run(self, session: str) -> dict[str, Any] | None:
-        """Return the net changes of a chat's last run that is not undone, also an earlier one.
+        """Return the net changes of a chat's last edit run that has not been undone.
 
-        None means that there is none, or that it changed nothing.
+        Later edit runs of the chat, which were undone, are skipped. The result is None if all runs
+        were undone, or if the run changed nothing.
         """
         try:
             return self._describe(self._history.find_last_run(session))
@@ -82,24 +94,40 @@ class NoteEdits:
     def undo(
         self, *, run: str | None = None, edit: str | None = None, session: str | None = None
     ) -> UndoneRun:
-        """Undo one edit, a run, or the last run that is not undone yet.
+        """Undo one edit, an edit run, or the last edit run that has not been undone yet.
 
         Args:
-            run: the run; None for the last one.
-            edit: an edit by its id, instead of a run.
-            session: the chat whose last run is undone; None for the last run of all.
+            run: the id of the edit run; None means the last one.
+            edit: the id of a single edit to undo, instead of an edit run.
+            session: the chat whose last edit run is undone; None means the last one of all chats.
 
         Raises:
-            UndoRefused: there is none, it is undone already, or a note changed since.
-            EditFailed: a note could not be written. Another undo continues.
+            UndoRefused: nothing can be undone, it was undone already, or a note has changed since.
+            EditFailed: a note could not be written. Calling `undo` again continues with the rest.
         """
         if edit is not None:
             return self._history.undo_edit(edit)
         return self._history.undo_run(run or self._history.find_last_run(session))
 
     def remove_leftovers(self) -> None:
-        """Remove the temporary files of edits that a killed process did not finish."""
+        """Remove temporary files that were left when a process was killed while editing notes."""
         self._history.remove_leftovers()
+
+    def prune(self, sessions: Collection[str]) -> int:
+        """Remove old edit runs from the journal, and return the number of removed runs.
+
+        Each chat's last edit run is kept, so that it can always be undone. `EditJournal.prune`
+        documents which other runs are removed.
+
+        Args:
+            sessions: the ids of the existing chats.
+        """
+        try:
+            offered = self._history.list_offered_runs(sessions)
+            return self._journal.prune(offered, datetime.now(UTC))
+        except (EditFailed, UndoRefused) as error:
+            _log.warning("The journal of edits is not pruned: %s", error)
+            return 0
 
     def _list_changes(self, run: str) -> tuple[NetChange, ...]:
         try:
@@ -111,3 +139,56 @@ class NoteEdits:
     @property
     def _history(self) -> EditHistory:
         return EditHistory(self._journal)
+
+
+class UserEdits:
+    """The user's edits to notes in the open vault, recorded in the same journal as models' edits.
+
+    Each edit is an edit run of its own, which `NoteEdits.undo` can undo.
+    """
+
+    def __init__(self, edits: NoteEdits, vault: OpenVault, settings: SettingsStore) -> None:
+        self._edits, self._vault, self._settings = edits, vault, settings
+
+    def create_note(self, path: str, text: str) -> str:
+        """Create a note and return the id of the edit run.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            EditRefused: the note exists already, or its path or text is not valid.
+            VaultError: the path is excluded or leads out of the vault, or the note cannot be
+                written.
+        """
+        return self.apply(self._editor.plan_create(path, text))
+
+    def plan_related_link(self, path: str, to: str) -> EditPlan:
+        """Plan an edit that adds a link to another note at the end of a note. Nothing is written.
+
+        Args:
+            path: the path of the note to edit.
+            to: the path of the note to link to.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            EditRefused: the note already has this link, or it cannot be edited.
+            VaultError: the note cannot be read.
+        """
+        links = self._vault.require().build_link_resolver()
+        return self._editor.plan_related_link(path, to, links)
+
+    def apply(self, plan: EditPlan) -> str:
+        """Apply a planned edit and return the id of the edit run.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            EditOutdated: the note changed after the edit was planned.
+            EditFailed: the note could not be written; it is unchanged.
+        """
+        run = EditRun(token_hex(4))
+        self._editor.apply(plan, run)
+        return run.id
+
+    @property
+    def _editor(self) -> NoteEditor:
+        exclude = self._settings.values.vault_exclude
+        return self._edits.build_editor(self._vault.require().root, lambda: exclude)

@@ -1,8 +1,8 @@
-"""Instructions for models in the AGENTS.md of the open vault, and the user's decision about them.
+"""Instructions for models in the vault's AGENTS.md, and the user's decision about them.
 
 Anyone who can write to a vault can add an AGENTS.md, which a model would follow. It is therefore
-shown to the user first. The user's decision applies only to exactly that text: a changed file is
-shown again. A decision is stored as a small file named after the digest of the text.
+shown to the user first. The user's decision applies only to exactly the text that was shown: a
+changed file is shown again. Each decision is stored in a small file named after the text's digest.
 """
 
 import logging
@@ -41,8 +41,9 @@ class VaultInstructions:
 
     Attributes:
         path: the path relative to the vault.
-        digest: the digest of the file. A decision applies only to that content.
-        decision: the user's decision, or None before there is one.
+        text: the text of the file.
+        digest: the digest of the file. A decision applies only to this content.
+        decision: the user's decision; None if the user has not decided yet.
     """
 
     path: str
@@ -59,13 +60,14 @@ class VaultInstructions:
     def visible_text(self) -> str:
         r"""The text with invisible characters shown as escapes such as `\u{200b}`.
 
-        A model reads such characters, so they could hide instructions from the user who decides.
+        Models read invisible characters too. Without the escapes, such characters could hide
+        instructions from the user who decides.
         """
         return visible_text(self.text)
 
     @property
     def warning(self) -> str:
-        """A sentence that asks for a decision, or empty if the user has decided."""
+        """A sentence that asks the user for a decision; empty if the user has decided."""
         if self.decision is not None:
             return ""
         return (
@@ -74,7 +76,7 @@ class VaultInstructions:
         )
 
     def segment(self, section: str = SECTION) -> Segment:
-        """Return the instructions as a segment of L1, for a section of the prompt."""
+        """Return the instructions as a segment of layer L1, in the given section of the prompt."""
         return Segment.build(
             id=section,
             layer=Layer.L1,
@@ -87,18 +89,20 @@ class VaultInstructions:
 
 
 class InstructionDecisions:
-    """A store for the user's decisions about AGENTS.md files, by the digest of the text."""
+    """The user's stored decisions about AGENTS.md files, by the digest of the file's text."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the folder of the decisions, which need not exist."""
+        """Set the folder for the decisions, which need not exist."""
         self._folder = folder
 
     def of(self, library: Library, path: str = FILE_NAME) -> VaultInstructions | None:
-        """Return the instructions of a vault, or None if it has none that models may read.
+        """Return a vault's AGENTS.md with the user's decision about it.
+
+        The result is None if the file is missing, blank, or excluded from models.
 
         Args:
             library: the vault.
-            path: the path of the file, such as the AGENTS.md of a project in the vault.
+            path: the path of the file; a project in the vault has an AGENTS.md of its own.
 
         Raises:
             NoteUnreadable: the AGENTS.md cannot be read as text.
@@ -116,7 +120,7 @@ class InstructionDecisions:
         return VaultInstructions(note.path, note.text, note.version, self._decision(note.version))
 
     def decide(self, digest: str, decision: Decision) -> None:
-        """Store the user's decision about the AGENTS.md text with this digest.
+        """Store the user's decision about the AGENTS.md with this digest.
 
         Raises:
             StorageFailed: the decision cannot be stored.

@@ -5,14 +5,17 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from app.library.images import list_attachable_images
+from app.library.indexing import AnswerUpdates, IndexListener
 from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
-from chains.events import Event, IndexProgressed, Step, Warned
+from chains.events import Event, IndexProgressed, Warned
 from context.layers import Segment
-from vault.access import list_allowed_notes, read_allowed, read_as_tool
+from vault.access import list_allowed_notes, read_allowed, read_allowed_image, read_as_tool
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed, IndexBusy, VaultError, VectorStoreFailed
 from vault.index import NoteState, VaultIndex
@@ -23,6 +26,7 @@ from vault.notes.links import LinkResolver
 from vault.notes.note import Note, read_note
 from vault.options import IndexOptions
 from vault.paths import check_folder
+from vault.scan import scan
 from vault.search.adhoc import AdhocText
 from vault.search.hits import Hit
 from vault.search.related import RelatedNote
@@ -30,13 +34,12 @@ from vault.search.scope import Covers
 from vault.search.search import SearchResult
 from vault.search.selftest import SelfTest
 
-_STEP_S, _STEPS = 0.1, 10
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class IndexFinished:
-    """The last event of an index update, even if the update was cancelled."""
+    """The last event of an index update, which follows even if the update was cancelled."""
 
     report: IndexReport
 
@@ -59,6 +62,7 @@ class Library:
         self._lock = threading.Lock()
         self._updates = 0
         self._is_stopped = False
+        self._answers = AnswerUpdates(self._index)
 
     @classmethod
     def open(
@@ -69,16 +73,16 @@ class Library:
         options: Callable[[], IndexOptions] = IndexOptions,
         embedder: Embedder | None = None,
     ) -> "Library":
-        """Open a vault without writing to its folder.
+        """Open a vault. Nothing is written into its folder.
 
-        A folder that was moved after it was indexed keeps its index.
+        If the folder was moved after it was indexed, its index is used again.
 
         Args:
             folder: the folder that holds the notes.
             paths: the folders of Strata's own files.
-            exclude: patterns as in a `.gitignore`.
-            options: returns the embedding model, vector server and reranker.
-            embedder: an embedder to share with other vaults, which is not closed with this one.
+            exclude: patterns, as in a `.gitignore`, for files to leave out of the index.
+            options: returns the embedding model, vector server and reranker to use.
+            embedder: an embedder shared with other vaults; None means one of the vault's own.
 
         Raises:
             VaultMissing: the folder does not exist.
@@ -99,13 +103,13 @@ class Library:
 
     @property
     def indexed_at(self) -> str | None:
-        """The time of the last complete update in UTC as ISO 8601, or None before the first."""
+        """The UTC time of the last complete update in ISO 8601 format; None before the first."""
         return self._index.indexed_at
 
     @property
     def is_updating(self) -> bool:
         """Whether an update started by this process is running."""
-        return self._updates > 0
+        return self._updates > 0 or self._answers.is_running
 
     @property
     def is_stopped(self) -> bool:
@@ -113,31 +117,21 @@ class Library:
         return self._is_stopped
 
     def stop(self) -> None:
-        """Stop all running updates, and keep the notes indexed so far.
+        """Stop all running updates and keep the notes indexed so far.
 
-        After this, `freshen` starts no update until `update` is called.
+        Afterwards, `freshen` does not start any update until `update` is called.
         """
         self._is_stopped = True
         self._index.updates.stop()
 
-    def wait_until_idle(self, cancel: CancelToken) -> bool:
-        """Wait up to one second for a running update. Return whether it ended, or True on a cancel.
-
-        An update for a note that was just saved usually ends within this time.
-        """
-        return any(
-            cancel.is_cancelled or self._index.updates.wait_until_idle(_STEP_S)
-            for _ in range(_STEPS)
-        )
-
     def update(
         self, cancel: CancelToken, *, is_background: bool = False
     ) -> Iterator[IndexProgressed | IndexFinished]:
-        """Update the index. The last event is `IndexFinished`, even after a cancel.
+        """Update the index. The last event is `IndexFinished`, even if the update is cancelled.
 
         Args:
             cancel: stops the update.
-            is_background: whether high load or battery power may slow down the update.
+            is_background: whether the update is slowed down under high load or on battery power.
 
         Raises:
             VaultError: the update failed. The notes indexed before are kept.
@@ -163,25 +157,29 @@ class Library:
             finally:
                 abandoned.cancel()
 
-    def freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
+    def freshen(
+        self,
+        cancel: CancelToken,
+        warnings: list[str],
+        question: str = "",
+        attached: Collection[str] = (),
+    ) -> Iterator[Event]:
         """Update the index before a user message is answered, if possible.
 
-        The update is skipped if updates are paused or stopped, or if one is still running.
+        The message waits only briefly: an update that takes long continues while the message is
+        answered. No update is started if updates are paused or stopped, or if one is running.
 
         Args:
             cancel: stops the update and the turn.
-            warnings: receives one sentence if the index could not be updated.
+            warnings: a sentence is added to this list if the index could not be updated.
+            question: the user message; notes that it names are indexed first.
+            attached: the paths of attached notes, which are indexed first too.
         """
-        if (
-            self.is_paused
-            or self.is_stopped
-            or self.is_updating
-            or not self.wait_until_idle(cancel)
-        ):
+        if self.is_paused or self.is_stopped:
             return
-        yield Step("index", "Reading your notes")
+        self._index.updates.priority.prefer(attached, question)
         try:
-            yield from self._update_for_answer(cancel)
+            yield from self._answers.update(cancel)
         except (IndexBusy, EmbedderFailed, VectorStoreFailed) as error:
             _log.warning("The index was not brought up to date: %s", error)
             warnings.append(f"{error} The answer rests on what was indexed before.")
@@ -194,22 +192,25 @@ class Library:
         progress: Callable[[IndexProgress], None] = lambda _progress: None,
         failed: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
-        """Start to watch the folder and index its changes.
+        """Start watching the folder, and update the index when files change.
+
+        All callbacks run in the thread of the update.
 
         Args:
-            told: receives the report of each update. All callbacks run in the watcher's thread.
-            progress: receives the progress several times a second.
-            failed: receives the error of a failed update. The next change starts a new one.
+            told: receives the report of each update.
+            progress: receives the progress of an update several times a second.
+            failed: receives the error of a failed update. The next change starts a new update.
         """
+        self._answers.listener = IndexListener(told, progress, failed)
         self._index.watch(told, progress, failed)
 
     @property
     def is_paused(self) -> bool:
-        """Whether updates are paused until `resume`."""
+        """Whether updates are paused until `resume` is called."""
         return self._index.throttle.is_paused
 
     def pause(self) -> None:
-        """Pause updates before the next note or batch."""
+        """Pause updates before their next note or batch of notes."""
         self._index.throttle.pause()
 
     def resume(self) -> None:
@@ -218,24 +219,24 @@ class Library:
 
     @property
     def is_mending(self) -> bool:
-        """Whether the index is damaged and not rebuilt yet."""
+        """Whether the index is damaged and has not been rebuilt yet."""
         return self._index.is_mending
 
     @property
     def is_watched(self) -> bool:
-        """Whether the folder is watched. The watcher rebuilds a damaged index."""
+        """Whether the folder is being watched. The watcher also rebuilds a damaged index."""
         return self._index.is_watched
 
     def take_warning(self) -> str:
-        """Return a warning if the index was damaged, or empty. Each warning is returned once."""
+        """Return the warning about a damaged index once; later calls return an empty text."""
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:
-        """Return the status of the index: notes, excluded files with reasons, size on disk."""
+        """Return the index's status: its notes, the excluded files with reasons, the disk usage."""
         return self._index.status()
 
     def retry(self, paths: Sequence[str] | None = None) -> None:
-        """Make the next update read failed notes again: those in `paths`, or all of them for None.
+        """Let the next update read failed notes again: those in `paths`, or all if it is None.
 
         Raises:
             VaultError: another process uses the index, or it cannot be written.
@@ -243,7 +244,7 @@ class Library:
         self._index.retry(paths)
 
     def rebuild(self) -> None:
-        """Stop a running update and empty the index. The next update indexes everything.
+        """Stop running updates and empty the index. The next update indexes all notes again.
 
         Raises:
             VaultError: another process uses the index, or it cannot be written.
@@ -257,15 +258,15 @@ class Library:
         *,
         in_play: Collection[str] = (),
         reranks: bool = True,
+        is_quoted: bool = False,
         covers: Covers = None,
     ) -> SearchResult:
-        """Return the best `k` passages by words and by meaning, as they are sent to a model."""
-        return self._search_whole(
-            lambda: self._index.search(query, k, in_play=in_play, reranks=reranks, covers=covers)
-        )
+        """Return the best `k` passages by keywords and vectors; see `Searcher.search`."""
+        search = partial(self._index.search, in_play=in_play, reranks=reranks, covers=covers)
+        return self._search_whole(lambda: search(query, k, is_quoted=is_quoted))
 
     def excerpts(self, query: str, k: int, covers: Covers = None) -> SearchResult:
-        """Return the best `k` excerpts: passages shortened to the sentences that match."""
+        """Return the best `k` excerpts: passages shortened to the sentences that match a query."""
         return self._index.excerpts(query, k, covers)
 
     def list_notes(
@@ -283,7 +284,7 @@ class Library:
             query: words and filters.
             limit: the maximum number of notes on the page.
             offset: the index of the first note on the page, counted from 0.
-            rebuilds: whether to rebuild a damaged index first, unless the watcher does.
+            rebuilds: whether to rebuild a damaged index first, unless the watcher does it.
             covers: limits the list to a part of the vault; None for all of it.
         """
         if not rebuilds:
@@ -295,7 +296,7 @@ class Library:
         return self._index.search_texts(read_texts(segments), query, k)
 
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes most related to a note by meaning or links, without a model."""
+        """Return the `k` notes most related to a note, found by vectors and links."""
         return self._index.find_related(path, k)
 
     def why_not_sent(self, path: str, query: str, k: int, in_play: Collection[str] = ()) -> str:
@@ -308,74 +309,80 @@ class Library:
         return self._index.why_not(query, path, self._index.excerpts(query, k).hits)
 
     def self_test(self, cancel: CancelToken) -> SelfTest:
-        """Measure how often and how fast search finds the notes of this vault."""
+        """Measure how reliably and how fast search finds the notes in this vault."""
         return self._index.self_test(lambda: cancel.is_cancelled)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the state of every file in the folder."""
+        """Return the indexing state of every file in the folder."""
         return self._index.notes()
 
+    def list_names(self) -> tuple[NoteState, ...]:
+        """List the files in the folder on disk, without reading them, sorted by path.
+
+        This takes a fraction of a second, so the names can be shown before the index exists.
+        """
+        found = scan(self.root, self._index.exclude)
+        waiting = [NoteState(path, "", "waiting") for path in found.files]
+        excluded = [NoteState(path, "", "excluded", rule) for path, rule in found.excluded]
+        failed = [NoteState(path, "", "failed", reason) for path, reason in found.failed]
+        return tuple(sorted((*waiting, *excluded, *failed), key=lambda note: note.path))
+
+    def list_images(self) -> tuple[str, ...]:
+        """List the images in the folder that can be attached, sorted by path."""
+        return list_attachable_images(self.root, self._index.exclude)
+
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """Return the paths of the notes with each tag, by tag without `#`, as indexed."""
+        """Map each tag, without its `#`, to the paths of the notes that had it when indexed."""
         found: dict[str, list[str]] = {}
         for tag, path in self._index.tags():
             found.setdefault(tag, []).append(path)
         return {tag: tuple(paths) for tag, paths in found.items()}
 
     def build_link_resolver(self) -> LinkResolver:
-        """Build a link resolver for the indexed files of the folder."""
+        """Build a link resolver for the indexed files in the folder."""
         return self._index.build_link_resolver()
 
     def read_note(self, path: str) -> Note:
-        """Return the current version of a note on disk."""
+        """Return a note's current version on disk."""
         return read_note(self.root, path)
 
     def read_allowed(self, path: str) -> Note:
-        """Return the current version of a note on disk, if a model may read it by its path."""
+        """Return a note's current version on disk, or raise an error if models may not read it."""
         return read_as_tool(self.root, path, self._index.exclude)
 
     def read_attached(self, path: str) -> Note:
-        """Return the current version of a file of any kind that the user attached."""
+        """Return the current version of a file that the user attached, of any kind with text."""
         return read_allowed(self.root, path, self._index.exclude)
 
+    def read_image(self, path: str) -> bytes:
+        """Return the bytes of an image in the folder that the user attached."""
+        return read_allowed_image(self.root, path, self._index.exclude)
+
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the paths that a model may currently read, regardless of the index."""
+        """Return those of the paths that models may read now, even if the index is out of date."""
         return self._index.filter_allowed(paths)
 
     def list_allowed_notes(self, folder: str) -> tuple[str, ...]:
-        """Return the notes in a folder that no pattern excludes. Empty means the whole vault."""
+        """Return the notes in a folder that no pattern excludes; "" means the whole vault."""
         return list_allowed_notes(self.root, folder, self._index.exclude)
 
     def health(self) -> list[tuple[str, bool, str]]:
-        """Test each part of the index: return its name, whether it works, and details."""
+        """Test each component of the index; return its name, whether it works, and details."""
         return self._index.health()
 
     def close(self) -> None:
-        """End the child processes and close the index."""
+        """Stop the updates started by turns, end the child processes, and close the index."""
+        self._answers.close()
         self._index.close()
 
     def _search_whole(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Run a search. If the index is damaged, rebuild it and search again."""
+        """Run a search. If the index is damaged and not watched, rebuild it and search again."""
         found = search()
         if not self.is_mending or self.is_watched:
             return found
         for _ in self.update(CancelToken()):
             pass
         return replace(search(), warnings=found.warnings)
-
-    def _update_for_answer(self, cancel: CancelToken) -> Iterator[IndexProgressed]:
-        """Update the index until the update ends or is paused, since the user waits for it."""
-        run = CancelToken()
-        forget = cancel.on_cancel(run.cancel)
-        try:
-            for event in self.update(run):
-                if isinstance(event, IndexFinished):
-                    return
-                if event.progress.throttle == "paused":
-                    run.cancel()
-                yield event
-        finally:
-            forget()
 
     @contextmanager
     def _count_update(self) -> Iterator[None]:
@@ -389,5 +396,5 @@ class Library:
 
 
 def read_texts(segments: Sequence[Segment]) -> list[AdhocText]:
-    """Return the texts of attachments, to search within them."""
+    """Convert attachments to the form in which they can be searched."""
     return [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in segments]

@@ -1,8 +1,9 @@
-"""Convert a message that is too long to a file to attach, or split it into several messages.
+"""Store a message that is too long as a file to attach, or split it into several messages.
 
-The file is stored among Strata's own files, in a folder named after the hash of its content. The
-same text is therefore stored once, and a chat can find its attachment again. `LongTexts.sweep`
-removes the files to which no chat and no draft refers.
+The file is stored among Strata's own files, in a folder named after the hash of its content. An
+image from the clipboard is stored in the same way. Therefore the same content is stored only once,
+and a chat can find its attachment again. `LongTexts.sweep` removes the files that no chat or draft
+refers to.
 """
 
 import hashlib
@@ -39,7 +40,8 @@ class PastedText:
 
     Attributes:
         path: the file.
-        rest: the remaining message: a short paragraph from its end or beginning, or empty.
+        rest: the text that remains as the message: a short question from the end or beginning of
+            the original text; empty if it has no short paragraph there.
     """
 
     path: Path
@@ -47,38 +49,51 @@ class PastedText:
 
 
 class LongTexts:
-    """A store and splitter for texts that are too long for a message.
+    """Stores or splits texts that are too long for a message, and stores pasted images.
 
     Args:
-        folder: the folder that holds the texts.
+        folder: the folder that holds the texts and images.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def as_file(self, text: str) -> PastedText:
-        """Store a message as a file, without the question about it.
+        """Store a message as a file, except for a short question at its beginning or end.
 
         Raises:
             StorageFailed: the file cannot be written.
         """
         body, rest = _split_question(text)
-        content = body.encode("utf-8", "replace")
-        folder = self._folder / hashlib.sha256(content).hexdigest()[:_DIGEST_CHARS]
-        file = folder / f"{_name(body)}.txt"
-        with storage_errors(file):
-            make_private_folder(folder)
-            write_atomically(file, content)
+        file = self._store(body.encode("utf-8", "replace"), f"{_name(body)}.txt")
         return PastedText(file, rest)
 
-    def sweep(self, referring: Iterable[Path]) -> tuple[str, ...]:
-        """Remove the texts to which no file refers, and return the names of their folders.
-
-        If a file cannot be read, no text is removed.
+    def store_image(self, data: bytes) -> Path:
+        """Store an image from the clipboard as a file to attach.
 
         Args:
-            referring: the files that may refer to a text: chats, including the parts stored outside
-                their logs, and drafts.
+            data: the image as the bytes of a PNG file.
+
+        Raises:
+            StorageFailed: the file cannot be written.
+        """
+        return self._store(data, "Pasted image.png")
+
+    def _store(self, content: bytes, name: str) -> Path:
+        folder = self._folder / hashlib.sha256(content).hexdigest()[:_DIGEST_CHARS]
+        with storage_errors(folder / name):
+            make_private_folder(folder)
+            write_atomically(folder / name, content)
+        return folder / name
+
+    def sweep(self, referring: Iterable[Path]) -> tuple[str, ...]:
+        """Remove unused texts and images, and return the names of their folders.
+
+        If one of the referring files cannot be read, nothing is removed.
+
+        Args:
+            referring: the files that may refer to a stored text or image: drafts and chats,
+                including the files that store parts of a chat outside its log.
         """
         try:
             unused = dict.fromkeys(self._old_folders())
@@ -105,19 +120,19 @@ class LongTexts:
         return time.time() - folder.stat(follow_symlinks=False).st_mtime > YOUNG_S
 
     def split(self, text: str, most_tokens: int, model: str) -> tuple[str, ...]:
-        """Split a message into several, if possible between paragraphs.
+        """Split a message into several messages, between paragraphs if possible.
 
         Args:
             text: the message.
-            most_tokens: the maximum tokens of each new message.
-            model: the model whose tokens are counted.
+            most_tokens: the maximum number of tokens in each new message.
+            model: the model whose tokenizer counts the tokens.
         """
         parts = split_text(text, 1, most_tokens, load_counter(model))
         return tuple(stripped for part in parts if (stripped := part.text.strip("\n")))
 
 
 def _find_names(file: Path, names: Iterable[str]) -> set[str]:
-    """Return those of the names that occur in a file of any size."""
+    """Return those of the names that occur in a file. The file is read in blocks."""
     found: set[str] = set()
     rest = b""
     try:
@@ -132,7 +147,10 @@ def _find_names(file: Path, names: Iterable[str]) -> set[str]:
 
 
 def _split_question(text: str) -> tuple[str, str]:
-    """Split a text into its body and the short paragraph at its end or beginning."""
+    """Split a text into its body and the short question at its end or beginning.
+
+    The question is empty if neither the last nor the first paragraph is short.
+    """
     paragraphs = re.split(r"\n\s*\n", text.strip())
     last, first = paragraphs[-1], paragraphs[0]
     if len(paragraphs) > 1 and len(last) <= LONGEST_REST and not _asks(first):
@@ -147,7 +165,7 @@ def _asks(paragraph: str) -> bool:
 
 
 def _name(text: str) -> str:
-    """Return a file name from the first words of a text."""
+    """Return a file name made from the first words of a text."""
     line = next((line for line in text.split("\n") if _NO_NAME.sub("", line).strip()), "")
     words = " ".join(_NO_NAME.sub(" ", line).split())
     return words[:LONGEST_NAME].strip() or "Pasted text"

@@ -45,7 +45,7 @@ class OpenVault:
         return None if library is None else library.root
 
     def open(self, folder: Path, remember: bool) -> None:
-        """Open a folder as the vault, and close the current one.
+        """Open a folder as the vault and close the current one.
 
         Args:
             folder: the folder that holds the notes.
@@ -67,7 +67,7 @@ class OpenVault:
                 self._settings.set("vault.path", str(library.root))
 
     def open_library(self, folder: Path) -> Library:
-        """Open a folder with its index beside the vault; the caller closes it.
+        """Open a folder and its index without making it the vault. The caller must close it.
 
         Raises:
             VaultMissing: the folder does not exist.

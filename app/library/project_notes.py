@@ -1,19 +1,19 @@
-"""The notes of a project: a part of the open vault, or of an index of its own.
+"""A project's notes: a part of the open vault, or a folder outside it with its own index.
 
-A project in the vault names its notes as the vault does. Outside it, hits and read notes have their
-full path, so that they can be opened and attached again while another vault is open.
+The notes of a project in the vault have paths relative to the vault. The notes of a project outside
+it have full paths, so that they can be opened and attached again while another vault is open.
 """
 
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from app.library.instructions import FILE_NAME
 from app.library.library import Library
 from chains.request.project import ProjectFile
 from context.layers import Segment
-from vault.access import is_hidden
 from vault.errors import NoteUnreadable
 from vault.exclude.rules import ExcludePatterns
 from vault.index import NoteState
@@ -26,7 +26,7 @@ __all__ = ["ProjectNotes"]
 
 
 class ProjectNotes:
-    """The notes of a project, as models and tools may see them."""
+    """A project's notes, as far as models and tools may use them."""
 
     def __init__(
         self, library: Library, inside: str | None, include: Sequence[str], exclude: Sequence[str]
@@ -35,9 +35,11 @@ class ProjectNotes:
 
         Args:
             library: the open vault, or the project's own index.
-            inside: the project's path in the vault; None if the library is the project's own.
-            include: patterns as in a `.gitignore`; empty includes all notes.
-            exclude: patterns as in a `.gitignore`.
+            inside: the project's path in the vault, or None if `library` is the project's own
+                index.
+            include: patterns for the project's notes, as in a `.gitignore`; if empty, all notes in
+                the folder belong to the project.
+            exclude: patterns, as in a `.gitignore`, for notes that do not belong to the project.
         """
         self.library = library
         self._is_own = inside is None
@@ -48,7 +50,7 @@ class ProjectNotes:
 
     @property
     def root(self) -> Path:
-        """The folder that the paths of notes are relative to: the vault's, or the project's own."""
+        """The folder to which the library's paths are relative: the vault's or the project's."""
         return self.library.root
 
     @property
@@ -76,15 +78,21 @@ class ProjectNotes:
         return not self._include or _matches(self._include, relative)
 
     def search(
-        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+        self,
+        query: str,
+        k: int,
+        *,
+        in_play: Collection[str] = (),
+        reranks: bool = True,
+        is_quoted: bool = False,
     ) -> SearchResult:
-        """Return the best `k` passages of the project."""
+        """Return the best `k` passages in the project's notes; see `Library.search`."""
         own = tuple(map(self._find_own, in_play))
-        found = self.library.search(query, k, in_play=own, reranks=reranks, covers=self.covers)
-        return self._show(found)
+        search = partial(self.library.search, in_play=own, covers=self.covers)
+        return self._show(search(query, k, reranks=reranks, is_quoted=is_quoted))
 
     def excerpts(self, query: str, k: int) -> SearchResult:
-        """Return the best `k` excerpts of the project's notes."""
+        """Return the best `k` excerpts from the project's notes; see `Library.excerpts`."""
         return self._show(self.library.excerpts(query, k, self.covers))
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
@@ -96,11 +104,11 @@ class ProjectNotes:
         return self.library.search_within(segments, query, k)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the state of every note of the project."""
+        """Return the indexing state of every note in the project."""
         return tuple(note for note in self.library.notes() if self.covers(note.path))
 
     def tags(self) -> Mapping[str, Sequence[str]]:
-        """Return the paths of the project's notes with each tag, by tag without `#`."""
+        """Map each tag, without its `#`, to the paths of the project's notes that have it."""
         inside = {
             tag: tuple(path for path in paths if self.covers(path))
             for tag, paths in self.library.tags().items()
@@ -108,11 +116,11 @@ class ProjectNotes:
         return {tag: paths for tag, paths in inside.items() if paths}
 
     def build_link_resolver(self) -> LinkResolver:
-        """Build a link resolver for the indexed notes, also those outside the project."""
+        """Build a link resolver for all indexed notes, including those outside the project."""
         return self.library.build_link_resolver()
 
     def list_edit_patterns(self) -> tuple[str, ...]:
-        """Return patterns that exclude all notes of the library but those of the project."""
+        """Return patterns, as in a `.gitignore`, that exclude all notes except the project's."""
         found: list[str] = []
         above = ""
         for name in filter(None, self._prefix.split("/")):
@@ -126,33 +134,31 @@ class ProjectNotes:
         return (*found, *(_anchor(above, pattern) for pattern in self._excluded))
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the paths of notes of the project that a model may currently read."""
+        """Return those of the paths that belong to the project and that models may read now."""
         return self.library.still_allowed([path for path in paths if self.covers(path)])
 
     def read_allowed(self, path: str) -> Note:
-        """Return the current version of a note of the project, if a model may read it.
+        """Return the current version on disk of one of the project's notes.
 
         Raises:
             NoteUnreadable: the note is not in the project, or cannot be read.
-            NoteExcluded: a rule or the note's own private mark excludes it.
+            NoteExcluded: a rule excludes the note, or the note marks itself as private.
         """
         own = self._find_own(path)
         file = self.library.root / own
-        places = [Path(os.path.normpath(file)), file.resolve()]  # the second one, of a link
+        places = [Path(os.path.normpath(file)), file.resolve()]  # the second one differs for a link
         if not all(self.covers(os.path.relpath(place, self.library.root)) for place in places):
             raise NoteUnreadable(path, "it is not in this project")
         note = self.library.read_allowed(own)
         return replace(note, path=self.name_path(own))
 
     def list_newest(self) -> Sequence[ProjectFile]:
-        """Return the notes that a model may read, the one changed last first."""
+        """Return the project's notes that models may read, the most recently changed first."""
         known = [note.path for note in self.notes() if note.state == "indexed"]
         allowed = self.still_allowed(known) - {self.instructions_path}
         found: list[tuple[int, ProjectFile]] = []
         for path in allowed:
             relative = path[len(self._prefix) :]
-            if any(is_hidden(part) for part in relative.split("/")):
-                continue
             try:
                 stat = (self.library.root / path).stat()
             except OSError:  # deleted meanwhile
@@ -169,16 +175,16 @@ class ProjectNotes:
         )
 
     def name_path(self, path: str) -> str:
-        """Return the path by which models, tools and chats name a note of the library."""
+        """Convert a note's path in the library to the one that models, tools and chats use."""
         return f"{self.library.root}/{path}" if self._is_own else path
 
     def _find_own(self, path: str) -> str:
-        """Return the path in the library of a note by its name."""
+        """Convert a note's path as models use it to its path in the library."""
         return path.removeprefix(f"{self.library.root}/") if self._is_own else path
 
 
 def _anchor(folder: str, pattern: str) -> str:
-    """Return a pattern of a project as a pattern of its vault."""
+    """Convert a pattern relative to a project to one relative to the vault."""
     between = "/" if "/" in pattern.rstrip("/") else "/**/"
     return f"{folder}{between}{pattern.removeprefix('/')}"
 

@@ -1,16 +1,17 @@
 """Projects: folders with their own instructions, patterns, model and memory.
 
-The settings of a project are files in a folder of their own beside Strata's settings, never in the
-project: `project.toml` (folder, include, exclude, model), `instructions.md` and `memory.md`.
+Each project's settings are stored in a folder next to Strata's settings, never in the project's own
+folder. The files are `project.toml` (folder, include, exclude, model), `instructions.md` and
+`memory.md`. They are kept when the project is removed from the list: its chats are kept too, and
+its patterns may exclude notes from models.
 """
 
 import logging
 import os
-import shutil
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ __all__ = ["PROJECT_MEMORY", "Project", "ProjectSettings", "Projects", "find_pro
 
 _log = logging.getLogger(__name__)
 _FILE = "project.toml"
+_KEYS = ("include", "exclude", "model")
 _INSTRUCTIONS = UserTextKind("project_instructions", "instructions for the project")
 PROJECT_MEMORY = UserTextKind("project_memory", "memories of the project")
 
@@ -36,22 +38,24 @@ class ProjectSettings:
     """The settings of a project.
 
     Attributes:
-        include: patterns as in a `.gitignore`; if there are any, only matching notes are used.
-        exclude: patterns as in a `.gitignore` of notes that are never used.
-        model: the model of the project's chats; empty for the setting `chat.model`.
+        include: patterns, as in a `.gitignore`, for the notes to use; if empty, all notes are used.
+        exclude: patterns, as in a `.gitignore`, for notes that are never used.
+        model: the model of the project's chats; if empty, the setting `chat.model` applies.
+        is_listed: whether the project is in the list of projects.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     model: str = ""
+    is_listed: bool = True
 
 
 @dataclass(frozen=True)
 class Project:
-    """A project that was opened once.
+    """A project that has been opened at least once.
 
     Attributes:
-        name: the name in chats: the path relative to the open vault, or the full path.
+        name: the project's name in chats: its path relative to the open vault, or its full path.
         folder: the folder of the project.
         is_there: whether the folder exists.
     """
@@ -62,21 +66,24 @@ class Project:
 
 
 class Projects:
-    """The projects with their settings and notes. The class is thread-safe."""
+    """The projects, their settings and their notes. The class is thread-safe."""
 
     def __init__(self, paths: Paths, vault: OpenVault) -> None:
         self._paths = paths
         self._vault = vault
-        self._outside: Library | None = None  # of the project outside the vault used last
+        self._outside: Library | None = None  # the last used project outside the vault
         self._lock = threading.RLock()
 
     def find_name(self, named: str) -> str:
-        """Return the name of a project: relative to the vault if it lies in it, else the full path.
+        """Return the name that a folder has as a project.
+
+        The name is the folder's path relative to the vault, or its full path if it is outside.
 
         Args:
-            named: a folder, relative to the vault or the working directory, or its full path.
+            named: the folder's full path, or its path relative to the vault or working directory.
 
         Raises:
+            InvalidRequest: the path is blank.
             VaultMissing: the folder does not exist.
             VaultUnreadable: the folder cannot be read.
         """
@@ -88,17 +95,17 @@ class Projects:
         return self._name(folder)
 
     def find_folder(self, name: str) -> Path:
-        """Return the folder of a project by its name, which need not exist."""
+        """Return the folder of the project with this name; the folder need not exist."""
         vault = self._vault.folder
         return find_project_folder(None if vault is None else str(vault), name)
 
     def check_chat(self, named: str | None, project: str | None, *, is_needed: bool) -> None:
-        """Check that a project named for a turn is the one of its chat, and that it is there.
+        """Check that a turn's project is the project of its chat, and that its folder exists.
 
         Args:
-            named: the folder of the project; None if none is named.
-            project: the project of the chat.
-            is_needed: whether the mode of the turn needs a project.
+            named: the folder of the turn's project; None if the user named no project.
+            project: the project of the chat; None if the chat has no project.
+            is_needed: whether the turn's mode needs a project. If not, the folder is not checked.
 
         Raises:
             InvalidRequest: the chat belongs to another project or to none.
@@ -119,7 +126,7 @@ class Projects:
         check_folder(self.find_folder(project))
 
     def list(self) -> tuple[Project, ...]:
-        """Return the projects that were opened and not removed, by the names of their folders."""
+        """Return the projects in the list, sorted by folder name."""
         found = [
             Project(self._name(folder), folder, os.path.isdir(folder))
             for folder in self._list_folders()
@@ -127,29 +134,35 @@ class Projects:
         return tuple(sorted(found, key=lambda one: (one.folder.name.casefold(), one.name)))
 
     def add(self, named: str) -> str:
-        """Add a folder to the list of projects, and return its name; raises as `find_name` does."""
+        """Add a folder to the list of projects and return its name as a project.
+
+        Raises:
+            InvalidRequest: the path is blank, or the project's settings file is damaged.
+            VaultMissing: the folder does not exist.
+            VaultUnreadable: the folder cannot be read.
+            StorageFailed: the settings cannot be written.
+        """
         name = self.find_name(named)
-        if not self._settings_file(name).exists():
-            self._write(name, ProjectSettings())
+        settings = self.settings(name)
+        if not settings.is_listed or not self._settings_file(name).exists():
+            self._write(name, replace(settings, is_listed=True))
         return name
 
     def remove(self, name: str) -> None:
-        """Remove a project from the list, with its settings; its notes and chats stay.
+        """Remove a project from the list; its settings, notes and chats are kept.
 
         Raises:
-            StorageFailed: the settings cannot be deleted.
+            InvalidRequest: the project's settings file is damaged, so the project is not listed.
+            StorageFailed: the settings cannot be written.
         """
-        folder = self._settings_file(name).parent
-        with storage_errors(folder):
-            if folder.exists():
-                shutil.rmtree(folder)
+        self._write(name, replace(self.settings(name), is_listed=False))
 
     def settings(self, name: str) -> ProjectSettings:
         """Return the settings of a project.
 
         Raises:
-            InvalidRequest: the file of the settings is damaged. Its patterns may keep notes from
-                models, so nothing is sent without them.
+            InvalidRequest: the settings file is damaged. In that case nothing may be sent to
+                models, since the patterns in the file may exclude notes.
         """
         file = self._settings_file(name)
         try:
@@ -166,12 +179,16 @@ class Projects:
         """Change a setting of a project: `include`, `exclude` or `model`.
 
         Raises:
-            BadSetting: there is no such setting, or the value does not fit.
+            BadSetting: a project has no such setting, or the value is not valid.
+            InvalidRequest: the project's settings file is damaged.
             StorageFailed: the settings cannot be written.
         """
-        if key not in {field.name for field in fields(ProjectSettings)}:
+        if key not in _KEYS:
             raise BadSetting(f"A project has no setting {key}: it has include, exclude and model.")
-        changed = _read_settings({**_to_dict(self.settings(name)), key: value})
+        known = self.settings(name)
+        changed = replace(
+            _read_settings({**_to_dict(known), key: value}), is_listed=known.is_listed
+        )
         self._write(name, changed)
         return changed
 
@@ -184,18 +201,18 @@ class Projects:
         return UserTextFile(self._settings_file(name).with_name("memory.md"), PROJECT_MEMORY)
 
     def read_texts(self, name: str) -> tuple[UserText, UserText]:
-        """Return the instructions and the memories of a project."""
+        """Return the user's instructions and memories for a project."""
         return self.instructions(name).read(), self.memory(name).read()
 
     def open(self, name: str) -> ProjectNotes:
         """Open the notes of a project.
 
-        A project in the vault shares the vault's index; one outside has an index of its own.
+        A project in the vault uses the vault's index. A project outside it has its own index.
 
         Raises:
             VaultMissing: the folder does not exist.
             VaultUnreadable: the folder cannot be read.
-            InvalidRequest: the settings of the project are damaged.
+            InvalidRequest: the project's settings file is damaged.
             StorageFailed: the index cannot be written.
         """
         folder = check_folder(self.find_folder(name))
@@ -206,7 +223,7 @@ class Projects:
         return ProjectNotes(self._open_outside(folder), None, settings.include, settings.exclude)
 
     def close(self) -> None:
-        """Close the index of the project outside the vault."""
+        """Close the index of a project outside the vault, if one is open."""
         with self._lock:
             if self._outside is not None:
                 self._outside.close()
@@ -231,28 +248,30 @@ class Projects:
     def _list_folders(self) -> Iterator[Path]:
         for file in sorted(self._paths.projects.glob(f"*/{_FILE}")):
             try:
-                folder = tomllib.loads(file.read_text("utf-8")).get("folder")
+                found = tomllib.loads(file.read_text("utf-8"))
             except (OSError, ValueError) as error:
                 _log.warning("The project file %s cannot be read: %s", file, error)
                 continue
-            if isinstance(folder, str) and Path(folder).is_absolute():
+            folder, is_listed = found.get("folder"), found.get("is_listed", True)
+            if is_listed and isinstance(folder, str) and Path(folder).is_absolute():
                 yield Path(folder)
 
     def _write(self, name: str, settings: ProjectSettings) -> None:
         import tomlkit
 
         folder, file = self.find_folder(name), self._settings_file(name)
-        text = tomlkit.dumps({"folder": str(folder.resolve()), **_to_dict(settings)})
+        listed = {} if settings.is_listed else {"is_listed": False}
+        text = tomlkit.dumps({"folder": str(folder.resolve()), **_to_dict(settings), **listed})
         with storage_errors(file):
             make_private_folder(file.parent)
             write_atomically(file, text.encode("utf-8", "surrogateescape"))
 
 
 def find_project_folder(vault: str | None, name: str) -> Path:
-    """Return the folder of a project as a chat names it.
+    """Return a project's folder, given the project's name in a chat.
 
     Args:
-        vault: the vault of the chat.
+        vault: the folder of the chat's vault; None if the chat has no vault.
         name: the path of the project, relative to the vault or absolute.
     """
     return Path(name) if vault is None else Path(vault) / name
@@ -264,16 +283,16 @@ def _to_dict(settings: ProjectSettings) -> dict[str, Any]:
 
 
 def _read_settings(found: Mapping[str, object]) -> ProjectSettings:
-    """Return checked settings.
+    """Convert the content of a project's settings file to validated settings.
 
     Raises:
-        BadSetting: a value is of another type.
+        BadSetting: a value has the wrong type.
     """
     model = found.get("model", "")
     if not isinstance(model, str):
         raise BadSetting("The model of a project is the name of a model.")
     include, exclude = _read_list(found, "include"), _read_list(found, "exclude")
-    return ProjectSettings(include, exclude, model.strip())
+    return ProjectSettings(include, exclude, model.strip(), bool(found.get("is_listed", True)))
 
 
 def _read_list(found: Mapping[str, object], key: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""Texts of the user that every request begins with: instructions and long-term memories.
+"""The user's instructions and long-term memories, which are sent at the beginning of each request.
 
-Each is one readable file next to the settings, outside any vault.
+Each text is a plain file next to the settings, outside any vault.
 """
 
 import hashlib
@@ -25,11 +25,11 @@ _MOST_BYTES: Final = 4 * MOST_CHARS + 4  # for any encoding, including a byte-or
 
 @dataclass(frozen=True)
 class UserTextKind:
-    """One kind of text.
+    """The kind of a user text, such as instructions or memories.
 
     Attributes:
-        section: the name of the prompt section, and the id of the segment.
-        noun: the word for the text in sentences, in the plural.
+        section: the name of the prompt's section, which is also the id of the segment.
+        noun: the plural noun for the content of such a text in messages, such as "memories".
     """
 
     section: str
@@ -42,13 +42,15 @@ MEMORIES: Final = UserTextKind("long_term_memories", "memories")
 
 @dataclass(frozen=True)
 class UserText:
-    """The current content of a file.
+    """The current content of a user text's file.
 
     Attributes:
         path: the file.
-        text: the text of the file, or empty if there is no file or it cannot be read.
-        digest: the SHA-256 hash of the file's bytes.
-        problem: a sentence that says why the text is not sent to models, or empty.
+        text: the text of the file; empty if the file does not exist or cannot be read.
+        digest: the SHA-256 hash of the file's bytes; empty if the file was not read.
+        problem: one sentence that says why the text is not sent to models; empty if there is no
+            problem.
+        kind: whether the text contains instructions or memories.
     """
 
     path: Path
@@ -58,7 +60,7 @@ class UserText:
     kind: UserTextKind = INSTRUCTIONS
 
     def segment(self) -> Segment | None:
-        """Return the text as a segment of L1, or None if there is nothing to send."""
+        """Return the text as a segment of layer L1; None if it is blank or has a problem."""
         if self.problem or not self.text.strip():
             return None
         return Segment.build(
@@ -73,7 +75,7 @@ class UserText:
 
 
 class UserTextFile:
-    """The file with one text. The class is thread-safe."""
+    """The file that holds one user text. The class is thread-safe."""
 
     def __init__(self, path: Path, kind: UserTextKind = INSTRUCTIONS) -> None:
         """Set the path of the file, which need not exist."""
@@ -81,7 +83,7 @@ class UserTextFile:
         self._kind = kind
 
     def read(self) -> UserText:
-        """Read the text. A problem with the file is described in `problem`."""
+        """Read the text. Errors are not raised, but described in the result's `problem`."""
         noun = self._kind.noun
         try:
             data = _read_file(self.path)
@@ -104,7 +106,7 @@ class UserTextFile:
         return UserText(self.path, text, digest, problem, self._kind)
 
     def write(self, text: str) -> None:
-        """Replace the text. A blank text removes the file.
+        """Replace the text in the file. A blank text removes the file.
 
         Raises:
             InvalidRequest: the text is too long.
@@ -126,7 +128,7 @@ class UserTextFile:
 
 
 def _read_file(path: Path) -> bytes:
-    """Read a file up to one byte over the limit, without blocking on a FIFO or device.
+    """Read a file, at most one byte past the size limit, without blocking on a FIFO or device.
 
     Raises:
         OSError: the file cannot be read, or is not a regular file.

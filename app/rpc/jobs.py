@@ -18,9 +18,10 @@ MOST_AT_ONCE: Final = 4
 
 
 class Jobs:
-    """Runs at most one turn for each chat, and other work at the same time; writes their events.
+    """Runs turns and other work in parallel, at most one turn per chat, and writes their events.
 
-    It has its own thread pool: a turn waits for work in the pool of `chains`.
+    The class has its own thread pool: a turn waits for work in the thread pool of `chains`, so it
+    must not take a thread of that pool.
     """
 
     def __init__(self, wire: Wire, approvals: ApprovalDesk) -> None:
@@ -32,12 +33,12 @@ class Jobs:
         self._running: set[CancelToken] = set()
 
     def is_busy(self, session: str | None) -> bool:
-        """Return whether a turn or a compaction of a chat is running."""
+        """Return whether a turn or a compaction of this chat is running."""
         with self._changed:
             return session in self._busy
 
     def require_free(self, session: str) -> None:
-        """Raise `SessionBusy` if a turn or a compaction of the chat is running."""
+        """Raise `SessionBusy` if a turn or a compaction of this chat is running."""
         if self.is_busy(session):
             raise SessionBusy(
                 f"The chat {session} is still at work.",
@@ -56,11 +57,12 @@ class Jobs:
         Args:
             id: the id of the request.
             session: the chat, which is busy until the turn ends.
-            events: runs the turn; it yields the first event when the user message is on disk.
-            accept: receives the first event before any event is written.
+            events: runs the turn and yields its events. The first event means that the user message
+                is on disk.
+            accept: called with the first event, before any event is written.
 
         Raises:
-            Exception: the user message could not be stored; there is no turn.
+            Exception: the user message could not be stored, so the turn was not started.
         """
         cancel = self._token(session)
         try:
@@ -91,13 +93,14 @@ class Jobs:
         work: Callable[[CancelToken], Json],
         session: str | None = None,
     ) -> None:
-        """Run work that takes time, and respond when it is done.
+        """Start work that takes time, and respond to the request when the work is done.
 
         Args:
             id: the id of the request.
             command: the type of the request.
-            work: returns the data of the response.
-            session: the chat, which is busy until then; None if the work does not change a chat.
+            work: does the work and returns the data of the response.
+            session: the chat that the work changes, which is busy until the work ends; None if no
+                chat is changed.
         """
 
         def run(cancel: CancelToken) -> None:
@@ -111,7 +114,7 @@ class Jobs:
         self._submit(self._token(session), run)
 
     def abort(self, session: str | None) -> bool:
-        """Cancel the running work of a chat, and return whether there was any."""
+        """Cancel the chat's running work. Return whether any work was running."""
         with self._changed:
             cancel = None if session is None else self._busy.get(session)
         if cancel is not None:
@@ -119,7 +122,7 @@ class Jobs:
         return cancel is not None
 
     def stop(self, timeout_s: float) -> None:
-        """Cancel all work, and wait at most `timeout_s` seconds until it has ended."""
+        """Cancel all work and wait at most `timeout_s` seconds until it has ended."""
         with self._changed:
             running = tuple(self._running)
         for cancel in running:
@@ -128,7 +131,7 @@ class Jobs:
             self._changed.wait_for(lambda: not self._running, timeout_s)
 
     def _token(self, session: str | None) -> CancelToken:
-        """Return a new cancel token; the chat, if there is one, is busy from now on."""
+        """Return a new cancel token, and mark the chat as busy unless it is None."""
         cancel = CancelToken()
         if session is not None:
             with self._changed:
@@ -136,17 +139,17 @@ class Jobs:
         return cancel
 
     def _set_free(self, session: str | None) -> None:
-        """Mark a chat as free; called before its end is reported, as the client may go on then."""
+        """Mark a chat as free. Call this before telling the client that the work has ended."""
         if session is not None:
             with self._changed:
                 del self._busy[session]
 
     def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
-        """Write all events but the last, and return the data of the last one."""
+        """Write a turn's events except for the last one, and return the data of the last one."""
         end: Json = {}
         for event in events:
             if isinstance(event, ApprovalRequested):
-                self._approvals.open(event.id)
+                self._approvals.open(event.id, len(event.hunks))
             if (told := convert_event(event)) is None:
                 continue
             name, data = told
@@ -171,6 +174,6 @@ class Jobs:
 
 
 def explain(error: Exception) -> ErrorInfo:
-    """Describe an error; a bug is logged with its trace."""
+    """Return an error's code, sentence and hint. A bug is also logged with its stack trace."""
     log_bug(error)
     return describe(error)

@@ -1,12 +1,12 @@
-"""Serve the open notes to other programs over MCP: `strata mcp`.
+"""Serve the open vault's notes to other programs over MCP: `strata mcp`.
 
 ```
 MCP client ─ chains.mcp.tool_server ─ NoteServer ─ chains.tools.vault_tools ─ Library
                                       └─ a thread: bring the index up to date
 ```
 
-Nothing is written into the notes, and no chat is touched. The index is brought up to date in the
-background, so that a client that connects is answered at once.
+Neither notes nor chats are changed. The index is updated in the background, so that the server
+responds immediately when a client connects.
 """
 
 import logging
@@ -35,18 +35,18 @@ NOT_FINISHED: Final = (
     "These notes are not fully indexed yet; this result covers what is done so far."
 )
 
-_READING: Final = ("seen", "scan")  # the phases after which notes are found by their words
+_READING: Final = ("seen", "scan")  # the phases after which keyword search works
 
 _log = logging.getLogger(__name__)
 
 
 def serve_notes(assistant: Assistant) -> None:
-    """Serve the open notes over standard input and output until the input ends.
+    """Serve the open vault's notes over standard input and output until the input ends.
 
-    SIGTERM ends the server as Ctrl+C does, so that its child processes end too.
+    SIGTERM is handled like Ctrl+C, so that the server's child processes end too.
 
     Raises:
-        VaultNotChosen: no folder is open.
+        VaultNotChosen: no vault is open.
     """
     if assistant.library is None:
         raise VaultNotChosen
@@ -60,14 +60,15 @@ def serve_notes(assistant: Assistant) -> None:
 
 
 class NoteServer:
-    """Runs the calls of a client on the open notes; every method may be called from any thread."""
+    """Runs an MCP client's tool calls on the open vault. The class is thread-safe."""
 
     def __init__(self, library: Library, longest_wait_s: float = LONGEST_WAIT_S) -> None:
-        """Store the notes.
+        """Prepare the server; `start` must be called before `run`.
 
         Args:
-            library: the open notes with their index.
-            longest_wait_s: how long the first call waits until the notes are found by their words.
+            library: the open vault with its index.
+            longest_wait_s: the maximum number of seconds for which the first tool call waits until
+                keyword search works.
         """
         self._library = library
         self._longest_wait_s = longest_wait_s
@@ -77,17 +78,17 @@ class NoteServer:
         self._thread = threading.Thread(target=self._update, name="first-update", daemon=True)
 
     def start(self) -> None:
-        """Bring the index up to date in the background, and keep it so from then on."""
+        """Update the index in the background, and watch the folder to keep it up to date."""
         self._library.watch(lambda _report: None)
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop the update; the notes indexed so far are kept."""
+        """Stop the background update of the index. The notes indexed so far are kept."""
         self._cancel.cancel()
         self._thread.join()
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Run a call, and return its answer; all tools but `read_note` rest on the index."""
+        """Run a tool call and return its answer. All tools except `read_note` need the index."""
         if name != "read_note":
             self._is_waited_for.wait(self._longest_wait_s)
             self._is_waited_for.set()  # later calls do not wait again
@@ -97,7 +98,7 @@ class NoteServer:
         return ToolAnswer(found.content + note, found.is_error)
 
     def _is_partial(self, name: str) -> bool:
-        """Return whether notes may be missing: from a search, those without vectors too."""
+        """Return whether notes may be missing from a tool's result, as the index is incomplete."""
         if name == "search_notes":
             return self._library.is_updating
         return name != "read_note" and self._is_reading

@@ -1,4 +1,4 @@
-"""The requests of the RPC; each is one JSON object on a line, parsed and checked here."""
+"""The types of RPC requests. Each request is a JSON object on one line."""
 
 import json
 import math
@@ -20,7 +20,8 @@ class Request(BaseModel):
     """The fields that every request has.
 
     Attributes:
-        id: any value; the response repeats it.
+        id: any value that the client chooses; the response repeats it.
+        type: the name of the request's type, such as `prompt`.
         session: the chat; None means the chat that was opened last.
     """
 
@@ -32,11 +33,16 @@ class Request(BaseModel):
 
 
 class PromptRequest(Request):
-    """Ask a question; the response comes when it is stored, and `turn_end` is the last event.
+    """Ask a question. The response is sent once it is stored; the last event is `turn_end`.
 
     Attributes:
-        read_whole: whether a model reads the attachments that are too large to be sent.
-            `get_context` returns the cost.
+        text: the question.
+        mode: the mode of the turn; None means the current mode.
+        attach: the paths and tags to attach.
+        parent: the entry after which the question is added; None means the end of the active
+            branch.
+        read_whole: whether attachments that are too large for one request are read in parts.
+            `get_context` returns the cost of this.
     """
 
     text: str
@@ -47,7 +53,7 @@ class PromptRequest(Request):
 
 
 class Edit(Request):
-    """Ask an edited user message as a new version of it."""
+    """Edit a user message and answer the new version."""
 
     entry: str
     text: str
@@ -60,7 +66,7 @@ class Regenerate(Request):
 
 
 class SelectLeaf(Request):
-    """Make another branch the active one."""
+    """Make another branch of a chat the active one."""
 
     entry: str
 
@@ -70,14 +76,22 @@ class Abort(Request):
 
 
 class Approve(Request):
-    """Decide about a tool call that waits in an `approval_request` event."""
+    """Decide about a tool call for which an `approval_request` event was sent.
+
+    Attributes:
+        approval_id: the id in the event.
+        decision: `allow` approves this call, `allow_session` also similar calls in the chat.
+        hunks: the numbers of the approved hunks of the change, counted from 0, if the decision is
+            `allow`. The other hunks are rejected. None approves all of them.
+    """
 
     approval_id: str
     decision: Literal["allow", "deny", "allow_session"]
+    hunks: list[int] | None = None
 
 
 class Compact(Request):
-    """Summarise all but the last turn of a chat."""
+    """Summarise a chat except for its last turn."""
 
     custom_instructions: str = Field("", alias="customInstructions")
 
@@ -89,10 +103,14 @@ class SetAutoCompaction(Request):
 
 
 class GetContext(Request):
-    """Get the content of the last or the next request.
+    """Get the *Context* report of a chat's last or next request.
 
     Attributes:
-        text: a question that is not sent yet; its attachments are in `attach`.
+        when: `last` or `next`; None means the last request, or the next one before the first turn.
+        text: the question of the next request.
+        attach: the attachments of the next request.
+        format: `full` adds the request itself to the report.
+        include_ephemeral: whether the Markdown form lists the ephemeral content.
     """
 
     when: Literal["last", "next"] | None = None
@@ -103,7 +121,11 @@ class GetContext(Request):
 
 
 class GetEntries(Request):
-    """Get the log entries of a chat."""
+    """Get the log entries of a chat.
+
+    Attributes:
+        path_only: whether to return only the entries on the active path.
+    """
 
     path_only: bool = False
 
@@ -113,17 +135,22 @@ class GetState(Request):
 
 
 class Pin(Request):
-    """Pin or unpin a message or a segment."""
+    """Pin or unpin a message or a segment.
+
+    Attributes:
+        target: the id of the message's entry or of the segment.
+        on: true to pin, false to unpin.
+    """
 
     target: str
     on: bool
 
 
 class SendMessage(Request):
-    """Add a message of a program to a chat; no model is called.
+    """Add another program's message to a chat. No model is called.
 
     Attributes:
-        custom_type: the program's name for messages of this type.
+        custom_type: the name that the program gives to messages of this type.
         content: a text, or a list of parts as in a user message.
         display: whether the transcript shows the message.
     """
@@ -134,7 +161,7 @@ class SendMessage(Request):
 
 
 class Label(Request):
-    """Label an entry; an empty label removes it."""
+    """Label an entry of a chat. An empty label removes the current one."""
 
     target: str
     label: str
@@ -144,7 +171,8 @@ class NewSession(Request):
     """Create a chat.
 
     Attributes:
-        project: the folder of its project; its questions are then asked in the mode project.
+        project: the folder of the chat's project, which switches the mode to `project`; None for a
+            chat without a project.
     """
 
     project: str | None = None
@@ -176,11 +204,11 @@ class SetSetting(Request):
 
 
 class Undo(Request):
-    """Undo the edits of notes of a run.
+    """Undo an edit run, that is, the edits to notes that a turn made.
 
     Attributes:
-        run: the run; None means the last run of the chat.
-        edit: one edit instead of a run.
+        run: the id of the edit run; None means the chat's last one.
+        edit: the id of a single edit to undo, instead of an edit run.
     """
 
     run: str | None = None
@@ -188,18 +216,23 @@ class Undo(Request):
 
 
 class Search(Request):
-    """Search the notes for passages."""
+    """Search the notes for passages.
+
+    Attributes:
+        query: the words and filters to search for.
+        k: the maximum number of passages; None means the setting `retrieval.topK`.
+    """
 
     query: str
     k: int | None = Field(None, ge=1, le=1_000)
 
 
 class Index(Request):
-    """Bring the index up to date."""
+    """Update the index."""
 
 
 class Shutdown(Request):
-    """Cancel all work and end the server."""
+    """Cancel all running work and end the server."""
 
 
 _TYPES: Final[Mapping[str, type[Request]]] = {
@@ -230,11 +263,11 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
 
 
 class UnreadableRequest(Exception):
-    """Raised for a line that is not a valid request.
+    """A line of input is not a valid request.
 
     Attributes:
-        id: the id of the request; None if none was found.
-        command: the type of the request; None if none was found.
+        id: the id of the request; None if the line has no readable id.
+        command: the type of the request; None if the line has no readable type.
         error: the error to respond with.
     """
 
@@ -246,10 +279,11 @@ class UnreadableRequest(Exception):
 
 
 def parse(line: bytes) -> Request:
-    """Parse a line as a request.
+    """Parse and validate a line as a request.
 
     Raises:
-        UnreadableRequest: the line is not JSON, has an unknown type, or lacks a required field.
+        UnreadableRequest: the line is too long, is not JSON, has an unknown type, or has missing or
+            invalid fields.
     """
     found = _object(line)
     id, command = found.get("id"), found.get("type")
@@ -288,7 +322,7 @@ def _sentence(command: str, error: ValidationError) -> str:
 
 
 def _read_number(text: str) -> float:
-    """Parse a number of a request; infinite ones are refused, as JSON cannot represent them."""
+    """Parse a number in a request. Infinity is refused, as JSON cannot represent it."""
     number = float(text)
     return number if math.isfinite(number) else _refuse_number(text)
 

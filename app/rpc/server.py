@@ -5,8 +5,8 @@ standard input ─ requests.parse ─ RPC ─ Assistant
                                    └─ jobs.Jobs ─ wire.Wire ─ standard output
 ```
 
-Quick requests are answered in the order of their arrival. Turns and other work that takes time run
-in threads, so that `abort` is always read.
+Quick requests are answered in the order in which they arrive. Turns and other work that takes time
+run in threads, so that an `abort` request can be read meanwhile.
 """
 
 import os
@@ -28,7 +28,7 @@ from chains.errors import CannotRead
 from chains.events import CompactionEnded, Event, MessageEnded, Mode
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
-from chains.tool import Decision
+from chains.tool import Decision, KeptHunks, Verdict
 from chains.tools.approvals import ApprovalDesk
 from context.report.markdown import envelope_markdown, report_markdown
 from vault.indexing.indexer import IndexProgress, IndexReport
@@ -44,7 +44,8 @@ _DECISIONS: Final[Mapping[str, Decision]] = {
 def serve_standard_streams(assistant: Assistant) -> None:
     """Serve requests from standard input until it ends.
 
-    Output of libraries goes to standard error meanwhile. SIGTERM ends the server as Ctrl+C does.
+    Libraries' output is redirected to standard error, so that it cannot mix with the responses.
+    SIGTERM is handled like Ctrl+C.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.stdout.flush()
@@ -55,7 +56,7 @@ def serve_standard_streams(assistant: Assistant) -> None:
 
 
 def _lines() -> Iterator[bytes]:
-    """Yield the lines of standard input; a line that is too long is cut."""
+    """Yield the lines of standard input. A line that is too long is truncated."""
     source = sys.stdin.buffer
     while line := source.readline(asked.LONGEST_LINE):
         yield line
@@ -64,14 +65,15 @@ def _lines() -> Iterator[bytes]:
 
 
 class RPC:
-    """A connection to one client program."""
+    """Serves the requests of one client program, and keeps its current chat, mode and model."""
 
     def __init__(self, assistant: Assistant, write: Callable[[bytes], object]) -> None:
         """Start with no chat open.
 
         Args:
             assistant: runs the requests.
-            write: writes a whole line; an `OSError` from it means that the client has gone.
+            write: writes a whole line of output. It raises `OSError` if the client has
+                disconnected.
         """
         self._assistant = assistant
         self._wire = Wire(write)
@@ -81,7 +83,6 @@ class RPC:
         self._session: str | None = None
         self._mode: Mode = "vault"
         self._model: str | None = None
-        self._is_indexing = False
         self._turns: Mapping[type[asked.Request], Callable[..., Iterator[Event]]] = {
             asked.PromptRequest: self._prompt,
             asked.Edit: self._edit,
@@ -112,9 +113,9 @@ class RPC:
         }
 
     def serve(self, lines: Iterable[bytes]) -> None:
-        """Run the requests of these lines; at their end all work is cancelled and saved.
+        """Run the requests in the given lines. After the last line, all running work is cancelled.
 
-        Meanwhile the notes are watched, and changed notes are indexed.
+        While requests are served, the vault is watched, and changed notes are indexed.
         """
         if self._assistant.library is not None:
             self._assistant.library.watch(self._tell_of_changes)
@@ -130,7 +131,7 @@ class RPC:
         self._wire.event("index_progress", None, None, done.to_dict())
 
     def _take(self, line: bytes) -> bool:
-        """Run one request, and return whether more requests may follow."""
+        """Run one request and return whether more requests may follow."""
         try:
             request = asked.parse(line)
         except asked.UnreadableRequest as problem:
@@ -159,7 +160,7 @@ class RPC:
             self._wire.respond(request.id, request.type, self._quick[kind](request))
 
     def _begin_turn(self, request: asked.Request) -> None:
-        """Respond when the user message is on disk, then let the turn run."""
+        """Start a turn, and respond as soon as the user message is on disk."""
         session = request.session or self._assistant.sessions.begin(self._vault)
         self._jobs.require_free(session)
 
@@ -198,10 +199,22 @@ class RPC:
         return {"aborted": self._jobs.abort(request.session)}
 
     def _approve(self, request: asked.Approve) -> Json:
-        id, decision = request.approval_id, _DECISIONS[request.decision]
-        if not self._approvals.answer(id, decision):
+        id, verdict = request.approval_id, self._read_verdict(request)
+        if not self._approvals.answer(id, verdict):
             raise InvalidRequest(f"Nothing waits for the approval {id}.")
         return {"approval_id": id, "decision": request.decision}
+
+    def _read_verdict(self, request: asked.Approve) -> Verdict:
+        decision, hunks = _DECISIONS[request.decision], request.hunks
+        if hunks is None:
+            return decision
+        count = self._approvals.count_hunks(request.approval_id)
+        if decision != "once" or not hunks or not set(hunks) <= set(range(count)):
+            raise InvalidRequest(
+                f"approve: hunks lists numbers of the {count} hunks of the request, from 0, at "
+                "least one, and goes with the decision allow."
+            )
+        return KeptHunks(frozenset(hunks))
 
     def _new_session(self, request: asked.NewSession) -> Json:
         named = request.project
@@ -215,7 +228,7 @@ class RPC:
         return self._enter(chat.id, chat.header.project)
 
     def _enter(self, session: str, project: str | None) -> Json:
-        """Use the mode project in a chat with a project, and leave it in a chat without one."""
+        """Switch to the mode `project` if the chat has a project, or leave that mode if not."""
         if project is not None:
             self._mode = "project"
         elif self._mode == "project":
@@ -224,7 +237,7 @@ class RPC:
         return {"session": session}
 
     def _warm_up(self) -> None:
-        """Load the libraries that a model needs before the first question arrives."""
+        """Load the libraries for model calls before the first question arrives."""
         if (self._model or self._assistant.settings.values.chat_model) != EXTRACTIVE:
             warm_up()
 
@@ -302,7 +315,10 @@ class RPC:
         return {"markdown": markdown, "context": found, "read_whole": read}
 
     def _estimate_reading(self, question: AskRequest) -> Json | None:
-        """Return the cost of reading the attachments whole, or why they cannot be read."""
+        """Return the cost of reading the attachments in parts, or why that is not possible.
+
+        The result is None if the attachments fit into the request.
+        """
         try:
             cost = self._assistant.estimate_reading(question)
         except CannotRead as error:
@@ -313,19 +329,16 @@ class RPC:
         return self._assistant.search(request.query, request.k).to_dict()
 
     def _index(self, request: asked.Index, cancel: CancelToken) -> Json:
-        self._is_indexing = True
-        try:
-            for event in self._assistant.index(cancel):
-                if isinstance(event, IndexFinished):
-                    return event.report.to_dict()
-                progress = event.progress.to_dict()
-                self._wire.event("index_progress", request.id, request.session, progress)
-        finally:
-            self._is_indexing = False
+        for event in self._assistant.index(cancel):
+            if isinstance(event, IndexFinished):
+                return event.report.to_dict()
+            progress = event.progress.to_dict()
+            self._wire.event("index_progress", request.id, request.session, progress)
         raise AssertionError("indexing ends with its report")
 
     def _state(self, request: asked.GetState) -> Json:
         session, values = request.session, self._assistant.settings.values
+        library = self._assistant.library
         return {
             "session": session,
             "leaf": None if session is None else self._leaf(session),
@@ -333,7 +346,7 @@ class RPC:
             "mode": self._mode,
             "vault": self._vault,
             "busy": self._jobs.is_busy(session),
-            "indexing": self._is_indexing,
+            "indexing": library is not None and library.is_updating,
             "auto_compaction": values.context_auto_compact,
         }
 

@@ -13,6 +13,7 @@ from chains.events import (
     ContextPrepared,
     Event,
     IndexProgressed,
+    LoadingModel,
     MessageEnded,
     ReadingPart,
     TextDelta,
@@ -26,9 +27,9 @@ Json = Mapping[str, Any]
 
 
 class Wire:
-    """Writes lines; safe to use from several threads.
+    """Writes responses and events to the client. The class is thread-safe.
 
-    After the first failed write nothing is written any more, and running work ends normally.
+    After a write has failed, nothing more is written, and no error is raised.
     """
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
@@ -46,7 +47,7 @@ class Wire:
         self._line({**_head(id, command), "success": False, "error": error.to_dict()})
 
     def event(self, name: str, id: Any, session: str | None, data: Json) -> bool:
-        """Write an event of a request. Return whether the client still receives events."""
+        """Write an event and return whether the client is still connected."""
         if name == "index_progress":
             if self._progress == (id, data):
                 return True
@@ -67,7 +68,7 @@ class Wire:
 
 
 def convert_event(event: Event) -> tuple[str, Json] | None:
-    """Return the name and the data of an event; None if programs do not receive it."""
+    """Return an event's name and data for clients, or None if it is not sent to clients."""
     if type(event) not in _EVENTS:
         return None
     name, data = _EVENTS[type(event)]
@@ -98,6 +99,15 @@ def _approval_request(event: ApprovalRequested) -> Json:
         "diff": event.diff,
         "warnings": list(event.warnings),
         "session_scope": event.session_scope,
+        "hunks": list(event.hunks),
+    }
+
+
+def _describe_loading(event: LoadingModel) -> Json:
+    return {
+        "model": event.model,
+        "done": round(event.done, 3),
+        "needed_bytes": event.needed_bytes,
     }
 
 
@@ -115,6 +125,7 @@ _EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
     CompactionStarted: ("auto_compaction_start", lambda event: {"reason": event.reason}),
     CompactionEnded: ("auto_compaction_end", lambda event: event.result),
     ReadingPart: ("reading_progress", lambda event: {"part": event.part, "parts": event.parts}),
+    LoadingModel: ("loading_progress", _describe_loading),
     Warned: ("warning", lambda event: {"message": event.message}),
     IndexProgressed: ("index_progress", lambda event: event.progress.to_dict()),
     TurnEnded: ("turn_end", lambda event: event.result.to_dict()),

@@ -4,23 +4,26 @@
     file → store → session → transcript_reader → transcript
 
     store              List, open, create and delete chats; one writer at a time.
+    listing            The list entries of chats: title, times, marks.
     search             Search the text of all chats.
-    session            One chat: its log in memory, its lock, and its data in state.db.
+    session            One chat: its log in memory, its file lock, and its data in state.db.
     file               Read a log, repair a cut-off last line, migrate an older version.
-    ask                Run a turn: ask, edit, regenerate; compact a chat; preview a request.
-    agent              Build the agent of a turn, and know who decides about its proposals.
-    mcp                Approve, start and list the MCP servers of the settings.
+    ask                Run a turn: ask, edit, regenerate; preview a request.
+    agent              Build a turn's agent, and let a person approve its proposals.
+    mcp                Approve, start and list the MCP servers in the settings.
     turn_builder       Build a turn and its chain from a question, the settings and the vault.
-    user_messages      User messages: their mode, their attachments, and restoring these.
-    branches           Select, fork and summarise branches; label and pin entries; rename chats.
+    user_messages      User messages: read their recorded mode, restore their attachments.
+    branches           Select, fork and summarise branches; label and pin entries; rename, pin,
+                       archive and compact chats.
+    titles             Let a model name a chat after its first answer.
     request_history    Show past requests, and why a note was or was not sent.
-    export             A chat as a Markdown document.
-    transcript         A chat as values for display.
-    transcript_reader  Build a transcript from a log.
+    export             A chat as a Markdown document or a note.
+    transcript         The values that make up a chat's transcript, for display.
+    transcript_reader  Build a chat's transcript from its log.
 
-May import: `app.customize`, `app.library`, `app.config`, `app.state_db`, chains, context. Always
-holds: a file is only appended to until the chat is deleted, except that a file of an older version
-is rewritten once; an acknowledged write is on disk.
+May import: `app.customize`, `app.library`, `app.config`, `app.state_db`, chains, context.
+Invariants: a chat's file is only appended to until the chat is deleted, except that a file of an
+older version is rewritten once; an acknowledged write is on disk.
 """
 
 __all__ = [
@@ -29,10 +32,12 @@ __all__ = [
     "branches",
     "export",
     "file",
+    "listing",
     "mcp",
     "request_history",
     "search",
     "store",
+    "titles",
     "transcript",
     "turn_builder",
     "user_messages",

@@ -1,7 +1,7 @@
-"""Build the agent of a turn: its limits, its tools that ask first, and who decides about them.
+"""Build a turn's agent: its limits, its tools, and the approval of the tools' proposals.
 
-The window, the command line and RPC each connect the port through which a person decides. What a
-person approves for a session is remembered until the program ends.
+The window, the command line and RPC each connect a port through which a person decides about
+proposals. An approval for a whole chat is remembered until the program ends.
 """
 
 import threading
@@ -24,6 +24,7 @@ from chains.tool import (
     ApprovalRules,
     Proposal,
     Tool,
+    Verdict,
 )
 from chains.tools.memory_tools import build_remember_tool
 from chains.tools.web import build_web_tool
@@ -36,11 +37,11 @@ __all__ = ["WHOLE_VAULT", "AgentBuilder", "AgentScope"]
 
 @dataclass(frozen=True)
 class AgentScope:
-    """The limits that a project sets to an agent.
+    """The limits that a project sets for an agent.
 
     Attributes:
-        memories: the long-term memories of the project, or None for the user's own.
-        exclude: patterns of notes that the agent may not change, beside `vault.exclude`.
+        memories: the note with the project's long-term memories; None means the one for all chats.
+        exclude: patterns for notes that the agent may not change, in addition to `vault.exclude`.
     """
 
     memories: MemoryNote | None = None
@@ -51,13 +52,13 @@ WHOLE_VAULT = AgentScope()
 
 
 class AgentBuilder:
-    """Builds agents; every method may be called from any thread.
+    """Builds agents. The class is thread-safe.
 
-    An approval for the session is kept for each chat separately, and outlives its turns. It is not
-    stored: a program that is started again asks again.
+    An approval for a whole chat also applies to the chat's later turns. It is not stored, so the
+    program asks again after a restart.
 
     Attributes:
-        edits: the edits that agents make of notes.
+        edits: the edits to notes that agents make.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class AgentBuilder:
         web: WebClient,
         mcp: McpServers,
     ) -> None:
-        """Begin without a person: a proposal that needs one is rejected."""
+        """Start without an approval port, so that a proposal that needs a person is rejected."""
         self.edits = edits
         self._settings = settings
         self._memories, self._web, self._mcp = memories, web, mcp
@@ -78,11 +79,11 @@ class AgentBuilder:
         self._rules: dict[str, ApprovalRules] = {}
 
     def connect(self, port: ApprovalPort | None, level: ApprovalLevel = "ask") -> None:
-        """Set who decides about the proposals of all later turns.
+        """Set who decides about tools' proposals in all later turns.
 
         Args:
-            port: asks a person, or None if nobody can be asked.
-            level: what is approved or rejected without asking.
+            port: asks a person; None if no person can be asked.
+            level: which proposals are approved or rejected without asking.
         """
         with self._lock:
             self._port, self._level = port, level
@@ -90,16 +91,16 @@ class AgentBuilder:
     def open_servers(
         self, session: str, cancel: CancelToken
     ) -> Generator[Event, None, tuple[str, ...]]:
-        """Start the MCP servers of the settings, and return a warning on each that is left out.
+        """Start the MCP servers in the settings, and return a warning for each one left out.
 
         Args:
             session: the id of the chat.
-            cancel: the token of the turn.
+            cancel: the cancel token of the turn.
         """
         port, rules = self._find_approvals(session)
 
         def ask(server: McpServer, proposal: Proposal) -> Generator[Event, None, bool]:
-            decision = rules.decide(proposal)
+            decision: Verdict | None = rules.decide(proposal)
             if decision is None and port is not None:
                 arguments = {"server": server.name, "command": server.shown}
                 tool = "change_server" if proposal.diff else "start_server"
@@ -121,21 +122,21 @@ class AgentBuilder:
         cancel: CancelToken,
         scope: AgentScope = WHOLE_VAULT,
     ) -> Chain:
-        """Return a chain with an agent that reads the notes, and with the definitions of its tools.
+        """Add an agent that reads the notes, and its tools' definitions, to a chain.
 
         Args:
             chain: the chain without an agent.
-            notes: the open notes, or those of a project.
-            session: the id of the chat, or empty for a request that is only shown.
-            cancel: the token of the turn.
-            scope: the limits of a project.
+            notes: the notes of the vault or of a project.
+            session: the id of the chat; empty if the request is only shown and not sent.
+            cancel: the cancel token of the turn.
+            scope: the limits of the chat's project, or those of the whole vault.
         """
         agent = self._build_agent(notes, session, cancel, scope)
         definitions = (tool.definition for tool in agent.extra_tools)
         return replace(chain, prompt="agent", tools=(*AGENT_TOOLS, *definitions), agent=agent)
 
     def _find_approvals(self, session: str) -> tuple[ApprovalPort | None, ApprovalRules]:
-        """Return who decides about the proposals of a chat, and its rules."""
+        """Return the approval port (None if no person can be asked) and a chat's approval rules."""
         with self._lock:
             known = self._rules.setdefault(session, ApprovalRules())
             return self._port, known.with_level(self._level)
@@ -155,9 +156,9 @@ class AgentBuilder:
     def _build_extra_tools(
         self, notes: NotesPort, session: str, cancel: CancelToken, scope: AgentScope
     ) -> tuple[Tool, ...]:
-        """Build the tools beside those that read notes, one family after another.
+        """Build all tools except those that read notes.
 
-        A tool that changes or fetches anything proposes it first.
+        A tool that changes or fetches something proposes this first.
         """
         return (
             *self.edits.build_tools(notes.root, self._list_excluded, session, scope.exclude),

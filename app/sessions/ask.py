@@ -1,4 +1,4 @@
-"""Run turns: from a user message to a stream of events.
+"""Run turns: from the user message to a stream of events.
 
 `ask` appends a question to the active leaf or to a given entry, `edit` adds another version of a
 question, and `regenerate` adds another version of an answer.
@@ -36,14 +36,10 @@ from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
 from chains.request.request import TurnContext, TurnRequest
-from chains.request.session import SessionView
 from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.run import (
-    ModelCheck,
-    check_model,
-    compact_on_request,
     measure_reading,
     preview,
     rebuild,
@@ -62,12 +58,12 @@ __all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
 @dataclass(frozen=True)
 class _TurnStart:
-    """A turn before it runs; the active path of its chat already ends where the turn begins.
+    """A turn that has not run yet. Its chat's active path already ends where the turn begins.
 
     Attributes:
         turn: the turn without its attachments.
-        attach: reads the attachments.
-        updates_index: whether the index is brought up to date first.
+        attach: reads the attachments, which may take time.
+        updates_index: whether to update the index before the question is answered.
     """
 
     turn: TurnRequest
@@ -77,7 +73,13 @@ class _TurnStart:
 
 @dataclass(frozen=True)
 class PinRoom:
-    """The pins of a chat, and the token budget of its next request."""
+    """A chat's pins, and the token budget of its next request, which limits the pins.
+
+    Attributes:
+        pins: the pinned messages and segments.
+        budget: the token budget of the next request.
+        counter: the token counter of the chat's model.
+    """
 
     pins: Pins
     budget: int
@@ -85,7 +87,7 @@ class PinRoom:
 
 
 class TurnRunner:
-    """Runs turns; every method may be called from any thread."""
+    """Runs turns. The class is thread-safe."""
 
     def __init__(
         self,
@@ -104,14 +106,14 @@ class TurnRunner:
 
     @property
     def library(self) -> Library | None:
-        """The open notes; None if no folder is open."""
+        """The open vault with its index, or None if no vault is open."""
         return self._vault.library
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
 
         Raises:
-            TurnFailed: no answer could be given; the error has the reason and the chat.
+            TurnFailed: the turn ended without an answer. The error has the reason and the chat.
         """
         opened, begin = partial(self._open_session, request), partial(self._start_question, request)
         return self._run(request.session, opened, begin, cancel)
@@ -119,17 +121,17 @@ class TurnRunner:
     def edit(
         self, session: str, entry: str, changed: AskRequest, mode: Mode | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Ask an edited question as a new version of it; the last event is `TurnEnded`.
+        """Edit a question and answer the new version; the last event is `TurnEnded`.
 
         Args:
             session: the chat.
             entry: the user message to edit.
-            changed: the new question; the attachments of the first version are attached again.
-            mode: the mode of the new version; None means the mode of the first one.
+            changed: the new question; the original question's attachments are attached again.
+            mode: the mode of the new version; None means the original question's mode.
             cancel: stops the turn.
 
         Raises:
-            TurnFailed: no answer could be given; the error has the reason.
+            TurnFailed: the turn ended without an answer. The error has the reason.
         """
         opened = partial(self._sessions.open, session)
         return self._run(session, opened, partial(self._start_edit, entry, changed, mode), cancel)
@@ -137,7 +139,7 @@ class TurnRunner:
     def regenerate(
         self, session: str, entry: str, model: str | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Regenerate an answer, with the same attachments and passages.
+        """Generate another version of an answer from the same attachments and passages.
 
         Args:
             session: the chat.
@@ -146,50 +148,18 @@ class TurnRunner:
             cancel: stops the turn.
 
         Raises:
-            TurnFailed: no answer could be given; the error has the reason.
+            TurnFailed: the turn ended without an answer. The error has the reason.
         """
         opened = partial(self._sessions.open, session)
         return self._run(session, opened, partial(self._start_regeneration, entry, model), cancel)
 
-    def compact(
-        self, session: str, instructions: str, model: str | None, cancel: CancelToken
-    ) -> Iterator[Event]:
-        """Summarise all but the last turn of a chat; the last event is `CompactionEnded`.
-
-        Args:
-            session: the chat.
-            instructions: the facts that the summary should keep above all.
-            model: the model; None means the one in the settings, even if another one answered
-                before. Without any model nothing is sent, and an outline is made.
-            cancel: stops the compaction.
-
-        Raises:
-            SessionMissing: the chat does not exist.
-            SessionBusy: the chat is being written to.
-            Cancelled: the compaction was cancelled; the chat is unchanged.
-        """
-        with self._sessions.open(session) as chat:
-            mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
-            project = chat.header.project
-            turn = self._builder.build_turn(AskRequest("", mode, model, project=project))
-            chain = self._builder.build_chain(mode, project)
-            with closing(compact_on_request(chain, turn, chat, cancel, instructions)) as events:
-                yield from events
-            chat.keep_counts(partial(load_counter, turn.model))
-
     def summarise(
         self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
     ) -> BranchSummary:
-        """Summarise a branch; make an outline if no model is set."""
+        """Summarise a branch of a chat. If no model is set, build an outline instead."""
         turn = self._builder.build_turn(AskRequest("", "chat", model))
         chain = self._builder.build_chain("chat", None)
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
-
-    def check_model(self, model: str | None, cancel: CancelToken) -> ModelCheck:
-        """Call a model with a few words; None means the model in the settings."""
-        turn = self._builder.build_bare_turn(AskRequest("", "chat", model))
-        chain = self._builder.build_chain("chat", None)
-        return check_model(chain, turn, SessionView(), cancel)
 
     def prepare_next(
         self,
@@ -197,38 +167,41 @@ class TurnRunner:
         request: AskRequest,
         changes: Mapping[str, object] | None = None,
     ) -> PreparedRequest:
-        """Prepare the next request of a chat; nothing is searched or stored.
+        """Prepare a chat's next request without sending it. Nothing is searched or stored.
 
         Args:
             chat: the chat; None for a new one.
-            request: the question as typed so far.
-            changes: settings by key that replace the current ones.
+            request: the question as far as the user has typed it.
+            changes: settings by key that replace the current ones in this request only.
         """
         request = _name_project(request, chat)
         turn = self._builder.build_turn(request, changes)
         return preview(self._builder.build_chain(turn.mode, request.project), turn, chat)
 
     def estimate_reading(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
-        """Return the highest cost of reading the attachments whole; None if all of them fit.
+        """Return the maximum cost of reading the attachments in parts, or None if all of them fit.
 
         No model is called.
 
         Raises:
-            CannotRead: an attachment cannot be read whole.
+            CannotRead: an attachment does not fit, and cannot be read in parts either.
         """
         request = _name_project(request, chat)
         turn = self._builder.build_turn(request)
         return measure_reading(self._builder.build_chain(turn.mode, request.project), turn, chat)
 
     def pin_room(self, chat: Session) -> PinRoom:
-        """Return the pins of a chat and the token budget of its next request."""
+        """Return a chat's pins and the token budget of its next request."""
         path = chat.path()
         report = self.prepare_next(chat, AskRequest("", find_last_mode(path))).report
         counter = load_counter(report.model)
         return PinRoom(replay_path(path, counter).pins, report.budget, counter)
 
     def rebuild_request(self, chat: Session) -> PreparedRequest:
-        """Rebuild the first request of the last turn on a chat's path from the log."""
+        """Rebuild the first request of a chat's last turn from its log.
+
+        The last turn is that of the active path.
+        """
         path, project = chat.path(), chat.header.project
         request = AskRequest("", find_last_mode(path), find_last_model(path), project=project)
         turn = self._builder.build_turn(request)
@@ -254,7 +227,7 @@ class TurnRunner:
                 chat.close()
 
     def _run_turn(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
-        """Run a turn; if its first request cannot be prepared, take the user message back."""
+        """Run a turn. If its first request cannot be prepared, take the user message back."""
         require_model(begun.turn)
         leaf, is_prepared = chat.tree.leaf, False
         try:
@@ -270,6 +243,8 @@ class TurnRunner:
 
     def _answer(self, begun: _TurnStart, chat: Session, cancel: CancelToken) -> Iterator[Event]:
         turn = begun.turn
+        if not turn.dry_run:
+            self._builder.stop_other_models(turn.model)
         if not turn.dry_run and turn.model != EXTRACTIVE:
             warm_up()
         chat.recall_counts(partial(load_counter, turn.model))
@@ -278,7 +253,8 @@ class TurnRunner:
         yield from map(Warned, warnings)
         if begun.updates_index:
             library = self._builder.find_library(turn.mode, chat.header.project)
-            yield from library.freshen(cancel, warnings)
+            attached = [segment.source for segment in again.segments]
+            yield from library.freshen(cancel, warnings, turn.question, attached)
         yield from self._report_damage(warnings)
         if turn.mode == "agent" and not turn.dry_run:
             warnings += yield from self._agents.open_servers(chat.id, cancel)
@@ -293,7 +269,10 @@ class TurnRunner:
         chat.keep_counts(partial(load_counter, turn.model))
 
     def _complete_event(self, event: Event, warnings: Sequence[str], chat: Session) -> Event:
-        """Add the warnings and the changes of notes to the last event of a turn."""
+        """Add warnings and the agent's changes to notes to a turn's last event.
+
+        Other events are returned unchanged.
+        """
         if not isinstance(event, TurnEnded):
             return event
         warnings = (*warnings, *event.result.warnings)
@@ -304,7 +283,7 @@ class TurnRunner:
         return TurnEnded(result)
 
     def _report_damage(self, warnings: list[str]) -> Iterator[Event]:
-        """Warn once if the index or `state.db` was damaged."""
+        """Yield a warning, once only, if the index or `state.db` was damaged."""
         library = self._vault.library
         said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
         for warning in filter(None, said):
@@ -386,12 +365,12 @@ class TurnRunner:
 
 
 def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
-    """Return a request with the project of its chat; a request without a chat stays as it is."""
+    """Set a request's project to that of its chat. If there is no chat, return it unchanged."""
     return request if chat is None else replace(request, project=chat.header.project)
 
 
 def _find_failed_session(named: str | None, chat: Session | None) -> str | None:
-    """Return the id of the chat in which a turn failed; None if no chat was made."""
+    """Return the id of the chat in which a turn failed, or None if no chat was created."""
     if chat is None:
         return named
     return chat.id if chat.is_stored else None

@@ -1,21 +1,34 @@
-"""Changes that the user makes to a chat: title, branches, forks, labels, pins, memory, summaries.
+"""The user's changes to a chat: title, marks, branches, labels, pins, memory and compaction.
 
-Existing entries never change; each change is an added entry.
+Existing log entries never change: each of these changes is appended as a new entry.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
 from app.errors import InvalidRequest
+from app.library.open_vault import OpenVault
 from app.sessions.ask import TurnRunner
+from app.sessions.listing import TITLE, ChatMark, is_chat_mark
 from app.sessions.session import Session
-from app.sessions.store import TITLE, SessionStore
+from app.sessions.store import SessionStore
+from app.sessions.turn_builder import TurnBuilder
+from app.sessions.user_messages import AskRequest, find_last_mode
 from chains.cancel import CancelToken
+from chains.events import Event
+from chains.request.chain import Chain
 from chains.request.project import build_refresh_entry
+from chains.request.request import TurnRequest
+from chains.tokenizer import load_counter
 from chains.tools.memory_tools import find_long_part, list_memory_updates
-from context.errors import MalformedMessage
+from chains.turn.run import compact_on_request, preview_compaction
+from context.assemble.inputs import GivenSummary
+from context.errors import MalformedMessage, SummaryFailed
+from context.fit.compact import CompactionPreview, CompactionReport
 from context.history.memory import Memory, read_memory
 from context.history.pins import check_pin
 from context.history.turns import Turn, list_turns
@@ -27,13 +40,13 @@ from context.log.entries import (
     LeafEntry,
     OtherEntry,
     PinEntry,
-    describe_unknown_schema,
     is_path_entry,
     is_unknown_schema,
 )
+from context.log.parse import describe_unknown_schema
 from context.messages import ImagePart, Message, TextPart
 
-__all__ = ["AbandonedBranch", "BranchEditor"]
+__all__ = ["AbandonedBranch", "BranchEditor", "ChatCompactor", "CompactionDraft"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +55,7 @@ class AbandonedBranch:
 
     Attributes:
         entry: the last entry of the branch.
-        turns: how many of its turns are not on the new active path.
+        turns: the number of turns in the branch that are not on the new active path.
     """
 
     entry: str
@@ -50,14 +63,14 @@ class AbandonedBranch:
 
 
 class BranchEditor:
-    """Appends titles, branch selections, labels, pins, summaries and messages of programs."""
+    """Appends the user's changes to a chat, and other programs' messages, to the chat's log."""
 
     def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
         self._asking = asking
 
     def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
-        """Make the branch of an entry the active one, and return the previously active branch.
+        """Make an entry's branch the active one, and return the branch that was active before.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -70,18 +83,27 @@ class BranchEditor:
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
             return AbandonedBranch(before, len(_left(chat, before)[1]))
 
+    def show_entry(self, session: str, entry: str) -> None:
+        """Make an entry's branch the active one, unless the entry is on the active path already.
+
+        The errors are those of `select_leaf`.
+        """
+        chat = self._sessions.read(session)
+        if all(one.id != entry for one in chat.path()):
+            self.select_leaf(session, entry)
+
     def fork(self, session: str, entry: str | None = None) -> str:
-        """Copy a path into a new chat, and return the id of that chat.
+        """Copy the path to an entry into a new chat, and return the new chat's id.
 
         Args:
             session: the chat.
-            entry: the last entry of the copy; None means the active leaf, or the last entry before
-                the first one of an unknown type.
+            entry: the last entry to copy. None means the active leaf, or, if the active path has an
+                entry of an unknown type, the last entry before that.
 
         Raises:
             SessionMissing: the chat does not exist.
             NotFound: the chat has no such entry.
-            InvalidRequest: the path contains an entry of an unknown type, or is empty.
+            InvalidRequest: the path to copy is empty, or contains an entry of an unknown type.
         """
         chat = self._sessions.read(session)
         path = chat.path() if entry is None else chat.path_to(entry)
@@ -100,7 +122,7 @@ class BranchEditor:
             return copy.id
 
     def label(self, session: str, entry: str, text: str) -> str:
-        """Label an entry of a chat, and return the id of the label entry.
+        """Label an entry of a chat and return the id of the label entry.
 
         An empty text removes the label.
 
@@ -117,7 +139,7 @@ class BranchEditor:
             return named.id
 
     def rename(self, session: str, title: str) -> None:
-        """Give a chat a title; with an empty one, the first question is its title again.
+        """Set a chat's title. If it is empty, the first question serves as the title again.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -127,13 +149,24 @@ class BranchEditor:
         with self._sessions.open(session) as chat:
             chat.append([OtherEntry(chat.new_id(), _leaf(chat), chat.now(), "custom", data)])
 
-    def pin(self, session: str, target: str, on: bool) -> None:
-        """Pin or unpin a message or a segment; a pinned one is always sent word for word.
+    def mark(self, session: str, mark: ChatMark, on: bool) -> None:
+        """Set or clear a chat's mark: `pinned` to the top of the list of chats, or `archived`.
 
         Raises:
             SessionMissing: the chat does not exist.
             SessionBusy: the chat is being written to.
-            BadPin: the target does not exist, or the pins would exceed their share of the budget.
+        """
+        data = {"type": "custom", "customType": mark, "content": on}
+        with self._sessions.open(session) as chat:
+            chat.append([OtherEntry(chat.new_id(), _leaf(chat), chat.now(), "custom", data)])
+
+    def pin(self, session: str, target: str, on: bool) -> None:
+        """Pin or unpin a message or segment. If pinned, it is always sent word for word.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            BadPin: the target does not exist, or all pins together would be too large.
         """
         with self._sessions.open(session) as chat:
             pin = PinEntry(chat.new_id(), _leaf(chat), chat.now(), target, on)
@@ -143,7 +176,7 @@ class BranchEditor:
             chat.append([pin])
 
     def refresh_project(self, session: str) -> None:
-        """Make the next turn of a chat read the names, outlines and texts of its project again.
+        """Let a chat's next turn read the names, outlines and texts of its project's notes again.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -156,7 +189,7 @@ class BranchEditor:
             chat.append([build_refresh_entry(chat)])
 
     def set_memory(self, session: str, memory: Memory) -> None:
-        """Replace the memory of a chat: scratchpad, progress and facts.
+        """Replace a chat's memory: its scratchpad, progress and facts.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -172,14 +205,14 @@ class BranchEditor:
     def summarise_branch(
         self, session: str, entry: str, cancel: CancelToken, model: str | None = None
     ) -> str:
-        """Store a summary of the abandoned turns in the branch of an entry, and return it.
+        """Summarise the turns of a branch that is not active; store and return the summary.
 
         Args:
             session: the chat.
             entry: any entry of the branch.
             cancel: stops the summary.
-            model: the model; None means the one in the settings. Without any model an outline is
-                made.
+            model: the model; None means the one in the settings. If no model is set, an outline
+                replaces the summary.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -200,7 +233,7 @@ class BranchEditor:
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool
     ) -> str:
-        """Append a message of a program to the active leaf, and return its entry.
+        """Append another program's message to the active leaf, and return the entry's id.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -217,7 +250,7 @@ class BranchEditor:
 
 
 def _message_of_program(content: str | Sequence[Any]) -> Message:
-    """Return the user message that models read for a message of a program."""
+    """Convert another program's message to the user message that models receive."""
     try:
         message = Message.from_dict({"role": "user", "content": content})
     except MalformedMessage as error:
@@ -236,7 +269,7 @@ def _leaf(chat: Session) -> str | None:
 
 
 def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
-    """Return the branch of an entry, and its turns that are not on the active path."""
+    """Return the path of an entry's branch, and its turns that are not on the active path."""
     chat.path_to(entry)
     branch = chat.path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}
@@ -244,11 +277,123 @@ def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
 
 
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield the entries of a path and their side entries, except the selections of a branch."""
+    """Yield a path's entries and their side entries, except branch selections and marks."""
     kept = {entry.id for entry in path}
     for entry in log:
         if is_path_entry(entry):
             if entry.id in kept:
                 yield entry
-        elif entry.parent_id in kept and not isinstance(entry, LeafEntry):
+        elif entry.parent_id in kept and not (isinstance(entry, LeafEntry) or is_chat_mark(entry)):
             yield entry
+
+
+@dataclass(frozen=True)
+class CompactionDraft:
+    """A summary of a chat that has not been stored yet.
+
+    Attributes:
+        report: the summary, and the number of tokens before and after the compaction.
+        leaf: the last entry of the path that it summarises.
+    """
+
+    report: CompactionReport
+    leaf: str
+
+
+class ChatCompactor:
+    """Compacts chats on request, either in one go or in steps that the user can see and edit."""
+
+    def __init__(self, sessions: SessionStore, vault: OpenVault, builder: TurnBuilder) -> None:
+        self._sessions, self._vault, self._builder = sessions, vault, builder
+
+    def preview(self, session: str, model: str | None = None) -> CompactionPreview:
+        """Estimate what compacting a chat would do; no model is called and nothing is stored."""
+        chat = self._sessions.read(session)
+        chain, turn = self._build(chat, model)
+        return preview_compaction(chain, turn, chat)
+
+    def draft(
+        self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
+    ) -> Iterator[Event | CompactionDraft]:
+        """Summarise a chat without storing the summary. The last item yielded is the draft.
+
+        Args:
+            session: the chat. Only the reported token usage is stored in it.
+            cancel: stops the model.
+            instructions: the facts that are most important to keep in the summary.
+            model: the model; None means the one in the settings.
+        """
+        with self._sessions.open(session) as chat:
+            leaf = chat.path()[-1].id
+            chain, turn = self._build(chat, model)
+            events = compact_on_request(chain, turn, chat, cancel, instructions, is_draft=True)
+            report = yield from _close_after(events)
+            yield CompactionDraft(report, leaf)
+
+    def store(
+        self, session: str, draft: CompactionDraft, text: str, model: str | None = None
+    ) -> CompactionReport:
+        """Store a drafted summary, with a text that the user may have edited.
+
+        Raises:
+            InvalidRequest: the chat was continued after the draft was made, or the text is too
+                long.
+        """
+        maker: Any = draft.report.by
+        with self._sessions.open(session) as chat:
+            if chat.path()[-1].id != draft.leaf:
+                raise InvalidRequest("The chat went on after this summary was made. Compact again.")
+            chain, turn = self._build(chat, model)
+            given = GivenSummary(text, maker)
+            events = compact_on_request(chain, turn, chat, CancelToken(), given=given)
+            try:
+                report = _exhaust(events)
+            except SummaryFailed as failure:
+                raise InvalidRequest(str(failure)) from failure
+            chat.keep_counts(partial(load_counter, turn.model))
+        return report
+
+    def compact(
+        self, session: str, instructions: str, model: str | None, cancel: CancelToken
+    ) -> Iterator[Event]:
+        """Summarise a chat except for its last turn; the last event is `CompactionEnded`.
+
+        Args:
+            session: the chat.
+            instructions: the facts that are most important to keep in the summary.
+            model: the model; None means the one in the settings, even if another one has answered.
+                If no model is set, nothing is sent, and an outline replaces the summary.
+            cancel: stops the compaction.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            Cancelled: the compaction was cancelled; the chat is unchanged.
+        """
+        with self._sessions.open(session) as chat:
+            chain, turn = self._build(chat, model)
+            yield from _close_after(compact_on_request(chain, turn, chat, cancel, instructions))
+            chat.keep_counts(partial(load_counter, turn.model))
+
+    def _build(self, chat: Session, model: str | None) -> tuple[Chain, TurnRequest]:
+        mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
+        project = chat.header.project
+        turn = self._builder.build_turn(AskRequest("", mode, model, project=project))
+        return self._builder.build_chain(mode, project), turn
+
+
+def _close_after(
+    events: Generator[Event, None, CompactionReport],
+) -> Generator[Event, None, CompactionReport]:
+    """Yield all events, and close their generator even if the consumer stops early."""
+    with closing(events):
+        return (yield from events)
+
+
+def _exhaust(events: Generator[Event, None, CompactionReport]) -> CompactionReport:
+    while True:
+        try:
+            next(events)
+        except StopIteration as end:
+            report: CompactionReport = end.value
+            return report

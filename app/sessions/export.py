@@ -1,12 +1,13 @@
-"""Export a chat as a Markdown document, and choose the file for it.
+"""Export a chat as Markdown to a new file, or build a note from it.
 
-The document holds what was said, with the attachments of each question and the sources of each
-answer. It is text for people; `strata sessions show ID --json` prints the log itself.
+The Markdown contains the messages, the names of each question's attachments and each answer's
+sources. It is meant for people; `strata sessions show ID --json` prints the log itself.
 """
 
+import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePath
 from typing import Final
 
 from app.durable import write_atomically
@@ -21,22 +22,99 @@ from app.sessions.transcript import (
     TranscriptItem,
     UserItem,
 )
+from chains.citations.check import Citation
 from context.layers import name_lines
+from vault.notes.kinds import drop_note_suffix, note_name
 
-__all__ = ["export_markdown", "write_export"]
+__all__ = ["build_note", "export_markdown", "write_export"]
 
 _MOST_NAME_CHARS: Final = 60
 _NOT_IN_NAMES: Final = re.compile(r"[^\w .-]+")
+_NOT_IN_LINKS: Final = re.compile(r"[\[\]|#^<>]")
+_Resolve = Callable[[str], str | None]
 
 
 def export_markdown(chat: ChatTranscript) -> str:
-    """Return a chat as Markdown: a heading, and a section for each message."""
-    sections = (section for item in chat.items for section in _list_lines(item))
+    """Return a chat as Markdown, with its title as the heading and a section for each message."""
+    sections = (section for item in chat.items for section in _list_lines(item, _name_source))
     return "\n".join((f"# {chat.title or 'Chat'}", *sections)) + "\n"
 
 
+def build_note(
+    chat: ChatTranscript, session: str, entry: str | None, resolve: _Resolve | None
+) -> tuple[str, str] | None:
+    """Build a note from a chat, or from one answer and its question; return its name and text.
+
+    The front matter contains the date, the models and the chat's id. Sources become links to notes
+    in the vault.
+
+    Args:
+        chat: the transcript.
+        session: the id of the chat.
+        entry: the id of the answer; None for the whole chat.
+        resolve: returns the path of the note that a link refers to; None if no vault is open.
+
+    Returns:
+        The note's name and text, or None if the chat has no such answer.
+    """
+    items = chat.items if entry is None else _find_turn(chat.items, entry)
+    if not items:
+        return None
+    asked = next((item.text for item in items if isinstance(item, UserItem)), "")
+    title = " ".join(((chat.title if entry is None else asked) or chat.title or "Chat").split())
+
+    def link(cited: Citation) -> str:
+        return _link_source(cited, resolve)
+
+    sections = (section for item in items for section in _list_lines(item, link))
+    text = "\n".join((*_list_properties(items, session), "", f"# {title}", *sections))
+    return _shorten_name(title), f"{text}\n"
+
+
+def _find_turn(items: Sequence[TranscriptItem], entry: str) -> Sequence[TranscriptItem]:
+    """Return an answer and the question before it; empty if the chat has no such answer."""
+    for at, item in enumerate(items):
+        if isinstance(item, AnswerItem) and item.entry == entry:
+            asked = next((one for one in reversed(items[:at]) if isinstance(one, UserItem)), None)
+            return [item] if asked is None else [asked, item]
+    return []
+
+
+def _list_properties(items: Sequence[TranscriptItem], session: str) -> Iterator[str]:
+    """Yield the lines of a note's front matter."""
+    times = [item.time for item in items if isinstance(item, UserItem | AnswerItem)]
+    models = list(dict.fromkeys(item.model for item in items if isinstance(item, AnswerItem)))
+    yield "---"
+    if times:
+        yield f"date: {times[-1][:10]}"
+    if models:
+        yield f"model: {json.dumps(models if len(models) > 1 else models[0], ensure_ascii=False)}"
+    yield f"chat: {json.dumps(session)}"
+    yield "---"
+
+
+def _link_source(cited: Citation, resolve: _Resolve | None) -> str:
+    """Return a link to a source.
+
+    The link contains the note's name if that is unambiguous, and otherwise its path. A source that
+    cannot be linked to is named instead.
+    """
+    path = cited.path
+    if resolve is None or PurePath(path).is_absolute() or _NOT_IN_LINKS.search(path):
+        return _name_source(cited)
+    name = note_name(path)
+    target = name if resolve(name) == path else drop_note_suffix(path)
+    if cited.page is not None:
+        return f"[[{target}#page={cited.page}]]"
+    lines = f", {name_lines(cited.lines)}" if cited.lines else ""
+    heading = cited.heading[-1] if cited.heading else ""
+    if heading and heading != name and not _NOT_IN_LINKS.search(heading):
+        target = f"{target}#{heading}"
+    return f"[[{target}]]{lines}"
+
+
 def write_export(folder: Path, title: str, text: str, suffix: str = ".md") -> Path:
-    """Write an export to a new file in a folder, and return its path; no file is replaced.
+    """Write an exported chat to a new file in a folder, and return its path. No file is replaced.
 
     Raises:
         StorageFailed: the file cannot be written.
@@ -49,7 +127,7 @@ def write_export(folder: Path, title: str, text: str, suffix: str = ".md") -> Pa
 
 
 def _find_free(folder: Path, title: str, suffix: str) -> Path:
-    name = _NOT_IN_NAMES.sub(" ", title)[:_MOST_NAME_CHARS].strip(" .") or "Chat"
+    name = _shorten_name(title)
     file, number = folder / f"{name}{suffix}", 1
     while file.exists():
         number += 1
@@ -57,7 +135,18 @@ def _find_free(folder: Path, title: str, suffix: str) -> Path:
     return file
 
 
-def _list_lines(item: TranscriptItem) -> Iterator[str]:
+def _shorten_name(title: str) -> str:
+    """Convert a title to a file name without a suffix."""
+    kept = " ".join(_NOT_IN_NAMES.sub(" ", title).split())
+    return kept[:_MOST_NAME_CHARS].strip(" .") or "Chat"
+
+
+def _name_source(cited: Citation) -> str:
+    lines = f", {name_lines(cited.lines)}" if cited.lines else ""
+    return f"{cited.path}{lines}"
+
+
+def _list_lines(item: TranscriptItem, show_source: Callable[[Citation], str]) -> Iterator[str]:
     match item:
         case UserItem():
             yield from ("", "## You", "", item.text)
@@ -65,12 +154,13 @@ def _list_lines(item: TranscriptItem) -> Iterator[str]:
             if names:
                 yield from ("", f"Attached: {', '.join(names)}")
         case AnswerItem():
-            yield from ("", f"## {item.model}", "", item.text or f"({item.status})")
+            yield from ("", f"## {item.model}", "", item.shown_text or f"({item.status})")
+            if item.found_sources:
+                yield from ("", item.found_sources)
             if item.citations:
                 yield from ("", "Sources:", "")
             for cited in item.citations:
-                lines = f", {name_lines(cited.lines)}" if cited.lines else ""
-                yield f"{cited.n}. {cited.path}{lines}"
+                yield f"{cited.n}. {show_source(cited)}"
         case CustomItem():
             yield from ("", "## A program", "", item.text)
         case SummaryItem():

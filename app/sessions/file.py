@@ -1,8 +1,8 @@
-"""The file of a chat: read its lines, repair a cut-off end, rewrite a file of an older version.
+"""A chat's file: read its lines, repair a truncated end, rewrite a file of an older version.
 
-Reading never changes the file. A line that cannot be read is skipped and reported; broken
-references between entries are repaired by `context.log.parse`. When the file is opened for writing,
-a cut-off last line is moved to a file of its own.
+Reading never changes the file. A line that cannot be read is skipped and reported. Broken
+references between entries are repaired in memory by `context.log.parse`. When the file is opened
+for writing, a truncated last line is moved to a separate file.
 """
 
 import gc
@@ -29,14 +29,16 @@ _DECODER: Final = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class LoadedLog:
-    """The content of a chat's file.
+    """The content of a chat's file, as it was read.
 
     Attributes:
-        whole_bytes: the length of the file without a cut-off last line, in bytes.
-        torn: the cut-off last line; empty if there is none.
-        is_unended: whether the last entry is complete, but its line break is missing.
-        problems: the skipped or repaired lines, one sentence each.
-        why_read_only: the reason why nothing can be appended, in one sentence; None if it can.
+        header: the first line: the chat's id, time of creation, vault and project.
+        entries: the entries of the log, in the order of the file.
+        whole_bytes: the length of the file in bytes, without a truncated last line.
+        torn: the truncated last line; empty if the last line is complete.
+        lacks_newline: whether the last line is complete except for its line break.
+        problems: one sentence for each line that was skipped or repaired.
+        why_read_only: one sentence that says why entries cannot be appended; None if they can be.
         is_outdated: whether the file must be rewritten before anything is appended.
     """
 
@@ -44,7 +46,7 @@ class LoadedLog:
     entries: tuple[Entry, ...] = ()
     whole_bytes: int = 0
     torn: bytes = b""
-    is_unended: bool = False
+    lacks_newline: bool = False
     problems: tuple[str, ...] = ()
     why_read_only: str | None = None
     is_outdated: bool = False
@@ -55,10 +57,10 @@ class LoadedLog:
         return LogIndex.build(self.entries)
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
-        """Return the log after a write; an index that was already built is extended."""
+        """Return a copy of the log with new entries. If an index was built, it is extended too."""
         more = tuple(more)
         entries = self.entries + more
-        log = replace(self, entries=entries, torn=b"", is_unended=False, is_outdated=False)
+        log = replace(self, entries=entries, torn=b"", lacks_newline=False, is_outdated=False)
         if "index" in vars(self):
             vars(log)["index"] = self.index.with_entries(more)
         return log
@@ -69,10 +71,11 @@ class LogIndex:
     """An index of a log: its tree, its active path and its entries by type.
 
     Attributes:
+        tree: the tree of all entries.
         path: the active path, from the root to the active leaf.
-        ids: all ids in use. A log and its extensions share this set, so it may have ids of later
-            entries.
-        usage: the usage that providers reported, oldest first.
+        ids: all ids in use. A log and its extensions share this set, so it may contain the ids of
+            later entries.
+        usage: the token usage that providers reported, oldest first.
         others: the entries of custom or unknown types, oldest first.
     """
 
@@ -90,7 +93,7 @@ class LogIndex:
         return cls(tree, tree.path(), ids, _usage(entries), _others(entries))
 
     def with_entries(self, more: Sequence[Entry]) -> "LogIndex":
-        """Return the index of the log extended by more entries."""
+        """Return the index of the log extended with new entries."""
         tree = self.tree.with_entries(more)
         path = extend_path(self.path, more)
         self.ids.update(entry.id for entry in more)
@@ -107,7 +110,7 @@ def _others(entries: Iterable[Entry]) -> tuple[OtherEntry, ...]:
 
 
 def extend_path(path: tuple[Entry, ...], more: Sequence[Entry]) -> tuple[Entry, ...] | None:
-    """Return a path extended by new entries; None if they continue another branch."""
+    """Return a path extended with new entries, or None if they continue another branch."""
     for entry in more:
         if isinstance(entry, LeafEntry):
             return None
@@ -119,27 +122,29 @@ def extend_path(path: tuple[Entry, ...], more: Sequence[Entry]) -> tuple[Entry, 
 
 
 def encode_line(value: Mapping[str, Any]) -> bytes:
-    """Return one line of a log as readable JSON in UTF-8."""
+    """Encode a JSON object as one line of a log in UTF-8, without escaping letters."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     # A lone surrogate cannot be encoded in UTF-8; JSON keeps it as an escape.
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def load_log(session: str, content: bytes) -> LoadedLog:
-    """Read a log; `session` is the id in the file's name."""
+    """Parse the content of a chat's file; `session` is the id in the file's name."""
     with _no_collections():
         return _read_log(session, content)
 
 
 def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
-    """Repair the end of the file before a write; a cut-off line is moved to `<id>.jsonl.torn`.
+    """Repair the end of a chat's file before writing to it.
+
+    A truncated last line is moved to `<id>.jsonl.torn`, and a missing line break is added.
 
     Args:
-        handle: the file, open for appending and locked.
+        handle: the descriptor of the file, which is open for appending and locked.
         path: the path of the file.
         log: the content of the file.
     """
-    if log.is_unended:
+    if log.lacks_newline:
         write_all(handle, b"\n")
     if not log.torn:
         return
@@ -160,8 +165,8 @@ def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
 def _no_collections() -> Iterator[None]:
     """Disable the garbage collector within a `with` block.
 
-    A long chat consists of a million objects that all stay alive; repeated collections took a third
-    of the loading time.
+    A long chat consists of a million objects, none of which can be freed. Repeated garbage
+    collections took a third of the time needed to load it.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -175,8 +180,8 @@ def _no_collections() -> Iterator[None]:
 def _read_log(session: str, content: bytes) -> LoadedLog:
     lines, rest = content.split(b"\n"), b""
     values = _objects(content, lines)
-    is_unended = values[-1] is not None
-    if not is_unended:
+    lacks_newline = values[-1] is not None
+    if not lacks_newline:
         rest = lines[-1]
         values.pop()
     problems = [
@@ -192,7 +197,7 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
         entries=log.entries,
         whole_bytes=len(content) - len(rest),
         torn=rest,
-        is_unended=is_unended,
+        lacks_newline=lacks_newline,
         problems=(*problems, *(repair.text for repair in log.repairs)),
         why_read_only=log.why_read_only,
         is_outdated=log.is_outdated,
@@ -200,10 +205,10 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
 
 
 def _objects(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
-    """Return the lines of a file as JSON objects, or None for a line that is not one.
+    """Return the JSON object in each line, or None for a line that is not a JSON object.
 
-    The whole file is decoded at once, which takes half the time of decoding line by line. Only a
-    line that cannot be read this way is decoded alone.
+    The file is decoded from UTF-8 as a whole, which takes half as long as decoding it line by line.
+    Only lines that cannot be read this way are decoded one by one.
     """
     try:
         text = content.decode("utf-8")
@@ -240,10 +245,10 @@ def _header(session: str, found: SessionHeader | None, entries: tuple[Entry, ...
 
 
 def migrate_file(path: Path, log: LoadedLog) -> int:
-    """Rewrite a chat's file in the current version, and return the new file, open and locked.
+    """Rewrite a chat's file in the current version, and return its open, locked descriptor.
 
     Args:
-        path: the file, whose lock is held by the caller.
+        path: the file; the caller holds its lock.
         log: the content of the file.
 
     Raises:
@@ -255,7 +260,7 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
 
 
 def _keep_original(path: Path) -> None:
-    """Keep the original file as `<name>.v1`; if that name is taken, as `.v1-2` and so on."""
+    """Keep the original file as `<name>.v1`; if that name is taken, as `<name>.v1-2` and so on."""
     names = (f"{path.name}.v1{f'-{number}' if number > 1 else ''}" for number in count(1))
     content = _read_file(path)
     aside = next(file for file in map(path.with_name, names) if _is_free(file, content))
@@ -269,7 +274,7 @@ def _keep_original(path: Path) -> None:
 
 
 def _is_free(file: Path, content: bytes) -> bool:
-    """Return whether a file name is unused, or already has this content from before a crash."""
+    """Return whether a file name is unused, or a file with this content was left by a crash."""
     return not os.path.lexists(file) or (not file.is_symlink() and _read_file(file) == content)
 
 

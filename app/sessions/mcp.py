@@ -1,9 +1,8 @@
-"""The MCP servers of the settings: approve, start and list them before the turn of an agent.
+"""Approve and start the MCP servers in the settings, and list their tools, before an agent's turn.
 
-The command of a server is shown and approved once, and so is each change of its tools. What was
-approved is stored as a small file that is named after the hash of the command: the tools as they
-were described then. A server that is not approved, or fails, is left out of the turn with a
-warning.
+The user approves a server's command once, and each later change of its tools. The approval is
+stored in a small file named after the command's hash, which contains the approved descriptions of
+the tools. If a server fails or is not approved, it is left out of the turn with a warning.
 """
 
 import json
@@ -29,7 +28,7 @@ from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, pr
 
 __all__ = ["AskAboutServer", "McpServers"]
 
-# Asks whether a server may be started, or its changed tools be used.
+# Asks whether a server may be started, or whether its changed tools may be used.
 AskAboutServer = Callable[[McpServer, Proposal], Generator[Event, None, bool]]
 _Listed = tuple[McpTool, ...] | McpFailed | LedgerFailed
 
@@ -38,10 +37,10 @@ LEFT_OUT: Final = "The MCP server {name} is left out, because {reason} was not a
 
 
 class McpServers:
-    """The MCP servers of the settings; every method may be called from any thread."""
+    """The MCP servers in the settings. The class is thread-safe."""
 
     def __init__(self, settings: SettingsStore, folder: Path, ledger: LedgerPort) -> None:
-        """Set the folder of the approvals, which need not exist. No server is started."""
+        """Set the folder for the approvals, which need not exist. No server is started."""
         self._settings = settings
         self._folder = folder
         self._client = McpClient(lambda: settings.values.privacy_offline, ledger)
@@ -50,10 +49,10 @@ class McpServers:
         self._rejected: set[tuple[str, str]] = set()
 
     def build_tools(self, cancel: CancelToken) -> tuple[Tool, ...]:
-        """Build the tools of the servers that were opened.
+        """Build the tools of the servers that `open_servers` started.
 
         Args:
-            cancel: the token of the turn.
+            cancel: the cancel token of the turn.
         """
         with self._lock:
             opened = list(self._open.items())
@@ -66,10 +65,14 @@ class McpServers:
     def open_servers(
         self, ask: AskAboutServer, cancel: CancelToken
     ) -> Generator[Event, None, tuple[str, ...]]:
-        """Start the servers of the settings, and return a sentence on each that is left out.
+        """Start the servers in the settings, and return a warning for each one left out.
+
+        Args:
+            ask: asks the user for an approval.
+            cancel: the cancel token of the turn.
 
         Raises:
-            Cancelled: the token was cancelled.
+            Cancelled: the turn was cancelled.
             StorageFailed: an approval could not be stored.
         """
         servers = parse_servers(self._settings.values.mcp_servers)
@@ -95,7 +98,7 @@ class McpServers:
         self._client.close()
 
     def _stop_others(self, servers: tuple[McpServer, ...]) -> None:
-        """Stop the servers that are not in the settings any more."""
+        """Stop the servers that have been removed from the settings."""
         with self._lock:
             gone = [server for server in self._open if server not in servers]
             self._open = {server: self._open[server] for server in self._open if server in servers}
@@ -105,7 +108,7 @@ class McpServers:
     def _is_approved(
         self, server: McpServer, ask: AskAboutServer, warnings: list[str]
     ) -> Generator[Event, None, bool]:
-        """Return whether the command of a server is approved; ask if nobody has decided."""
+        """Return whether a server's command is approved; ask the user if it is not yet."""
         if self._read_approval(server) is not None:
             return True
         proposal = propose_start(server)
@@ -121,7 +124,7 @@ class McpServers:
         ask: AskAboutServer,
         warnings: list[str],
     ) -> Generator[Event, None, bool]:
-        """Return whether the tools of a server are approved; ask if they have changed."""
+        """Return whether a server's tools are approved; ask the user if they have changed."""
         new, approval = describe_tools(tools), self._read_approval(server) or {}
         old = approval.get("tools")
         if isinstance(old, str) and old != new:
@@ -141,7 +144,7 @@ class McpServers:
         ask: AskAboutServer,
         warnings: list[str],
     ) -> Generator[Event, None, bool]:
-        """Ask about a proposal. What a person rejects is not asked again by this program."""
+        """Ask the user about a proposal. A rejected one is not proposed again before a restart."""
         question = (server.fingerprint, proposal.summary + proposal.diff)
         if question not in self._rejected and (yield from ask(server, proposal)):
             return True
@@ -152,7 +155,7 @@ class McpServers:
     def _list_tools(
         self, servers: list[McpServer], cancel: CancelToken
     ) -> list[tuple[McpServer, _Listed]]:
-        """Start servers in parallel, and return the tools of each, or why there are none."""
+        """Start servers in parallel; return each server's tools, or the error that it caused."""
 
         def build_work(server: McpServer) -> Callable[[], _Listed]:
             def list_tools() -> _Listed:
@@ -167,7 +170,7 @@ class McpServers:
         return [(server, found[place]) for place, server in enumerate(servers)]
 
     def _read_approval(self, server: McpServer) -> Mapping[str, Any] | None:
-        """Return the stored approval of a server, or None if there is none."""
+        """Return a server's stored approval, or None if none is stored or it cannot be read."""
         try:
             found = json.loads(self._approval_file(server).read_text("utf-8"))
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Show past requests of a chat, its transcript, and why a note was or was not sent."""
+"""Show a chat's past requests and transcript, and explain why a note was or was not sent."""
 
 import json
 from collections import deque
@@ -10,7 +10,7 @@ from typing import Any, Final
 from app.errors import NotFound
 from app.library.library import Library
 from app.sessions.ask import TurnRunner
-from app.sessions.export import export_markdown
+from app.sessions.export import build_note, export_markdown
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
 from app.sessions.transcript import AnswerItem, ChatTranscript, TranscriptItem
@@ -23,7 +23,7 @@ from chains.retrieval.follow_up import list_notes_in_play
 from chains.turn.regenerate import find_last_question
 from context.fit.guard import PreparedRequest
 from context.history.turns import list_turns
-from context.log.entries import EphemeralEntry, MessageEntry
+from context.log.entries import EphemeralEntry, LeafEntry, MessageEntry
 from vault.errors import VaultError
 
 __all__ = ["NOT_ASKED", "RequestHistory", "describe_request", "why_sent"]
@@ -33,7 +33,7 @@ NOT_ASKED: Final = "Nothing was asked in this chat yet."
 
 
 class RequestHistory:
-    """Reads chats and their stored requests; nothing is written."""
+    """Reads chats and their stored requests, without writing anything."""
 
     def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
@@ -57,12 +57,28 @@ class RequestHistory:
         read = cache(partial(_read_current, library))
         return replace(found, items=tuple(_mark_changes(item, read) for item in found.items))
 
+    def answer(self, session: str, entry: str) -> AnswerItem:
+        """Return one version of an answer, which need not be on the active path.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            NotFound: the chat has no answer with that entry.
+        """
+        chat = self._sessions.read(session)
+        chat.path_to(entry)
+        leaf = chat.tree.newest_leaf(entry)
+        chosen = LeafEntry(f"{leaf}-shown", leaf, chat.now(), leaf)
+        for item in build_transcript("", (*chat.log.entries, chosen), None).items:
+            if isinstance(item, AnswerItem) and item.entry == entry:
+                return item
+        raise NotFound(f"The chat has no answer {entry}.")
+
     def export(self, session: str, kind: str) -> tuple[str, str]:
-        """Return the title of a chat, and the chat as a document.
+        """Return a chat's title, and the chat as a document to export.
 
         Args:
             session: the chat.
-            kind: `md` for Markdown, or `json` for the entries of the log.
+            kind: `md` for Markdown, or `json` for the log's entries.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -75,17 +91,33 @@ class RequestHistory:
         document = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
         return found.title, json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
+    def build_note(self, session: str, entry: str | None = None) -> tuple[str, str]:
+        """Build a note from a chat or from one of its answers; return its name and text.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            NotFound: the chat has no such answer on its active branch.
+        """
+        library = self._asking.library
+        resolve = None if library is None else library.build_link_resolver().resolve
+        found = build_note(self.transcript(session), session, entry, resolve)
+        if found is None:
+            raise NotFound(f"The chat {session} has no answer {entry}.")
+        return found
+
     def last_context(
         self, session: str, full: bool = False, entry: str | None = None
     ) -> dict[str, Any] | None:
-        """Return the *Context* of the last request of a turn; None if the chat has no question.
+        """Return the *Context* report of a turn's last request; None if the chat has no question.
 
-        For a stored request, `counted` has the token counts of the provider.
+        If the request is stored, the field `counted` contains the token counts that the provider
+        reported. Otherwise the request is rebuilt from the log.
 
         Args:
             session: the chat.
-            full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
-            entry: the question of the turn or an answer to it; None means the chat's last turn.
+            full: whether to add the request itself (`request_body` and `wire`) and the
+                `ephemeral_log`.
+            entry: the turn's question or an answer to it; None means the chat's last turn.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -107,10 +139,10 @@ class RequestHistory:
         return {**describe_request(prepared, chat, full), "when": "last", "rebuilt": True}
 
     def entry_before(self, session: str, entry: str) -> str:
-        """Return the parent of an entry.
+        """Return the id of an entry's parent.
 
         Raises:
-            NotFound: the chat has no such entry, or it is the first one.
+            NotFound: the chat has no such entry, or the entry is the first one.
         """
         path = self._sessions.read(session).path_to(entry)
         if len(path) < 2:
@@ -129,7 +161,7 @@ def _read_current(library: Library, path: str) -> CurrentText | None:
 def _mark_changes(
     item: TranscriptItem, read: Callable[[str], CurrentText | None]
 ) -> TranscriptItem:
-    """Return an answer with the cited notes that have changed since; other items as they are."""
+    """Add the cited notes that have changed to an answer. Return other items unchanged."""
     if not isinstance(item, AnswerItem):
         return item
     cited = {citation.n for citation in item.citations}
@@ -138,21 +170,21 @@ def _mark_changes(
 
 
 def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
-    """Return the *Context* of a request that was prepared but not sent."""
+    """Return the *Context* report of a request that was prepared but not sent."""
     shown = _shown(prepared.request_body(), None, chat) if full else {}
     return {**prepared.report.to_dict(), "rebuilt": False, **shown}
 
 
 def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
-    """Explain why a note was or was not among the passages for the last question of a chat.
+    """Explain why a note was or was not among the passages for a chat's last question.
 
-    The search runs again, over the current notes.
+    The search is repeated with the current notes.
 
     Args:
-        library: the open notes.
+        library: the open vault with its index.
         chat: the chat with the question.
         path: the path of the note.
-        k: the number of passages for a question.
+        k: the maximum number of passages to retrieve for a question.
 
     Raises:
         VaultError: the index cannot be searched.
@@ -170,7 +202,7 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
 
 
 def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
-    """Return the provider's token counts for a request; None if there are none."""
+    """Return a provider's token counts for a request, or None if it reported none."""
     turn = turn_ids(chat.path())[-1]
     for usage in reversed(chat.usage()):
         if usage.turn_id == turn and usage.request == report["request"]:
@@ -181,7 +213,7 @@ def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, 
 def _shown(
     body: Mapping[str, Any], wire: Mapping[str, Any] | None, chat: Session | None
 ) -> dict[str, Any]:
-    """Return the full request, with the ephemeral messages of its chat, as JSON fields."""
+    """Return a request in full as JSON fields, with the ephemeral messages of its chat."""
     return {"request_body": body, "wire": wire, "ephemeral_log": _ephemeral_log(chat)}
 
 
@@ -198,10 +230,10 @@ def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
 
 
 def _kept_request(chat: Session) -> StoredRequest | None:
-    """Return the stored request of the path's last turn; None if there is none for its answer.
+    """Return the stored request of the active path's last turn.
 
-    Only the last request of a turn is stored. If the turn was answered again on another branch, it
-    belongs to that answer.
+    Only a turn's last request is stored. The result is None if none is stored, or if the stored
+    request belongs to another answer, because the turn was answered again on another branch.
     """
     asked = turn_ids(chat.path())
     if not asked or not _is_newest_answer(chat):

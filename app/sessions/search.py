@@ -1,7 +1,7 @@
-"""Search the text of all chats: titles, questions, answers and messages of programs.
+"""Search the text of all chats: titles, questions, answers and other programs' messages.
 
-The logs themselves are read, including branches that are not active; there is no index. Results of
-tools are not searched, as they repeat notes.
+There is no index: the chats' logs are read, including branches that are not active. Tool results
+are not searched, as they repeat the text of notes.
 """
 
 import logging
@@ -15,10 +15,11 @@ from typing import Final
 
 from app.errors import InvalidRequest
 from app.sessions.file import LoadedLog
-from app.sessions.store import SessionStore, find_title, one_line
+from app.sessions.listing import find_title, one_line
+from app.sessions.store import SessionStore
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry
 
-__all__ = ["MOST_HITS", "ChatHit", "search_chats"]
+__all__ = ["MOST_HITS", "ChatHit", "read_terms", "search_chats"]
 
 MOST_HITS: Final = 200
 _CHARS_BEFORE: Final = 60
@@ -30,13 +31,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ChatHit:
-    """A text in a chat that contains the words of a search.
+    """A text in a chat that contains the words of a query.
 
     Attributes:
-        entry: the entry of the text in the log.
-        role: `user`, `assistant`, or `title` for a title that the user gave.
+        session: the id of the chat.
+        entry: the id of the log entry with the text.
+        role: `user`, `assistant`, or `title` for a title that the user or a model gave.
         text: an excerpt around the words, on one line.
-        at: the time of the entry, ISO 8601, UTC.
+        at: the UTC time of the entry, in ISO 8601 format.
     """
 
     session: str
@@ -51,16 +53,16 @@ class ChatHit:
 
 
 def search_chats(sessions: SessionStore, query: str) -> tuple[ChatHit, ...]:
-    """Return the texts that contain all words of a query, the newest first.
+    """Return the texts in all chats that contain all words of a query, the newest first.
 
-    Case is ignored, and a word may be part of a longer one. Words in double quotes must follow one
-    another. At most `MOST_HITS` texts are returned; a chat that cannot be read is skipped.
+    Case is ignored, and a word may be part of a longer one. Words in double quotes must be adjacent
+    and in this order. At most `MOST_HITS` texts are returned. An unreadable chat is skipped.
 
     Raises:
         InvalidRequest: the query is blank.
         StorageFailed: the folder of the chats cannot be read.
     """
-    terms = _read_terms(query)
+    terms = read_terms(query)
     if not terms:
         raise InvalidRequest("There is nothing to search for.")
     found: list[ChatHit] = []
@@ -74,14 +76,14 @@ def search_chats(sessions: SessionStore, query: str) -> tuple[ChatHit, ...]:
     return tuple(replace(hit, text=_cut_excerpt(hit.text, terms)) for hit in found[:MOST_HITS])
 
 
-def _read_terms(query: str) -> tuple[str, ...]:
-    """Return the words and the quoted phrases of a query, folded."""
+def read_terms(query: str) -> tuple[str, ...]:
+    """Return a chat query's words and quoted phrases, case-folded."""
     terms = (_fold(" ".join(phrase.split()) or word) for phrase, word in _TERM.findall(query))
     return tuple(filter(None, (term.strip() for term in terms)))
 
 
 def _search_log(log: LoadedLog, terms: Sequence[str]) -> Iterator[ChatHit]:
-    """Yield the texts of a chat that contain all terms, each whole and on one line."""
+    """Yield the texts in a chat that contain all search terms, each in full and on one line."""
     for entry, role, text in _list_texts(log):
         line = unicodedata.normalize("NFC", " ".join(text.split()))
         folded = _fold(line)
@@ -90,7 +92,7 @@ def _search_log(log: LoadedLog, terms: Sequence[str]) -> Iterator[ChatHit]:
 
 
 def _list_texts(log: LoadedLog) -> Iterator[tuple[Entry, str, str]]:
-    """Yield the searched texts of a chat, each with its entry and role."""
+    """Yield the searchable texts in a chat, each with its entry and role."""
     named, title = find_title(log)
     if named is not None:
         yield named, "title", title
@@ -102,7 +104,7 @@ def _list_texts(log: LoadedLog) -> Iterator[tuple[Entry, str, str]]:
 
 
 def _cut_excerpt(line: str, terms: Sequence[str]) -> str:
-    """Return the part of a text around the longest term, cut between words."""
+    """Return an excerpt of a text around the longest search term, cut between words."""
     at = _find_place(line, max(terms, key=len))
     start = max(0, at - _CHARS_BEFORE)
     if start:
@@ -111,7 +113,7 @@ def _cut_excerpt(line: str, terms: Sequence[str]) -> str:
 
 
 def _find_place(line: str, term: str) -> int:
-    """Return where a folded term begins in a text, which may be shorter than its folded form."""
+    """Return the position of a case-folded term in a text that is not case-folded."""
     ends = list(accumulate(len(char.casefold()) for char in line))
     return bisect_right(ends, _fold(line).index(term))
 

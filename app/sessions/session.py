@@ -5,12 +5,14 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from app.durable import create_synced, write_synced
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
+from app.log import redact
 from app.paths import make_private_folder
 from app.sessions.file import LoadedLog, encode_line, extend_path, migrate_file
 from app.state_db import Snapshot, StateDB, StoredRequest
@@ -36,9 +38,10 @@ COMPACTION = "compaction"
 
 
 class Session:
-    """A chat, open for writing through the locked file handle, or for reading only.
+    """A chat that is open for writing, through a locked file descriptor, or for reading only.
 
-    A new chat gets its file with its first entries, so a question that is refused leaves no file.
+    A new chat's file is created when the first entries are stored, so that a refused question
+    leaves no file.
     """
 
     def __init__(
@@ -50,14 +53,14 @@ class Session:
         is_new: bool = False,
         remember: Remember | None = None,
     ) -> None:
-        """Open a chat whose file was read.
+        """Open a chat whose file has been read.
 
         Args:
             path: the file of the chat.
             log: the content of the file.
             state: the database `state.db`.
-            handle: the open, locked file; None for reading only.
-            is_new: whether the file is created with the first entries.
+            handle: the descriptor of the locked file; None for reading only, or for a new chat.
+            is_new: whether the file is created when the first entries are stored.
             remember: receives the log after each write, so that it need not be read again.
         """
         self._file = path
@@ -67,18 +70,18 @@ class Session:
         self._is_new = is_new
         self._remember = remember
         self._has_written = False
-        self._active: tuple[Entry, ...] | None = None  # None: the active path of the log
+        self._active: tuple[Entry, ...] | None = None  # None means the active path of the log
         self._is_compacted = False
         self._degraded: dict[str, None] = {}
 
     @property
     def id(self) -> str:
-        """The id of the chat, which is also the name of its file."""
+        """The chat's id, which is also the name of its file."""
         return self._log.header.id
 
     @property
     def header(self) -> SessionHeader:
-        """The first line of the log: the time of creation, the vault and the project."""
+        """The first line of the chat's log: time of creation, vault and project."""
         return self._log.header
 
     @property
@@ -88,12 +91,12 @@ class Session:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """The lines of the file that were skipped or repaired, one sentence each."""
+        """One sentence for each line of the file that was skipped or repaired."""
         return self._log.problems
 
     @property
     def log(self) -> LoadedLog:
-        """The whole content of the file."""
+        """The whole content of the chat's file."""
         return self._log
 
     @property
@@ -120,7 +123,7 @@ class Session:
             ) from error
 
     def continue_from(self, entry: str | None) -> None:
-        """Make the path to an entry the active one until the next append; nothing is written.
+        """Make the path to an entry the active one in memory. The next append continues it.
 
         Args:
             entry: the parent of the next entry; None means the beginning of the chat.
@@ -131,26 +134,27 @@ class Session:
         self._active = () if entry is None else self.path_to(entry)
 
     def usage(self) -> tuple[UsageEntry, ...]:
-        """Return the usage that providers reported for this chat, oldest first."""
+        """Return the token usage that providers reported for this chat, oldest first."""
         return self._log.index.usage
 
     def custom(self, custom_type: str) -> tuple[OtherEntry, ...]:
-        """Return the custom entries of a type in this chat, oldest first."""
+        """Return this chat's custom entries of a given type, oldest first."""
         others = self._log.index.others
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
     def list_degraded(self) -> tuple[str, ...]:
-        """Return the failures of `state.db`, one sentence each."""
+        """Return one sentence for each failure of `state.db`."""
         return tuple(self._degraded)
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Append entries in one write, and return once they are on disk.
+        """Append entries to the chat's log in one write, and return once they are on disk.
 
         Raises:
-            InvalidRequest: the chat was opened for reading.
+            InvalidRequest: the chat was opened for reading only.
             SessionBusy: another process has created the same chat meanwhile.
             StorageFailed: the entries could not be written; the file is unchanged.
         """
+        entries = [_redact_reason(entry) for entry in entries]
         lines = b"".join(encode_line(entry.to_dict()) for entry in entries)
         with storage_errors(self._file):
             if self._is_new:
@@ -166,10 +170,10 @@ class Session:
         self._is_compacted |= _find_last_compaction(entries) is not None
 
     def take_back(self, leaf: str | None) -> bool:
-        """Make an earlier leaf the active one; the entries after it stay in the log, off the path.
+        """Make an earlier leaf the active one again. Later entries stay in the log.
 
         Returns:
-            Whether the leaf was changed: False if it was active already, or the disk is full.
+            Whether the leaf was changed; False if it was active already, or writing failed.
         """
         if self.tree.leaf == leaf:
             return False
@@ -181,10 +185,10 @@ class Session:
         return True
 
     def recall_counts(self, counter: Callable[[], TokenCounter]) -> None:
-        """Restore the stored token counts of the messages on the path.
+        """Restore the stored token counts of the messages on the active path.
 
         Args:
-            counter: returns the token counter; it is only called if counts are stored.
+            counter: returns the token counter; called only if counts are stored.
         """
         try:
             snapshot = self._state.snapshot(self.id)
@@ -196,7 +200,10 @@ class Session:
             _recall_counts(self.path(), snapshot, counter())
 
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
-        """Store the token counts from before the last compaction, if this session made one."""
+        """Store token counts of messages, if this object has compacted the chat.
+
+        The counts of all messages before the last compaction are stored.
+        """
         if not self._is_compacted or (at := _find_last_compaction(self.path())) is None:
             return
         try:
@@ -214,13 +221,13 @@ class Session:
         return candidate
 
     def now(self) -> str:
-        """Return the current time, ISO 8601, UTC."""
+        """Return the current UTC time in ISO 8601 format."""
         return now()
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the neutral body of the newest stored request of this path.
+        """Return the provider-neutral body of the newest stored request on the active path.
 
-        Turns without an answer on this path are skipped: their requests belong to another branch.
+        Turns without an answer on this path are skipped: their requests belong to other branches.
         """
         said = (entry for entry in self.path() if isinstance(entry, MessageEntry))
         answered = {entry.turn_id for entry in said if entry.message.role == "assistant"}
@@ -235,12 +242,12 @@ class Session:
         return None if kept is None else kept.body
 
     def last_request(self) -> StoredRequest | None:
-        """Return the last request of the path's last turn; None if it is not stored."""
+        """Return the last request of the active path's last turn, or None if it is not stored."""
         asked = turn_ids(self.path())
         return self.kept_request(asked[-1]) if asked else None
 
     def kept_request(self, turn: str) -> StoredRequest | None:
-        """Return the last request of a turn; None if it is not stored."""
+        """Return a turn's last request, or None if it is not stored."""
         try:
             return self._state.request(self.id, turn)
         except StorageFailed as error:
@@ -256,7 +263,7 @@ class Session:
         body: Mapping[str, Any],
         wire: Mapping[str, Any] | None,
     ) -> None:
-        """Store a request; a failure does not stop the turn, as requests can be rebuilt."""
+        """Store a request. A failure does not stop the turn, since requests can be rebuilt."""
         try:
             self._state.save_request(StoredRequest(self.id, turn, request, report, body, wire))
         except StorageFailed as error:
@@ -264,7 +271,7 @@ class Session:
             self._degrade(error)
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
-        """Store the new report of a request; return whether the request is stored."""
+        """Replace the report of a stored request. Return whether the request was found."""
         try:
             return self._state.save_report(self.id, turn, request, report)
         except StorageFailed as error:
@@ -273,7 +280,7 @@ class Session:
             return False
 
     def keep_result(self, tool: str, content: str) -> str | None:
-        """Store a tool's large result, and return its reference; None if it cannot be stored."""
+        """Store a large tool result; return its reference, or None if it cannot be stored."""
         try:
             return self._state.keep_result(tool, content)
         except StorageFailed as error:
@@ -282,7 +289,7 @@ class Session:
             return None
 
     def load_result(self, ref_id: str) -> str | None:
-        """Return a stored tool result; None if it is not stored."""
+        """Return a stored tool result, or None if it is not stored."""
         try:
             return self._state.result(ref_id)
         except StorageFailed as error:
@@ -298,7 +305,7 @@ class Session:
         ] = None
 
     def _up_to_date(self, handle: int) -> int:
-        """Return the file to write to, after migrating it to the current version."""
+        """Migrate the file to the current version if needed, and return its descriptor."""
         if not self._log.is_outdated:
             return handle
         new = migrate_file(self._file, self._log)
@@ -330,24 +337,31 @@ class Session:
 
 
 def turn_ids(path: Sequence[Entry]) -> tuple[str, ...]:
-    """Return the turns of a path, each once, oldest first."""
+    """Return the ids of a path's turns without duplicates, oldest first."""
     asked = (e for e in path if isinstance(e, MessageEntry) and e.message.role == "user")
     return tuple(dict.fromkeys(entry.turn_id for entry in asked))
 
 
 def now() -> str:
-    """Return the current time, ISO 8601, UTC, to the millisecond."""
+    """Return the current UTC time in ISO 8601 format, to the millisecond."""
     return timestamp(time.time())
 
 
 def timestamp(seconds: float) -> str:
-    """Return a time in seconds since 1970 as ISO 8601, UTC, to the millisecond."""
+    """Convert seconds since 1970 to a UTC time in ISO 8601 format, to the millisecond."""
     at = datetime.fromtimestamp(seconds, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def _redact_reason(entry: Entry) -> Entry:
+    """Remove API keys from an entry's failure reason. A service may quote the key in its error."""
+    if isinstance(entry, MessageEntry) and entry.reason:
+        return replace(entry, reason=redact(entry.reason))
+    return entry
+
+
 def _find_last_compaction(path: Sequence[Entry]) -> int | None:
-    """Return the position of the last compaction in a path; None if there is none."""
+    """Return the index of the last compaction in a path, or None if it contains none."""
     places = [
         at
         for at, entry in enumerate(path)
@@ -357,13 +371,13 @@ def _find_last_compaction(path: Sequence[Entry]) -> int | None:
 
 
 def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
-    """Return the token counts of the messages of a path, by the hash of each."""
+    """Count the tokens of a path's messages; return the counts by the hash of each message."""
     said = replay_path(path, counter).messages
     return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}
 
 
 def _recall_counts(path: Sequence[Entry], snapshot: Snapshot, counter: TokenCounter) -> None:
-    """Restore the token counts of the messages of a path."""
+    """Restore stored token counts of a path's messages, so that they are not counted again."""
     known = snapshot.get(_name_counter(counter))
     if not known:
         return

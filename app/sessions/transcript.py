@@ -1,4 +1,4 @@
-"""The transcript of a chat as values for display."""
+"""The values that make up a chat's transcript, for display."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -7,6 +7,7 @@ from typing import Final
 from app.library.attachments import Selection
 from chains.citations.changes import ChangedSource
 from chains.citations.check import Citation, Unverified
+from chains.citations.sources import insert_numbers, name_share
 from chains.events import Mode, ToolStatus
 from context.layers import Segment
 
@@ -18,10 +19,11 @@ class MessageItem:
     """A user message or an answer, with its versions.
 
     Attributes:
-        entry: the id in the log; for a turn that was cut off, the id of its last message.
-        time: ISO 8601, UTC.
-        siblings: the versions of the message including itself, in the order of the log.
-        label: the user's label.
+        entry: the id of the log entry. If the answer was cut off, that of the turn's last message.
+        text: the text of the message.
+        time: the UTC time in ISO 8601 format.
+        siblings: the entry ids of all versions of the message, in the order of the log.
+        label: the user's label for the message; empty if it has none.
         is_pinned: whether the message is always sent word for word.
     """
 
@@ -39,8 +41,9 @@ class UserItem(MessageItem):
     """A user message.
 
     Attributes:
-        mode: the mode; None if an older version did not record it.
+        mode: the mode of the turn, or None if an older version of Strata did not record it.
         attach: the names of the attached notes, folders and files.
+        selections: the attached line ranges.
         sent: the segments that were sent with the message.
     """
 
@@ -52,13 +55,18 @@ class UserItem(MessageItem):
 
 @dataclass(frozen=True)
 class StepItem:
-    """A tool call on the way to an answer.
+    """A tool call that the model made before its answer.
 
     Attributes:
-        seconds: the run time of the tool; None if it is not known.
-        ref_id: the reference of a large stored result.
-        text: the beginning of the result; empty if there is none.
-        said: the text of the model before the call; empty if there is none.
+        id: the id of the tool call.
+        name: the name of the tool.
+        arguments: the arguments of the call, by name.
+        status: the outcome of the call.
+        seconds: the tool's run time, or None if it was not recorded.
+        ref_id: the reference to the stored result if it was too large for a request; otherwise
+            None.
+        text: the beginning of the result; empty if the call has no result.
+        said: the text that the model wrote before the call; may be empty.
     """
 
     id: str
@@ -76,11 +84,22 @@ class AnswerItem(MessageItem):
     """An answer with its sources.
 
     Attributes:
-        status: complete, interrupted, limit or error.
+        model: the name of the model that answered; empty if unknown.
+        status: `complete`, `interrupted`, `limit` or `error`.
+        citations: the citations of sources.
+        unverified: the claims and quotes that could not be verified.
         sources: the numbered sources that were sent with the question or read by tools.
-        seconds: the time from the question to the end of the answer; None if it is not known.
+        seconds: the time from the question to the end of the answer, or None if unknown.
         steps: the tool calls, in order.
         changed: the cited notes that have changed since the answer.
+        reason: why the answer is missing or incomplete; empty if it is complete or the user stopped
+            it.
+        cost: the price of the turn's model calls in dollars; 0 for a model on this computer, None
+            if unknown.
+        error_code: the code of the error that ended the turn; empty if unknown or no error ended
+            it.
+        sentences: the number of sentences for which Strata looked for a source, because the model
+            cited none; 0 if the model cited sources itself.
     """
 
     model: str
@@ -91,11 +110,26 @@ class AnswerItem(MessageItem):
     seconds: float | None
     steps: tuple[StepItem, ...] = ()
     changed: tuple[ChangedSource, ...] = ()
+    reason: str = ""
+    cost: float | None = None
+    error_code: str = ""
+    sentences: int = 0
+
+    @property
+    def shown_text(self) -> str:
+        """The answer's text, with the numbers of the sources that Strata found."""
+        return insert_numbers(self.text, self.citations) if self.sentences else self.text
+
+    @property
+    def found_sources(self) -> str:
+        """A sentence about the sources that Strata found; empty if it found none."""
+        is_found = self.sentences and self.citations
+        return name_share(self.citations, self.sentences) if is_found else ""
 
 
 @dataclass(frozen=True)
 class CustomItem:
-    """A message that a program added to the chat."""
+    """A message that another program added to the chat."""
 
     entry: str
     text: str
@@ -104,11 +138,12 @@ class CustomItem:
 
 @dataclass(frozen=True)
 class DroppedItem:
-    """A divider: the turns above it are no longer sent.
+    """A divider in a transcript: the turns above it are no longer sent.
 
     Attributes:
         turns: the number of dropped turns.
-        tokens: the tokens saved by dropping them.
+        tokens: the number of tokens saved by dropping them.
+        reason: why the turns were dropped.
     """
 
     turns: int
@@ -118,12 +153,14 @@ class DroppedItem:
 
 @dataclass(frozen=True)
 class SummaryItem:
-    """A divider: the turns above it are sent as a summary.
+    """A divider in a transcript: the turns above it are sent as a summary.
 
     Attributes:
-        entry: the entry of the compaction; the chat can be continued from before it.
-        after_tokens: the tokens after the compaction; None if they were not recorded.
-        by: model or outline.
+        entry: the id of the compaction's log entry; the chat can be continued from before it.
+        summary: the text of the summary.
+        before_tokens: the number of tokens before the compaction.
+        after_tokens: the number of tokens after the compaction, or None if it was not recorded.
+        by: `model`, or `outline` if no model was set.
     """
 
     entry: str
@@ -135,13 +172,14 @@ class SummaryItem:
 
 @dataclass(frozen=True)
 class HookChangeItem:
-    """A change that a hook made to later requests and wants to show.
+    """A hook's change to later requests, which the hook wants to show in the transcript.
 
     Attributes:
-        entry: the log entry of the change.
+        entry: the id of the change's log entry.
         hook: the name of the hook.
-        title: the heading, in the hook's own words; may be empty.
-        markdown: the full text; may be empty.
+        title: the hook's heading for the change; may be empty.
+        summary: a short description; may be empty.
+        markdown: the full description; may be empty.
     """
 
     entry: str
@@ -155,13 +193,31 @@ TranscriptItem = UserItem | AnswerItem | CustomItem | DroppedItem | HookChangeIt
 
 
 @dataclass(frozen=True)
+class ChatCost:
+    """The price of a chat.
+
+    Attributes:
+        dollars: the sum of the known prices of the chat's model calls.
+        is_estimate: whether the price of some call is unknown, so that the sum is too low.
+    """
+
+    dollars: float
+    is_estimate: bool
+
+
+@dataclass(frozen=True)
 class ChatTranscript:
     """A whole chat, from its first message to its last.
 
     Attributes:
-        project: the project of the chat; None for none.
+        title: the title of the chat.
+        items: the messages and dividers, in the order of display.
+        project: the chat's project, or None if it has none.
+        cost: the price of all the chat's model calls, including other versions, summaries and
+            titles; None if no call has a known price.
     """
 
     title: str
     items: tuple[TranscriptItem, ...]
     project: str | None = None
+    cost: ChatCost | None = None

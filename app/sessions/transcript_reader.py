@@ -1,7 +1,7 @@
 """Build the transcript of a chat from its log.
 
-The transcript follows the active path. Summaries, changes by hooks, and the divider of dropped
-turns are shown where they took effect.
+The transcript follows the active path. Summaries, changes by hooks, and the divider for dropped
+turns are placed where they took effect.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +12,7 @@ from typing import Any, Final
 from app.sessions.session import COMPACTION
 from app.sessions.transcript import (
     AnswerItem,
+    ChatCost,
     ChatTranscript,
     CustomItem,
     DroppedItem,
@@ -22,9 +23,12 @@ from app.sessions.transcript import (
     UserItem,
 )
 from app.sessions.user_messages import read_mode, read_names, read_selections
-from chains.citations.check import check_citations
+from chains.citations.sources import check_answer
+from chains.models import EXTRACTIVE
 from chains.request.project import join_texts, list_recorded_notes
+from chains.request.usage import READING, REWRITE
 from chains.tools.registry import ToolRun
+from context.compaction import HEAD
 from context.history.tool_pairing import is_final, list_tool_results
 from context.history.turns import Turn, list_turns
 from context.layers import Segment
@@ -36,11 +40,13 @@ from context.log.entries import (
     MessageEntry,
     PinEntry,
     TransformEntry,
+    UsageEntry,
 )
 from context.log.tree import EntryTree
 from context.messages import ToolCallPart, ToolResultPart, list_tool_calls
 
 MOST_STEP_CHARS: Final = 2_000
+_PURPOSES_OF_ANSWERS: Final = frozenset({"", REWRITE, READING})
 
 
 def build_transcript(
@@ -49,10 +55,10 @@ def build_transcript(
     """Build the transcript of a chat along its active path.
 
     Args:
-        title: the title of the chat in the list.
+        title: the chat's title in the list of chats.
         log: all entries of the chat.
-        report: the *Context* of the last request, which lists the dropped turns; if it is None, the
-            last drop entry of the log is used.
+        report: the *Context* report of the last request, which lists the dropped turns. If it is
+            None, the last drop entry in the log is used.
     """
     reader = _Reader(log)
     lines = dict(_summaries(reader.path))
@@ -65,11 +71,11 @@ def build_transcript(
             items.append(divider)
         items += reader.items(turn)
         items += [line for entry in turn.entry_ids for line in shaped.get(entry, ())]
-    return ChatTranscript(title, (*items, *lines.values()))
+    return ChatTranscript(title, (*items, *lines.values()), cost=_sum_costs(log))
 
 
 class _Reader:
-    """Builds the items of turns with the help of the whole tree."""
+    """Builds the transcript items of turns, using the tree of all entries."""
 
     def __init__(self, log: Sequence[Entry]) -> None:
         self._log = log
@@ -114,7 +120,7 @@ class _Reader:
         text = last.message.text if is_whole else ""
         question = "" if turn.user is None else turn.user.message.text
         sources = (*turn.segments, *self._sources(turn))
-        checked = check_citations(text, sources, join_texts(question, self._recorded))
+        checked = check_answer(text, sources, join_texts(question, self._recorded))
         return AnswerItem(
             entry=last.id,
             text=text,
@@ -123,13 +129,32 @@ class _Reader:
             status=(last.status or "complete") if is_whole else "interrupted",
             citations=checked.citations,
             unverified=checked.unverified,
+            sentences=checked.sentences,
             sources=tuple(part for part in sources if part.number is not None),
-            seconds=None if turn.user is None else _seconds(turn.user.timestamp, last.timestamp),
+            seconds=last.seconds if last.seconds is not None else _seconds(turn.user, last),
+            reason=last.reason or "",
+            error_code=last.error_code or "",
             siblings=self._siblings(work[0].id, last.id),
             label=self._labels.get(last.id, ""),
             steps=tuple(self._steps(work)),
             is_pinned=self._pins.get(last.id, False),
+            cost=self._find_cost(turn),
         )
+
+    def _find_cost(self, turn: Turn) -> float | None:
+        """Return the price of a turn's model calls; None if the price of any call is unknown."""
+        entries = set(turn.entry_ids)
+        costs = [
+            call.cost
+            for call in self._usage
+            if call.parent_id in entries and call.purpose in _PURPOSES_OF_ANSWERS
+        ]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if known and len(known) == len(costs) else None
+
+    @cached_property
+    def _usage(self) -> list[UsageEntry]:
+        return [entry for entry in self._log if isinstance(entry, UsageEntry)]
 
     def _sources(self, turn: Turn) -> Iterator[Any]:
         for entry in turn.answers:
@@ -150,12 +175,12 @@ class _Reader:
                 said = ""
 
     def _siblings(self, entry: str, shown: str) -> tuple[str, ...]:
-        """Return the versions of a message, each as the entry that the transcript shows for it."""
+        """Return the ids of a message's versions, as the entries that the transcript shows."""
         found = self._tree.siblings(entry)
         return tuple(shown if e.id == entry else self._shown(e) for e in found)
 
     def _shown(self, start: MessageEntry) -> str:
-        """Return the last message in the branch of a message, before the next question."""
+        """Return the id of the last message in a message's branch before the next question."""
         if start.message.role == "user":
             return start.id
         branch = self._tree.path(self._tree.newest_leaf(start.id))
@@ -178,9 +203,23 @@ class _Reader:
 
     @cached_property
     def _runs(self) -> dict[str | None, ToolRun]:
-        """The tool runs, by the entry of their result."""
+        """The records of tool runs, by the id of the entry with the tool's results."""
         found = ((entry.parent_id, ToolRun.from_entry(entry)) for entry in self._log)
         return {place: run for place, run in found if run is not None}
+
+
+def _sum_costs(log: Sequence[Entry]) -> ChatCost | None:
+    """Return the price of all model calls in a chat; None if it is zero or no price is known.
+
+    The sum is an estimate if a call's price is unknown, or if no usage was reported for an answer.
+    """
+    calls = [entry for entry in log if isinstance(entry, UsageEntry)]
+    total = sum(entry.cost or 0.0 for entry in calls)
+    counted = {entry.parent_id for entry in calls}
+    answers = (entry for entry in log if isinstance(entry, MessageEntry) and entry.model)
+    is_uncounted = any(entry.id not in counted for entry in answers if entry.model != EXTRACTIVE)
+    is_estimate = is_uncounted or any(entry.cost is None for entry in calls)
+    return ChatCost(total, is_estimate) if total > 0 else None
 
 
 def _step(
@@ -199,16 +238,20 @@ def _step(
     )
 
 
-def _seconds(start: str, end: str) -> float | None:
+def _seconds(user: MessageEntry | None, answer: MessageEntry) -> float | None:
+    """Return the time between a question and its answer, or None if it cannot be computed."""
+    if user is None:
+        return None
     try:
-        seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+        start, end = map(datetime.fromisoformat, (user.timestamp, answer.timestamp))
+        seconds = (end - start).total_seconds()
     except (ValueError, TypeError):  # a time that was edited manually, or has no time zone
         return None
     return seconds if seconds >= 0 else None
 
 
 def _find_hook_changes(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]:
-    """Return the changes that hooks want to show, by the message above each."""
+    """Return the changes that hooks want to show, by the id of the message above each change."""
     found: dict[str, list[HookChangeItem]] = {}
     above = ""
     for entry in path:
@@ -216,7 +259,7 @@ def _find_hook_changes(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]
             above = entry.id
         elif isinstance(entry, TransformEntry) and (item := _build_hook_change(entry)) is not None:
             if entry.transformer_name == COMPACTION:
-                continue  # not a hook, and the transcript shows its summary anyway
+                continue  # not a hook; the transcript shows the summary anyway
             found.setdefault(above, []).append(item)
     return found
 
@@ -233,7 +276,10 @@ def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
 
 
 def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
-    """Yield each summary with the first entry that it kept, or with its own entry."""
+    """Yield each summary on a path, after the id of the entry above which it is shown.
+
+    That is the first entry that the compaction kept, or else the compaction's own entry.
+    """
     ids = {entry.id for entry in path}
     for entry in path:
         for op in entry.patch if isinstance(entry, TransformEntry) else ():
@@ -246,7 +292,7 @@ def _summary(entry: str, op: Mapping[str, Any]) -> SummaryItem:
     after = op.get("tokensAfter")
     return SummaryItem(
         entry=entry,
-        summary=str(op.get("summary", "")),
+        summary=str(op.get("summary", "")).removeprefix(HEAD).lstrip("\n"),
         before_tokens=int(op.get("tokensBefore", 0)),
         after_tokens=after if isinstance(after, int) else None,
         by=str(op.get("by", "model")),
@@ -256,9 +302,10 @@ def _summary(entry: str, op: Mapping[str, Any]) -> SummaryItem:
 def _find_dropped(
     path: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> tuple[DroppedItem | None, str]:
-    """Return the divider of dropped turns, and the first entry of the oldest turn still sent.
+    """Return the divider for the dropped turns, and the id of the entry above which it is shown.
 
-    One divider is enough, since turns are dropped from the oldest on.
+    This is the first entry of the oldest turn that is still sent. One divider is enough, since the
+    oldest turns are dropped first.
     """
     if report is None:
         return _find_dropped_in_log(path)

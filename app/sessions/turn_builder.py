@@ -1,6 +1,6 @@
 """Build a turn and its chain from a user message, the settings and the open vault."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from app.config import secrets
@@ -8,7 +8,7 @@ from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.customize.memory import MemoryNote
 from app.errors import InvalidRequest, VaultNotChosen
-from app.library.attachments import Attachments, WebPages
+from app.library.attachments import Attachments
 from app.library.library import Library, read_texts
 from app.library.open_vault import OpenVault
 from app.library.project_notes import ProjectNotes
@@ -17,11 +17,15 @@ from app.sessions.agent import WHOLE_VAULT, AgentBuilder, AgentScope
 from app.sessions.user_messages import AskRequest, record_names
 from chains.cancel import CancelToken
 from chains.events import Mode
+from chains.gguf.process import LocalModels
 from chains.ledger import LedgerPort
-from chains.llm.port import LimitsPort
-from chains.request.chain import Chain
+from chains.llm.port import KeyFor, LimitsPort
+from chains.prompts import Customization
+from chains.request.chain import AttachmentSearch, Chain
 from chains.request.project import ProjectSetup
 from chains.request.request import TurnRequest
+from chains.request.session import SessionView
+from chains.turn.calls import ModelCheck, check_model
 from context.layers import Segment
 from vault.search.adhoc import search_texts
 from vault.search.hits import Hit
@@ -29,10 +33,11 @@ from vault.search.search import SearchResult
 
 
 class TurnBuilder:
-    """Builds turns and chains; every method may be called from any thread.
+    """Builds turns and chains. The class is thread-safe.
 
     Attributes:
-        agents: builds the agents of turns.
+        agents: builds the agents that turns use.
+        local: runs model files.
     """
 
     def __init__(
@@ -43,7 +48,7 @@ class TurnBuilder:
         ledger: LedgerPort,
         limits: LimitsPort,
         agents: AgentBuilder,
-        pages: WebPages,
+        open_attachments: Callable[[], Attachments],
         projects: Projects,
     ) -> None:
         self._ledger, self._limits = ledger, limits
@@ -52,17 +57,18 @@ class TurnBuilder:
         self._projects = projects
         self._customization = customization
         self.agents = agents
-        self._pages = pages
+        self._open_attachments = open_attachments
+        self.local = LocalModels()
 
     @property
     def attachments(self) -> Attachments:
-        """The reader of attachments, which uses the open vault if there is one."""
-        return Attachments(self._vault.library, self._pages)
+        """A reader of attachments, including those in the open vault."""
+        return self._open_attachments()
 
     def build_turn(
         self, request: AskRequest, changes: Mapping[str, object] | None = None
     ) -> TurnRequest:
-        """Build a turn with its attachments."""
+        """Build a turn with its attachments; see `build_bare_turn`."""
         attached = self.attachments.segments(request.attach, request.selections)
         return replace(self.build_bare_turn(request, changes), attached=attached)
 
@@ -108,15 +114,15 @@ class TurnBuilder:
         session: str = "",
         cancel: CancelToken | None = None,
     ) -> Chain:
-        """Build the chain of a mode.
+        """Build the chain for a mode.
 
         Args:
             mode: the mode of the turn.
-            project: the project of the chat; None for none.
-            runs_hooks: whether hooks may run; False for a turn that is not sent, so no hook code is
-                loaded.
-            session: the id of the chat, or empty for a request that is only shown.
-            cancel: the token of the turn; None for a request that is only shown.
+            project: the chat's project, or None if it has none.
+            runs_hooks: whether hooks may run. For a turn that is not sent, it is false, so that no
+                hook is loaded.
+            session: the id of the chat; empty if the request is only shown and not sent.
+            cancel: the turn's cancel token; None if the request is only shown and not sent.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
@@ -125,15 +131,7 @@ class TurnBuilder:
         """
         library = self._vault.library or NoLibrary()
         inside = project if mode in ("project", "agent") else None
-        chain = Chain(
-            "chat",
-            secrets.key_for,
-            resolve=self.attachments.resolve,
-            customization=self._customization.collect(runs_hooks, inside),
-            within=library,
-            ledger=self._ledger,
-            limits=self._limits,
-        )
+        chain = self._make_chain(library, self._customization.collect(runs_hooks, inside))
         notes = None if inside is None else self._projects.open(inside)
         if notes is not None:
             chain = replace(chain, within=notes, project=self._set_up_project(notes))
@@ -151,8 +149,49 @@ class TurnBuilder:
             return replace(chain, prompt="project", search=notes)
         return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
 
+    def _make_chain(self, within: AttachmentSearch, customization: Customization) -> Chain:
+        """Build a chain without search or tools, with the ports that all chains have."""
+        return Chain(
+            "chat",
+            secrets.key_for,
+            resolve=self.attachments.resolve,
+            customization=customization,
+            within=within,
+            ledger=self._ledger,
+            limits=self._limits,
+            local=self.local,
+        )
+
+    def check_model(
+        self,
+        cancel: CancelToken,
+        changes: Mapping[str, object] | None = None,
+        key_for: KeyFor | None = None,
+    ) -> ModelCheck:
+        """Test the model in the settings with a short call.
+
+        Args:
+            cancel: stops the call.
+            changes: settings by key that replace the current ones in this test only.
+            key_for: returns the API keys to use; None means the stored ones.
+        """
+        turn = self.build_bare_turn(AskRequest("", "chat"), changes)
+        chain = self.build_chain("chat", None)
+        if key_for is not None:
+            chain = replace(chain, key_for=key_for)
+        return check_model(chain, turn, SessionView(), cancel)
+
+    def stop_other_models(self, model: str | None) -> None:
+        """Stop the running model file, unless it is the given model or the model for summaries.
+
+        Args:
+            model: the model that is used from now on; None means the one in the settings.
+        """
+        values = self._settings.values
+        self.local.keep_only((model or values.chat_model, values.chat_summary_model))
+
     def find_library(self, mode: Mode, project: str | None) -> Library:
-        """Return the library whose index the turns of a mode use.
+        """Return the library whose index is used by turns in a mode.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
@@ -163,7 +202,7 @@ class TurnBuilder:
         return self._projects.open(project).library
 
     def _limit_agent(self, project: str) -> AgentScope:
-        """Return the limits of an agent in a project, with the memories of the project."""
+        """Return the limits that a project sets for an agent, including the project's memories."""
         notes, file = self._projects.open(project), self._projects.memory(project).path
         memories = MemoryNote(file, PROJECT_MEMORY, f"in the project {notes.name}")
         return AgentScope(memories, notes.list_edit_patterns())
@@ -177,7 +216,7 @@ class TurnBuilder:
 
 
 class NoLibrary:
-    """A replacement for the library while no vault is open, which only searches attachments."""
+    """A replacement for the library while no vault is open. It can only search attachments."""
 
     def search(
         self,
@@ -186,6 +225,7 @@ class NoLibrary:
         *,
         in_play: Collection[str] = (),  # noqa: ARG002
         reranks: bool = True,  # noqa: ARG002
+        is_quoted: bool = False,  # noqa: ARG002
     ) -> SearchResult:
         """Raise `VaultNotChosen`."""
         raise VaultNotChosen

@@ -1,7 +1,7 @@
-"""User messages: the question, its recorded mode and attachments, and restoring these.
+"""User messages: a question's options, and the mode and attachments recorded with it.
 
 The log records the mode and the names of the attachments. When a message is edited or answered
-again, notes are attached with their current content, and selections with their original text.
+again, notes are attached with their current content, but selected lines with their original text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,16 +42,19 @@ class AskRequest:
     """A question with its options.
 
     Attributes:
+        question: the text of the question.
+        mode: the mode of the turn.
         model: the model; None means the one in the settings.
         session: the chat to continue; None begins a new one.
-        dry_run: retrieve and prepare, but send and store nothing.
-        update_index: bring the index up to date first, if the mode searches notes.
-        attach: notes, folders and text files to attach.
-        selections: line ranges of notes to attach.
-        parent: the entry that the question follows; None means the active leaf.
-        project: the folder of the project of a new chat; in a chat, its own project or None.
-        reads_whole: have a model read attachments that are too large to be sent, after the user has
-            seen the result of `TurnRunner.estimate_reading`.
+        dry_run: whether to only search and prepare the request, without sending or storing it.
+        update_index: whether to update the index first, if the mode searches notes.
+        attach: the notes, folders, files, images, tags and web pages to attach.
+        selections: line ranges in notes to attach.
+        parent: the entry after which the question is added; None means the active leaf.
+        project: the folder of the new chat's project; for an existing chat, its own project or
+            None.
+        reads_whole: whether attachments that are too large for one request are read in parts. The
+            user must have seen the cost that `TurnRunner.estimate_reading` returns.
     """
 
     question: str
@@ -71,14 +74,14 @@ class AskRequest:
 
 
 def record_names(attach: Sequence[str], selections: Sequence[Selection]) -> dict[str, Any]:
-    """Return the log fields for the names of attachments; empty if there are none."""
+    """Return the log fields that record a question's attachments; empty if nothing is attached."""
     lines = [{"path": s.path, "first": s.first, "last": s.last} for s in selections]
     named = {"attach": list(attach), "selections": lines}
     return {key: value for key, value in named.items() if value}
 
 
 def read_mode(question: MessageEntry) -> Mode | None:
-    """Return the recorded mode of a question; None if none is recorded."""
+    """Return the mode recorded with a question, or None if none is recorded."""
     recorded = question.extra.get("mode")
     return cast(Mode, recorded) if recorded in get_args(Mode) else None
 
@@ -112,16 +115,16 @@ def require_model(turn: TurnRequest) -> None:
 
 
 def last_question(path: Sequence[Entry]) -> MessageEntry | None:
-    """Return the last question of a path; None if it has none."""
+    """Return a path's last question, or None if it has none."""
     said = (entry for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((entry for entry in said if entry.message.role == "user"), None)
 
 
 def find_last_mode(path: Sequence[Entry]) -> Mode:
-    """Return the mode of the last question of a path.
+    """Return the mode of a path's last question.
 
-    Older versions did not record the mode. Then it is "vault" if the turn has passages or an empty
-    search result, else "chat".
+    Older versions did not record the mode. In that case it is "vault" if the turn has passages or
+    an empty search result, otherwise "chat".
     """
     question = last_question(path)
     if question is None:
@@ -134,13 +137,13 @@ def find_last_mode(path: Sequence[Entry]) -> Mode:
 
 
 def find_last_model(path: Sequence[Entry]) -> str | None:
-    """Return the model that answered last on a path; None if none has."""
+    """Return the model that answered last on a path, or None if none did."""
     said = (entry.model for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((model for model in said if model), None)
 
 
 def was_prepared(question: MessageEntry, path: Sequence[Entry]) -> bool:
-    """Return whether the first request of a question was prepared, as its log entries show."""
+    """Return whether the log shows that a question's first request was prepared."""
     is_last = path[-1].id == question.id
     found = (e for e in path if isinstance(e, SegmentsEntry) and e.turn_id == question.turn_id)
     return not is_last or any(found)
@@ -157,7 +160,7 @@ def _selection(item: object) -> Selection | None:
 
 @dataclass(frozen=True)
 class RestoredAttachments:
-    """The attachments of an earlier question that are still available.
+    """An earlier question's attachments, as far as they are still available.
 
     Attributes:
         segments: the segments, numbered from 1.
@@ -171,11 +174,12 @@ class RestoredAttachments:
 def list_attachments(
     question: MessageEntry, sent: Sequence[Segment]
 ) -> tuple[tuple[str, ...], tuple[Selection, ...]]:
-    """Return the names and the line ranges attached to a question; no file is read.
+    """Return the names and line ranges of a question's attachments. No file is read.
 
     Args:
-        question: the user message, which names its attachments unless an older version wrote it.
-        sent: the segments that were sent with it.
+        question: the user message. It names its attachments unless an older version of Strata
+            stored it.
+        sent: the segments that were sent with the question.
     """
     own = _filter_attached(sent)
     attach = read_names(question) or tuple(dict.fromkeys(_list_sources(own)))
@@ -185,12 +189,12 @@ def list_attachments(
 def restore_attachments(
     attachments: Attachments, question: MessageEntry, sent: Sequence[Segment]
 ) -> RestoredAttachments:
-    """Attach the attachments of a question again.
+    """Attach an earlier question's attachments again.
 
     Args:
         attachments: reads the named files.
         question: as for `list_attachments`.
-        sent: the segments that were sent with it.
+        sent: the segments that were sent with the question.
     """
     made = _index_selections(_filter_attached(sent))
     again = _Again(attachments)
@@ -221,7 +225,7 @@ class _Again:
             self._lost.append(f"{path} is not attached again: {error}")
 
     def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
-        """Attach the selected lines with their original text, if the note may still be read."""
+        """Attach the selected lines with their original text, if models may still read the note."""
         try:
             (now,) = self._attachments.segments([], [selection])
         except (AppError, VaultError) as error:

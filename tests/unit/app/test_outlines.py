@@ -35,7 +35,10 @@ def test_an_outline_of_an_extractive_chat_keeps_the_quotations_and_no_opening_se
     reading: Assistant,
 ) -> None:
     first, second, _ = answers(
-        reading, "How much water does the rain barrel hold?", "When are beans sown?", "And peas?"
+        reading,
+        "How much water does the rain barrel hold?",
+        "Which tomato ripens first?",
+        "And peas?",
     )
     assert first.answer.startswith(OPENING)
     summary = summary_of(reading, first.session)

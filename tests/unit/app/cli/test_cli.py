@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.parser import build_parser, run
+from app.cli.progress import ProgressLine, format_progress
 from app.startup import Startup
 from tests.support.model_server import Answer, Failure, ModelServer
 from vault.indexing.indexer import IndexProgress
@@ -268,7 +268,10 @@ def test_a_chat_goes_on(ask: Strata, strata: Strata, server: ModelServer) -> Non
     ]
     _, out, _ = strata("sessions", "list", "--json")
     (info,) = document(out)["sessions"]
-    assert set(info) == {"session", "title", "created", "updated", "vault", "project", "turns"}
+    assert set(info) == {
+        *("session", "title", "created", "updated", "vault", "project", "turns"),
+        *("pinned", "archived"),
+    }
     assert (info["title"], info["turns"]) == ("First?", 2)
 
 
@@ -499,7 +502,7 @@ def test_the_self_test_asks_for_the_notes_that_are_there(strata: Strata, small_v
     result = document(out)
     assert code == 0
     assert set(result) == {
-        *("questions", "recall_at_1", "recall_at_10", "mrr", "p50_ms", "p95_ms"),
+        *("questions", "recall_at_1", "recall_at_10", "mrr", "p50_ms", "p95_ms", "ranking"),
     }
     assert result["questions"] > 0
     assert result["recall_at_10"] >= 0.5
@@ -606,14 +609,38 @@ def test_the_first_signal_cancels_and_the_second_ends() -> None:
     ("at", "words"),
     [
         (IndexProgress("seen"), "Reading your notes"),
-        (IndexProgress("scan", "a.md", 3, 9), "Reading: 3 of 9 notes  a.md"),
-        (IndexProgress("embed", "", 3, 1_200, 41.6), "Indexing: 3 of 1,200 notes, 42 a second"),
-        (IndexProgress("embed", "", 12, 60, 0.42), "Indexing: 12 of 60 notes, 0.4 a second"),
+        (IndexProgress("scan", "a.md", 3, 9), "Indexing by words: 3 of 9 notes  a.md"),
+        (
+            IndexProgress("embed", "", 3, 1_200, 41.6),
+            "Indexing by meaning: 3 of 1,200 notes, 42 a second, 29 s left",
+        ),
+        (
+            IndexProgress("embed", "", 12, 60, 0.42),
+            "Indexing by meaning: 12 of 60 notes, 0.4 a second, 2 min left",
+        ),
+        (
+            IndexProgress("embed", "", 0, 7_500, 1.0),
+            "Indexing by meaning: 0 of 7,500 notes, 1.0 a second, 2 h 5 min left",
+        ),
         (IndexProgress("store"), "Updating the vector store"),
     ],
 )
 def test_progress_says_what_is_being_done(at: IndexProgress, words: str) -> None:
-    assert cli_text.progress(at) == words
+    assert format_progress(at) == words
+
+
+def test_without_a_terminal_progress_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seconds = 0.0
+    line = ProgressLine(lambda: seconds)
+    for at in range(250):
+        seconds = at / 10
+        line.show("Searching…")  # a short step is for a terminal only
+        line.show_progress(IndexProgress("scan", "a\nb.md", at, 999))
+    line.clear()
+    shown = [f"Indexing by words: {at} of 999 notes  a b.md" for at in (20, 120, 220)]
+    assert capsys.readouterr().err.splitlines() == shown
 
 
 def test_attachments_and_selections_are_sent_along(

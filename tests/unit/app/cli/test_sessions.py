@@ -1,4 +1,4 @@
-"""`strata sessions search`, `rename` and `delete`."""
+"""`strata sessions search`, `rename`, `pin`, `archive` and `delete`."""
 
 import io
 import json
@@ -65,7 +65,42 @@ def test_a_new_title_is_listed_shown_and_exported(
     assert (result.session, assistant.sessions.info(chat).title) == (chat, "Water in winter")
 
 
-@pytest.mark.parametrize("argv", [["rename", "nowhere", "x"], ["delete", "nowhere", "--yes"]])
+def test_a_chat_is_pinned_archived_and_back(sessions: Sessions, chat: str) -> None:
+    before = document(sessions, "list")["sessions"][0]["updated"]
+    assert sessions("pin", chat)[1].endswith("Where is the barrel?  (pinned)\n")
+    assert document(sessions, "archive", chat)["archived"] is True
+    assert sessions("list")[1] == "No chats yet. strata ask begins one.\n"
+    (listed,) = document(sessions, "list", "--archived")["sessions"]
+    assert (listed["pinned"], listed["updated"]) == (True, before)
+    assert sessions("search", "barrel")[1].startswith(chat)
+    sessions("restore", chat)
+    sessions("unpin", chat)
+    (listed,) = document(sessions, "list")["sessions"]
+    assert (listed["pinned"], listed["archived"]) == (False, False)
+    assert sessions("list", "--archived")[1] == "No chat is archived.\n"
+
+
+def test_a_question_puts_an_archived_chat_back(
+    sessions: Sessions, chat: str, assistant: Assistant
+) -> None:
+    sessions("archive", chat)
+    ask(assistant, "And now?", mode="chat", session=chat)
+    (listed,) = document(sessions, "list")["sessions"]
+    assert (listed["session"], listed["archived"]) == (chat, False)
+
+
+def test_a_copy_of_a_chat_has_no_marks(sessions: Sessions, chat: str) -> None:
+    sessions("pin", chat)
+    sessions("archive", chat)
+    copy = document(sessions, "fork", chat)["session"]
+    (listed,) = document(sessions, "list")["sessions"]
+    assert (listed["session"], listed["pinned"]) == (copy, False)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["rename", "nowhere", "x"], ["delete", "nowhere", "--yes"], ["archive", "nowhere"]],
+)
 def test_an_unknown_chat_is_an_error(sessions: Sessions, argv: list[str]) -> None:
     code, out, _ = sessions(*argv, "--json")
     assert (code, json.loads(out)["error"]["code"]) == (1, "session_missing")

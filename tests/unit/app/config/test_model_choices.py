@@ -127,3 +127,10 @@ def test_a_test_call_says_why_there_is_no_answer(assistant: Assistant, server: M
     assistant.settings.set("chat.apiBase", "http://127.0.0.1:9/v1")
     with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1 does not answer"):
         assistant.check_model(CancelToken())
+
+
+def test_a_model_that_is_named_by_its_file_is_shown_without_its_folder(choices: Choices) -> None:
+    with ModelServer(models=[{"id": "/home/me/models/big-14b.gguf"}]) as server:
+        found = choices(chat__apiBase=server.url)
+    assert found["/home/me/models/big-14b.gguf"].label == "big-14b"
+    assert found["extractive"].label == "No model: quoted passages"

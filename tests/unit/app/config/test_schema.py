@@ -17,6 +17,9 @@ def test_defaults_are_those_of_the_schema() -> None:
     values = Settings()
     assert {key: getattr(values, spec.field) for key, spec in schema().items()} == {
         "ui.theme": "system",
+        "ui.quickAsk": False,
+        "ui.sendKey": "Enter",
+        "ui.keys": {},
         "vault.path": "",
         "vault.exclude": [],
         "embedding.model": "all-MiniLM-L6-v2",
@@ -28,6 +31,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "autoCompactThreshold": 128_000,
         "maxOutputTokens": 4_096,
         "chat.summaryModel": "",
+        "chat.titles": True,
         "context.trimAt": 0.80,
         "context.compactAt": 0.95,
         "context.blockAt": 0.98,

@@ -1,17 +1,21 @@
 """Every kind of attachment at small and large budgets: what is cut or left out is said, once."""
 
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from app.assistant import Assistant
 from app.library.attachments import Selection
+from app.paths import Paths
 from app.sessions.ask import AskRequest
+from app.wiring import build
 from chains.cancel import CancelToken
 from tests.support.attached import assert_consistent, prose, rows, write_sized_notes
 from tests.support.model_server import ModelServer
 from tests.support.turns import result_of
+from vault.embedder import Embedder
 
 ALL = Selection("n1.md", 1, 400)
 WAYS: dict[str, dict[str, Any]] = {
@@ -26,25 +30,31 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture
-def much(assistant: Assistant, server: ModelServer, tmp_path: Path) -> Assistant:
-    """An assistant over notes of many sizes, indexed."""
-    notes = tmp_path / "much"
+@pytest.fixture(scope="module")
+def much(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Assistant]:
+    """An assistant over notes of many sizes, indexed once: nothing here stores a chat."""
+    root = tmp_path_factory.mktemp("much")
+    notes = root / "notes"
     write_sized_notes(notes, large=[40_000] * 3, tagged=[9_000] * 5)
-    (tmp_path / "outside.txt").write_text(prose(30, 60_000))
-    assistant.open_vault(notes, remember=False)
-    list(assistant.index(CancelToken()))
-    return assistant
+    (root / "outside.txt").write_text(prose(30, 60_000))
+    paths = Paths.find({"STRATA_HOME": str(root / "home")})
+    with ModelServer() as server, closing(build(paths, embedder=embedder)) as assistant:
+        assistant.settings.set("chat.apiBase", server.url)
+        assistant.settings.set("chat.model", "gpt-4o")
+        assistant.open_vault(notes, remember=False)
+        list(assistant.index(CancelToken()))
+        yield assistant
 
 
 @pytest.mark.parametrize("threshold", [4_000, 8_000, 32_000])
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_is_cut_or_left_out_is_said_once_and_the_report_agrees(
-    much: Assistant, tmp_path: Path, way: str, threshold: int
+    much: Assistant, way: str, threshold: int
 ) -> None:
     much.settings.set("autoCompactThreshold", threshold)
     attached = dict(WAYS[way])
-    outside = str(tmp_path / "outside.txt")
+    assert much.vault is not None
+    outside = str(much.vault.with_name("outside.txt"))
     attached["attach"] = tuple(p.format(outside=outside) for p in attached.get("attach", ()))
     for mode in ("chat", "vault"):
         request = AskRequest(

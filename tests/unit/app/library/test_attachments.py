@@ -1,5 +1,6 @@
 """What is attached to a question, and what becomes of it in later turns."""
 
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -8,12 +9,14 @@ import pytest
 
 from app.errors import InvalidRequest, NotFound
 from app.library.attachments import Attachments, Selection, WebPages
+from app.library.image_reader import ImageReader
 from app.library.library import Library
 from app.paths import Paths
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
 from chains.ledger import NoLedger
 from chains.web.client import WebClient
+from tests.support.image_files import decode, draw, take_photo
 from tests.support.web_server import Page, WebServer, allow_loopback
 from vault.embedder import Embedder
 from vault.errors import NoteExcluded, NoteUnreadable
@@ -40,8 +43,8 @@ def attachments(tmp_path: Path, vault: Path, embedder: Embedder) -> Iterator[Att
     paths = Paths(base / "config", base / "data", base / "state", base / "cache")
     opened = Library.open(vault, paths, ["*.draft.md"], embedder=embedder)
     web = WebClient(lambda: False, NoLedger(), is_allowed=allow_loopback)
-    with closing(opened) as library:
-        yield Attachments(library, WebPages(web))
+    with closing(opened) as library, closing(ImageReader()) as images:
+        yield Attachments(library, WebPages(web), images)
 
 
 def test_a_note_is_attached_in_full_and_escaped(attachments):
@@ -105,6 +108,60 @@ def test_lines_are_attached_as_they_stand(attachments):
     assert segment.raw_content == "Beans <need> warm soil.\nSow in May."
 
 
+def test_an_image_of_the_vault_is_a_segment_with_its_pixels(
+    attachments: Attachments, vault: Path
+) -> None:
+    (vault / "Plans/plan.png").write_bytes(draw(40, 30))
+    (segment,) = attachments.segments(["Plans/plan.png"])
+    assert (segment.kind, segment.source, segment.title) == ("image", "Plans/plan.png", "plan.png")
+    assert segment.content == "[image, 40 × 30 pixels; it follows this text]"
+    assert segment.image is not None
+    assert decode(b64decode(segment.image.data)).width() == 40
+
+
+def test_an_image_outside_the_vault_has_its_full_path(
+    attachments: Attachments, tmp_path: Path
+) -> None:
+    file = tmp_path / "photo.jpg"
+    file.write_bytes(take_photo(40, 30))
+    (segment,) = attachments.segments([str(file)])
+    assert (segment.kind, segment.source) == ("image", str(file))
+    file.unlink()
+    assert attachments.resolve(segment).state == "same"  # it is sent again from the log
+
+
+def test_an_image_of_the_vault_is_sent_again_only_while_it_may_be(
+    attachments: Attachments, vault: Path
+) -> None:
+    (vault / "plan.png").write_bytes(draw(40, 30))
+    (segment,) = attachments.segments(["plan.png"])
+    assert attachments.resolve(segment).state == "same"
+    (vault / ".obsidian").mkdir()
+    (vault / ".obsidian/app.json").write_text('{"userIgnoreFilters": ["plan.png"]}')
+    assert attachments.resolve(segment).state == "excluded"
+    with pytest.raises(NoteExcluded):
+        attachments.segments(["plan.png"])
+    (vault / ".obsidian/app.json").unlink()
+    (vault / "plan.png").unlink()
+    assert attachments.resolve(segment).state == "gone"
+
+
+@pytest.mark.parametrize("name", ["Photo.HEIC", "scan.tiff", "old.bmp"])
+def test_an_image_that_models_do_not_take_is_refused_by_its_name(
+    attachments: Attachments, vault: Path, name: str
+) -> None:
+    (vault / name).write_bytes(b"II*\0")
+    with pytest.raises(InvalidRequest, match=f"{name} is .* It is not attached"):
+        attachments.check_names([name])
+    assert not attachments.has(name)
+
+
+def test_an_image_has_no_lines(attachments: Attachments, vault: Path) -> None:
+    (vault / "plan.png").write_bytes(draw(40, 30))
+    with pytest.raises(InvalidRequest, match=r"plan\.png is an image, which has no lines"):
+        attachments.segments([], [Selection("plan.png", 1, 1)])
+
+
 def test_what_is_attached_is_numbered_and_comes_once(attachments):
     segments = attachments.segments(["Plans", "Garden.md", "Plans/Terrace.md"])
     assert [(s.number, s.source) for s in segments] == [(1, "Plans/Terrace.md"), (2, "Garden.md")]
@@ -146,8 +203,8 @@ def test_lines_that_are_not_there_are_refused(attachments):
 
 
 def test_a_file_that_is_not_text_is_refused(attachments, tmp_path):
-    file = tmp_path / "picture.png"
-    file.write_bytes(b"\x89PNG\0\0")
+    file = tmp_path / "sound.dat"
+    file.write_bytes(b"RIFF\0\0")
     with pytest.raises(NoteUnreadable):
         attachments.segments([str(file)])
 

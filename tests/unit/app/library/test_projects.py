@@ -4,6 +4,7 @@ import json
 import os
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -198,6 +199,37 @@ def test_a_chat_of_four_chains_only_appends_and_its_report_adds_up(
     assert systems[:4] == systems[4:], "each chain has the same first bytes in every round"
 
 
+def test_within_a_turn_each_request_goes_on_from_the_bytes_of_the_one_before(
+    assistant: Assistant, server: ModelServer, thesis: Path
+) -> None:
+    """Property (b) of design 4.4, in a chat that comes from three other chains."""
+    session = None
+    for mode in ("chat", "vault", "project"):
+        project = "Thesis" if session is None else None
+        session = result_of(ask(assistant, f"{mode}?", mode=mode, session=session, project=project))
+        session = session.session
+    calls = [
+        [("1", "read_note", '{"path": "Thesis/Plan.md"}'), ("2", "list_folder", "{}")],
+        [("3", "search_notes", '{"query": "walrus songs"}')],
+        [("4", "read_note", '{"path": "Nowhere.md"}')],
+    ]
+    steps = [Answer("", calls=tuple(step), finish="tool_calls") for step in calls]
+    for answers in ([*steps, Answer("Songs.")], [Answer("Not again.")]):
+        before = len(server.bodies)
+        server.script(*answers)
+        result_of(ask(assistant, "What is in it?", mode="agent", session=session))
+        turn = [to_bytes(body) for body in server.bodies[before:]]
+        assert len(turn) == len(answers)
+        for earlier, later in pairwise(turn):
+            assert later.startswith(earlier)
+            assert len(later) > len(earlier)
+
+
+def to_bytes(body: dict[str, Any]) -> bytes:
+    """Return the bytes of a request up to the end of its last message, the tools first."""
+    return json.dumps([body.get("tools"), *body["messages"]]).encode()[:-1]
+
+
 def test_a_project_is_refused_with_a_reason(
     assistant: Assistant, server: ModelServer, thesis: Path
 ) -> None:
@@ -214,11 +246,28 @@ def test_a_project_is_refused_with_a_reason(
     file.write_text("exclude = [")
     with pytest.raises(InvalidRequest, match="cannot be read"):
         assistant.projects.settings("Thesis")
-    assistant.projects.remove("Thesis")
     assert assistant.projects.list() == ()
     thesis.rename(thesis.with_name("Moved"))
     with pytest.raises(TurnFailed, match="no folder at"):
         ask(assistant, "Walrus?", mode="project", session=done.session)
+
+
+def test_a_project_that_is_removed_and_opened_again_has_its_settings_still(
+    assistant: Assistant, thesis: Path
+) -> None:
+    name = assistant.projects.add("Thesis")
+    assistant.projects.change(name, "exclude", ["data/"])
+    assistant.projects.instructions(name).write("Be brief.")
+    assistant.projects.remove(name)
+    assert assistant.projects.list() == ()
+    assert assistant.projects.settings(name).exclude == ("data/",), "its chats are kept too"
+    assistant.projects.change(name, "model", "gpt-4o-mini")
+    assert assistant.projects.list() == ()
+    assistant.projects.add("Thesis")
+    (project,) = assistant.projects.list()
+    assert project.name == name
+    assert assistant.projects.settings(name).exclude == ("data/",)
+    assert assistant.projects.instructions(name).read().text == "Be brief."
 
 
 def test_a_project_may_have_its_own_model_and_notes_by_pattern(

@@ -51,6 +51,7 @@ def test_a_program_decides_about_each_call(
         "diff": "+a",
         "warnings": [],
         "session_scope": "example.org",
+        "hunks": [],
     }
     caller.ask("approve", approval_id=asked["approval_id"], decision="allow")
     again = caller.event("approval_request")["data"]
@@ -101,3 +102,17 @@ def test_the_end_of_the_input_rejects(
     start_turn(caller)
     caller.hang_up()
     assert diary.text == ""
+
+
+def test_numbers_of_hunks_that_the_request_does_not_have_are_refused(
+    caller: Caller, server: ModelServer, diary: Diary
+) -> None:
+    server.script(write("a"), Answer("Done."))
+    id = start_turn(caller)["approval_id"]
+    for decision, hunks in (("allow", [0]), ("allow", []), ("deny", [0])):
+        error = caller.error("approve", approval_id=id, decision=decision, hunks=hunks)
+        assert error["code"] == "bad_request"
+        assert "hunks" in error["message"]
+    caller.ask("approve", approval_id=id, decision="allow")
+    assert caller.event("turn_end")["data"]["status"] == "complete"
+    assert diary.text == "a"

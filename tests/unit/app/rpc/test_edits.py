@@ -177,3 +177,32 @@ def test_an_undo_that_would_lose_a_newer_text_is_refused_by_name(
     error = caller.error("undo", run=end["edits"]["run"])
     assert (error["code"], "Welcome.md" in error["message"]) == ("bad_request", True)
     assert (notes / "Welcome.md").read_text() == "Newer.\n"
+
+
+@ONE_NOTE
+def test_some_hunks_of_a_change_are_approved(
+    caller: Caller, server: ModelServer, notes: Path
+) -> None:
+    lines = [f"line {number}" for number in range(12)]
+    old = "\n".join(lines)
+    (notes / "List.md").write_text(f"{old}\n", "utf-8")
+    before = list_files(notes)
+    new = old.replace("line 1\n", "LINE 1\n").replace("line 6", "LINE 6").replace("e 10", "E 10")
+    edit = ("edit_note", {"path": "List.md", "old": old, "new": new})
+    server.script(step(edit), Answer("Done."))
+    caller.ask("prompt", text="Shout.")
+    asked = caller.event("approval_request")["data"]
+    assert [hunk.split("\n")[0] for hunk in asked["hunks"]] == [
+        "@@ -1,3 +1,3 @@",
+        "@@ -6,3 +6,3 @@",
+        "@@ -10,3 +10,3 @@",
+    ]
+    caller.ask("approve", approval_id=asked["approval_id"], decision="allow", hunks=[0, 2])
+    end = caller.event("turn_end")["data"]
+    kept = old.replace("line 1\n", "LINE 1\n").replace("e 10", "E 10")
+    assert (notes / "List.md").read_text("utf-8") == f"{kept}\n"
+    (result,) = read_results(server.bodies[-1])
+    assert result.startswith("Done: Edit List.md.\nThe user accepted 2 of 3 parts")
+    assert "+LINE 6" in result
+    assert "+LINE 1\n" not in result
+    check_undo(caller, notes, end, before)

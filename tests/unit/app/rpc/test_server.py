@@ -290,6 +290,34 @@ def test_notes_are_indexed_and_searched(
         caller.hang_up()
 
 
+def test_a_question_to_a_large_folder_is_answered_while_it_is_indexed(
+    assistant: Assistant, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.library.indexing.USUAL_WAIT_S", 0.0)
+    (tmp_path / "large").mkdir()
+    filler = "It tells of beds, barrels and beans in long rows. " * 20  # takes its time to embed
+    for number in range(200):
+        text = f"Row {number} grows melon{number}.\n\n{filler}\n"
+        (tmp_path / "large" / f"row-{number}.md").write_text(text, "utf-8")
+    assistant.open_vault(tmp_path / "large", remember=False)
+    caller = Caller(assistant)
+    try:
+        end = caller.turn("Which row grows melon17?", mode="vault")
+        assert any(
+            said.endswith("of 200 notes searched by meaning, all by words.")
+            for said in end["warnings"]
+        )
+        assert caller.ask("get_state")["indexing"]
+        found = caller.ask("search", query="melon17")
+        assert found["hits"][0]["path"] == "row-17.md"
+        assert found["warnings"][0].endswith("searched by meaning, all by words.")
+        caller.wait_for(lambda line: line.get("data", {}).get("phase") == "done")
+        assert not caller.ask("get_state")["indexing"]
+        assert "warnings" not in caller.ask("search", query="melon17")
+    finally:
+        caller.hang_up()
+
+
 def test_a_note_that_changes_meanwhile_is_found(
     assistant: Assistant, server: ModelServer, small_vault: Path
 ) -> None:

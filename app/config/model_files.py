@@ -1,0 +1,106 @@
+"""Model files (GGUF) on this computer: inspect one before use, and remember it for the model list.
+
+The paths are stored in a small JSON file. If it is deleted, the list of models shows only the model
+file that is set.
+"""
+
+import json
+import logging
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.config.models import ModelChoice, describe_file_choice
+from app.config.settings import Settings
+from app.durable import write_atomically
+from app.errors import InvalidRequest
+from app.paths import make_private_folder
+from chains.errors import LocalModelFailed
+from chains.gguf.file import find_path, make_name
+from chains.gguf.memory import format_size
+from chains.gguf.process import LocalModels
+from chains.models import describe
+
+__all__ = ["FileOffer", "ModelFiles", "look_at_file"]
+
+_log = logging.getLogger(__name__)
+MOST_FILES: Final = 12
+
+
+@dataclass(frozen=True)
+class FileOffer:
+    """A model file that the user may choose.
+
+    Attributes:
+        choice: the model with its properties.
+        sentence: the context length, the memory that the model needs, and the free memory.
+        obstacle: why the model cannot be loaded now, and what to do about it; empty if it can be.
+    """
+
+    choice: ModelChoice
+    sentence: str
+    obstacle: str = ""
+
+
+def look_at_file(path: Path, values: Settings, local: LocalModels) -> FileOffer:
+    """Inspect a model file without loading it.
+
+    Args:
+        path: the file.
+        values: the settings, including the local context length.
+        local: tells how much memory is free and whether model files can be run.
+
+    Raises:
+        InvalidRequest: the file is damaged, or is not a model that can answer.
+    """
+    name = make_name(path)
+    info = describe(name, local_context=values.chat_local_context)
+    if info.file is None or info.input_limit is None:
+        raise InvalidRequest(info.problem)
+    needed, free = info.file.count_needed_bytes(info.input_limit), local.find_free_bytes()
+    there = "" if free is None else f", {format_size(free)} are free"
+    sentence = (
+        f"{info.input_limit:,} of {info.file.context_length:,} tokens of context. "
+        f"Needs {format_size(needed)} of memory{there}."
+    )
+    try:
+        local.require_loadable(info.file, info.input_limit)
+    except LocalModelFailed as error:
+        return FileOffer(describe_file_choice(name, values), sentence, str(error))
+    return FileOffer(describe_file_choice(name, values), sentence)
+
+
+class ModelFiles:
+    """The model files that the user opened, most recent first. The class is thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+
+    def list_names(self) -> tuple[str, ...]:
+        """Return the remembered files that still exist, named as in the setting `chat.model`."""
+        paths = ((name, find_path(name)) for name in self._read())
+        return tuple(name for name, path in paths if path is not None and path.is_file())
+
+    def add(self, name: str) -> None:
+        """Remember a model file by its name. If this fails, the failure is only logged."""
+        with self._lock:
+            names = [name, *(known for known in self._read() if known != name)]
+            try:
+                make_private_folder(self._path.parent)
+                content = json.dumps(names[:MOST_FILES], indent=2, ensure_ascii=False)
+                write_atomically(self._path, content.encode())
+            except (OSError, UnicodeError) as error:
+                _log.warning("A model file could not be remembered: %s", error)
+
+    def _read(self) -> list[str]:
+        """Return the stored names; none if the JSON file is missing or cannot be read."""
+        try:
+            found = json.loads(self._path.read_bytes())
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, RecursionError) as error:
+            _log.warning("The remembered model files cannot be read: %s", error)
+            return []
+        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []

@@ -1,0 +1,158 @@
+"""Convert image files to the form that models accept, in a child process and without metadata.
+
+The child process runs `ui.image_worker`, since Qt decodes the images, and only `ui` uses Qt. The
+worker is started by its module name and not imported. Its memory is limited, so a malicious file
+can only make the worker fail.
+"""
+
+import hashlib
+import threading
+from base64 import b64encode
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from app.errors import InvalidRequest
+from context.layers import ImageData
+from vault.errors import ChildDied, ChildRefused
+from vault.workers.frames import Frame
+from vault.workers.process import Child
+
+__all__ = ["IMAGE_SUFFIXES", "ImageReader", "ReadImage", "is_image_file"]
+
+READ_S: Final = 20.0
+MOST_IMAGES: Final = 16
+_WORKER: Final = "ui.image_worker"
+IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_OTHERS: Final = (".heic", ".heif", ".avif", ".bmp", ".tif", ".tiff")
+_HEIC: Final = (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1", b"ftypmsf1")
+_START_BYTES: Final = 16
+
+
+@dataclass(frozen=True)
+class ReadImage:
+    """An image in the form in which it is sent to models.
+
+    Attributes:
+        version: the SHA-256 hash of the original file, in hexadecimal.
+        image: the media type and the data of the image.
+        width: the width of the sent image, in pixels.
+        height: the height of the sent image, in pixels.
+    """
+
+    version: str
+    image: ImageData
+    width: int
+    height: int
+
+
+class ImageReader:
+    """Decodes image files in a child process, which is started when needed.
+
+    Recent images are cached in memory, so that a preview does not decode them at each keystroke.
+    The class is thread-safe, but decodes only one file at a time.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+        self._known: OrderedDict[str, ReadImage] = OrderedDict()
+
+    def read(self, name: str, data: bytes) -> ReadImage:
+        """Decode the bytes of an image file.
+
+        Args:
+            name: the name of the file, for error messages.
+            data: the bytes of the whole file.
+
+        Raises:
+            InvalidRequest: the file is damaged, too large, or in a format that models don't accept.
+        """
+        form = _find_format(data[:_START_BYTES])
+        if not form:
+            raise _refuse_format(name, data[:_START_BYTES])
+        version = hashlib.sha256(data).hexdigest()
+        with self._lock:
+            if version not in self._known:
+                self._known[version] = self._decode(name, version, form, data)
+                while len(self._known) > MOST_IMAGES:
+                    self._known.popitem(last=False)
+            self._known.move_to_end(version)
+            return self._known[version]
+
+    def close(self) -> None:
+        """Stop the child process; the next image starts another one."""
+        with self._lock:
+            if self._child is not None:
+                self._child.close()
+                self._child = None
+
+    def _decode(self, name: str, version: str, form: str, data: bytes) -> ReadImage:
+        try:
+            header, payload = self._ask(form, data)
+        except (ChildDied, ChildRefused) as error:
+            raise _describe_failure(name, "it is damaged, or takes too much memory") from error
+        if "failure" in header:
+            raise _describe_failure(name, header["failure"])
+        image = ImageData(header["media_type"], b64encode(payload).decode("ascii"))
+        return ReadImage(version, image, header["width"], header["height"])
+
+    def _ask(self, form: str, data: bytes) -> Frame:
+        """Let the child process decode an image; restart the process if it has ended when idle."""
+        while True:
+            if self._child is None or not self._child.is_alive:
+                self._end()
+                self._child = Child(_WORKER)
+            try:
+                return self._child.answer(self._child.submit({"format": form}, data), READ_S)
+            except ChildDied:
+                if not self._child.has_left:
+                    raise
+            except BaseException:
+                self._end()
+                raise
+
+    def _end(self) -> None:
+        if self._child is not None:
+            self._child.kill("it was ended")
+            self._child = None
+
+
+def is_image_file(name: str) -> bool:
+    """Return whether a file's name says that it is an image to attach.
+
+    Raises:
+        InvalidRequest: the name is that of an image in a format that models do not accept.
+    """
+    lower = name.lower()
+    if lower.endswith(_OTHERS):
+        raise _refuse_format(name, b"")
+    return lower.endswith(IMAGE_SUFFIXES)
+
+
+def _find_format(start: bytes) -> str:
+    """Detect an image's format from its first bytes; empty if models do not accept the format."""
+    if start.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "png"
+    if start.startswith(b"\xff\xd8\xff"):
+        return "jpeg"
+    if start.startswith((b"GIF87a", b"GIF89a")):
+        return "gif"
+    return "webp" if start.startswith(b"RIFF") and start[8:12] == b"WEBP" else ""
+
+
+def _describe_failure(name: str, reason: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"The image {name} cannot be read: {reason}. It is not attached.",
+        hint="Open it in another program, save it as PNG or JPEG, and attach that.",
+    )
+
+
+def _refuse_format(name: str, start: bytes) -> InvalidRequest:
+    is_heic = name.lower().endswith((".heic", ".heif")) or start[4:12] in _HEIC
+    kind = "a HEIC photo" if is_heic else "not a PNG, JPEG, GIF or WebP image"
+    which = "which models do not take" if is_heic else "and models take no others"
+    return InvalidRequest(
+        f"{name} is {kind}, {which}. It is not attached.",
+        hint="Save it as JPEG or PNG and attach that.",
+    )

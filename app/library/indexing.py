@@ -1,0 +1,227 @@
+"""Index updates started by questions.
+
+A question waits briefly for its update. If the update takes longer, it continues in the background.
+"""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from chains.cancel import CancelToken
+from chains.events import IndexProgressed, Step
+from vault.errors import VaultError
+from vault.index import VaultIndex
+from vault.indexing.indexer import IndexProgress, IndexReport
+from vault.indexing.progress import READING
+
+__all__ = ["AnswerUpdates", "IndexListener"]
+
+LONGEST_READING_S: Final = 4.0  # until the words of all notes can be searched
+LONGEST_EMBEDDING_S: Final = 20.0  # includes loading the embedding model
+USUAL_WAIT_S: Final = 7.0  # for reading and embedding, if many notes remain to be embedded
+LONG_EMBEDDING_S: Final = 5.0
+FEW_NOTES: Final = 100
+HEAD_START_S: Final = 2.0  # of an answer, before its update goes on beside it
+_LOOK_S, _IDLE_LOOKS = 0.1, 10
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class IndexListener:
+    """Callbacks for background index updates, called in the thread of the update.
+
+    Attributes:
+        told: receives the report of a finished update.
+        progress: receives the progress of an update several times a second.
+        failed: receives the error of a failed update.
+    """
+
+    told: Callable[[IndexReport], None] = lambda _report: None
+    progress: Callable[[IndexProgress], None] = lambda _progress: None
+    failed: Callable[[VaultError], None] = lambda _error: None
+
+
+class AnswerUpdates:
+    """The updates of one index that were started by turns. The class is thread-safe.
+
+    Attributes:
+        listener: the callbacks for updates that continue after their turns stopped waiting.
+    """
+
+    def __init__(self, index: VaultIndex) -> None:
+        self.listener = IndexListener()
+        self._index = index
+        self._lock = threading.Lock()
+        self._runs: list[_AnswerUpdate] = []
+
+    @property
+    def is_running(self) -> bool:
+        """Whether at least one of the updates is running."""
+        return any(run.is_running for run in self._runs)
+
+    def update(self, cancel: CancelToken) -> Iterator[Step | IndexProgressed]:
+        """Update the index for a turn, or wait briefly for an update that is already running.
+
+        Raises:
+            VaultError: the update failed while the turn waited for it.
+        """
+        if self.is_running or not self._wait_until_idle(cancel):
+            yield from self._wait_for_words(cancel)
+            return
+        yield Step("index", "Reading your notes")
+        with self._index.throttle.run_at_full_speed():
+            yield from self._start().follow(cancel)
+
+    def close(self) -> None:
+        """Stop all updates. The notes indexed so far are kept."""
+        for run in self._runs:
+            run.close()
+
+    def _wait_until_idle(self, cancel: CancelToken) -> bool:
+        """Wait up to one second for running updates; return whether they ended or `cancel` was set.
+
+        An update for a note that was just saved usually ends within this time.
+        """
+        wait = self._index.updates.wait_until_idle
+        return any(cancel.is_cancelled or wait(_LOOK_S) for _ in range(_IDLE_LOOKS))
+
+    def _wait_for_words(self, cancel: CancelToken) -> Iterator[Step]:
+        wait = self._index.updates.wait_for_words
+        if not wait(0.0):
+            yield Step("index", "Reading your notes")
+        ends_at = time.monotonic() + LONGEST_READING_S
+        while time.monotonic() < ends_at and not (cancel.is_cancelled or wait(_LOOK_S)):
+            pass
+
+    def _start(self) -> "_AnswerUpdate":
+        run = _AnswerUpdate(self._index, self.listener)
+        with self._lock:
+            self._runs = [*(one for one in self._runs if one.is_running), run]
+            run.start()
+        return run
+
+
+class _AnswerUpdate:
+    """An index update in its own thread, which a turn follows for a limited time.
+
+    Attributes:
+        is_running: whether the update has been started and has not ended.
+    """
+
+    def __init__(self, index: VaultIndex, listener: IndexListener) -> None:
+        self._index = index
+        self._listener = listener
+        self._news: queue.SimpleQueue[IndexProgress | IndexReport | Exception] = queue.SimpleQueue()
+        self._cancel = CancelToken()
+        self._is_left = self._has_rested = False
+        self.is_running = False
+        self._thread = threading.Thread(target=self._run, name="answer-update", daemon=True)
+
+    def start(self) -> None:
+        """Start the update in its thread."""
+        self.is_running = True
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop the update and wait for its end. The notes indexed so far are kept."""
+        self._cancel.cancel()
+        self._thread.join()
+
+    def follow(self, cancel: CancelToken) -> Iterator[IndexProgressed]:
+        """Yield the update's progress until it ends, or until the turn has waited long enough.
+
+        In the second case the update continues in the background. If updates are paused, or
+        `cancel` is set, the update is stopped instead.
+
+        Raises:
+            VaultError: the update failed.
+        """
+        forget = cancel.on_cancel(self._cancel.cancel)
+        at, started = IndexProgress("seen"), time.monotonic()
+        began = started
+        try:
+            while True:
+                news = self._take()
+                if isinstance(news, IndexReport):
+                    return
+                if news is not None:
+                    if at.phase in READING and news.phase not in READING:
+                        began = time.monotonic()
+                    at = news
+                    yield IndexProgressed(at)
+                if at.throttle == "paused":
+                    self._cancel.cancel()
+                elif not self._cancel.is_cancelled and _is_long(at, began, started):
+                    return
+        finally:
+            self._is_left = True
+            forget()
+
+    def _take(self) -> IndexProgress | IndexReport | None:
+        """Return the next progress update or the report; None if none arrives within 0.1 s."""
+        try:
+            news = self._news.get(timeout=_LOOK_S)
+        except queue.Empty:
+            return None
+        if isinstance(news, Exception):
+            raise news
+        return news
+
+    def _run(self) -> None:
+        news: IndexReport | Exception
+        try:
+            news = self._index.update(
+                self._tell, lambda: self._cancel.is_cancelled, is_background=True, fills_store=False
+            )
+        except Exception as error:  # noqa: BLE001 - raised in the turn's thread, or logged
+            news = error
+        self.is_running = False
+        self._news.put(news)
+        if not self._is_left or self._cancel.is_cancelled:
+            return
+        if isinstance(news, IndexReport):
+            self._listener.told(news)
+        else:
+            _log.warning("The index was not brought up to date: %s", news)
+            if isinstance(news, VaultError):
+                self._listener.failed(news)
+
+    def _tell(self, progress: IndexProgress) -> None:
+        if not self._is_left:
+            self._news.put(progress)
+            return
+        self._let_answer_go_first()
+        self._listener.progress(progress)
+
+    def _let_answer_go_first(self) -> None:
+        """Pause the update once, so that it does not slow down the preparation of the answer."""
+        if not self._has_rested:
+            self._has_rested = True
+            ends_at = time.monotonic() + HEAD_START_S
+            while time.monotonic() < ends_at and not self._cancel.is_cancelled:
+                time.sleep(_LOOK_S)
+
+
+def _is_long(at: IndexProgress, began: float, started: float) -> bool:
+    """Return whether a question has waited long enough for an index update.
+
+    Even if many notes remain to be embedded, the question waits until some are embedded: notes that
+    it names or that contain its words come first. This also lets the index become complete over
+    several program runs that each end with an answer, such as those of `strata ask`.
+
+    Args:
+        at: the latest progress of the update.
+        began: the monotonic time at which the current phase (reading or embedding notes) began.
+        started: the monotonic time at which the update started.
+    """
+    now = time.monotonic()
+    if at.phase in READING:
+        return now - began > LONGEST_READING_S
+    is_much = at.total - at.done > FEW_NOTES or (at.remaining_s or 0.0) > LONG_EMBEDDING_S
+    is_over = now - started > USUAL_WAIT_S if is_much else now - began > LONGEST_EMBEDDING_S
+    return at.phase == "store" or is_over

@@ -1,0 +1,164 @@
+"""The chats' list entries, made from their logs: title, times and the user's marks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeGuard
+
+from app.sessions.file import LoadedLog
+from app.sessions.session import timestamp, turn_ids
+from context.log.entries import Entry, MessageEntry, OtherEntry
+
+__all__ = [
+    "ARCHIVED",
+    "PINNED",
+    "TITLE",
+    "ChatMark",
+    "SessionInfo",
+    "describe_unreadable",
+    "find_title",
+    "has_title_entry",
+    "is_chat_mark",
+    "one_line",
+    "read_kept_info",
+    "summarise_log",
+]
+
+_TITLE_CHARS = 80
+TITLE: Final = "title"  # the custom type of entries that hold a title by the user or a model
+ChatMark = Literal["pinned", "archived"]  # the custom types of entries with such a mark
+PINNED: Final[ChatMark] = "pinned"
+ARCHIVED: Final[ChatMark] = "archived"
+_ABOUT_CHAT: Final = (TITLE, PINNED, ARCHIVED)
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """A chat's entry in the list of chats.
+
+    Attributes:
+        session: the id of the chat.
+        title: the title that the user or a model gave, on one line. If none was given, it is the
+            first question on the active path, or else the first one in the log.
+        created: the UTC time of creation, in ISO 8601 format.
+        updated: the UTC time of the last entry that is not a title or mark, in ISO 8601 format.
+        vault: the folder of the chat's vault; None if it has none.
+        project: the chat's project; None if it has none.
+        turns: the number of questions on the active path.
+        pinned: whether the user pinned the chat to the top of the list.
+        archived: whether the user archived the chat and has asked nothing in it since.
+    """
+
+    session: str
+    title: str
+    created: str
+    updated: str
+    vault: str | None
+    project: str | None
+    turns: int
+    pinned: bool = False
+    archived: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the list entry as a JSON object."""
+        return asdict(self)
+
+
+def read_kept_info(kept: Mapping[str, Any]) -> SessionInfo | None:
+    """Return a stored list entry, or None if it does not have the expected fields."""
+    shown = {"session": str, "title": str, "created": str, "updated": str, "turns": int}
+    marks = {PINNED: bool, ARCHIVED: bool}
+    places = {"vault", "project"}
+    is_whole = kept.keys() == shown.keys() | marks.keys() | places and all(
+        isinstance(kept[name], kind) for name, kind in (*shown.items(), *marks.items())
+    )
+    if not is_whole or not all(isinstance(kept[name], str | None) for name in places):
+        return None
+    return SessionInfo(**kept)
+
+
+def one_line(text: str, max_chars: int) -> str:
+    """Return a text on one line, shortened between words if it is longer than `max_chars`."""
+    line = " ".join(text.split())
+    if len(line) <= max_chars:
+        return line
+    cut = line[: max_chars - 1]
+    word_end = cut.rfind(" ")
+    return (cut[:word_end] if word_end > max_chars // 2 else cut).rstrip() + "…"
+
+
+def summarise_log(log: LoadedLog) -> SessionInfo:
+    """Build a chat's list entry from its log."""
+    path = log.index.path
+    asked = (entry.message for entry in (*path, *log.entries) if _asks(entry))
+    first = next(asked, None)
+    title = find_title(log)[1] or ("" if first is None else first.text)
+    said = (entry for entry in reversed(log.entries) if not _is_custom(entry, _ABOUT_CHAT))
+    used = next(said, log.header)
+    return SessionInfo(
+        session=log.header.id,
+        title=one_line(title, _TITLE_CHARS),
+        created=log.header.timestamp,
+        updated=used.timestamp,
+        vault=log.header.vault,
+        project=log.header.project,
+        turns=len(turn_ids(path)),
+        pinned=_has_mark(log, PINNED),
+        archived=_has_mark(log, ARCHIVED),
+    )
+
+
+def describe_unreadable(path: Path, error: Exception) -> SessionInfo:
+    """Build a list entry for a chat whose file cannot be read."""
+    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    title = one_line(f"This chat cannot be read: {reason}", _TITLE_CHARS)
+    try:
+        when = timestamp(path.lstat().st_mtime)
+    except OSError:
+        when = ""
+    return SessionInfo(path.stem, title, when, when, vault=None, project=None, turns=0)
+
+
+def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:
+    """Return the entry that gave a chat its title, and the title; None and "" if it has none.
+
+    The last title entry counts. If its title is empty, the chat has none.
+    """
+    named = next(filter(_is_title, reversed(log.index.others)), None)
+    title = "" if named is None else named.data.get("content")
+    return (named, title) if isinstance(title, str) and title else (None, "")
+
+
+def has_title_entry(log: LoadedLog) -> bool:
+    """Return whether a chat was ever given a title, even if the user removed it again."""
+    return any(_is_title(entry) for entry in log.index.others)
+
+
+def is_chat_mark(entry: Entry) -> bool:
+    """Return whether an entry pins, unpins, archives or restores its chat."""
+    return _is_custom(entry, (PINNED, ARCHIVED))
+
+
+def _is_title(entry: Entry) -> bool:
+    return _is_custom(entry, (TITLE,))
+
+
+def _is_custom(entry: Entry, types: Sequence[str]) -> bool:
+    return isinstance(entry, OtherEntry) and entry.data.get("customType") in types
+
+
+def _has_mark(log: LoadedLog, mark: ChatMark) -> bool:
+    """Return whether a chat has a mark, which its last entry for that mark decides.
+
+    A later question removes the mark `archived`.
+    """
+    for entry in reversed(log.entries):
+        if mark == ARCHIVED and _asks(entry):
+            return False
+        if isinstance(entry, OtherEntry) and entry.data.get("customType") == mark:
+            return entry.data.get("content") is True
+    return False
+
+
+def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
+    return isinstance(entry, MessageEntry) and entry.message.role == "user"

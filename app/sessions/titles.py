@@ -1,0 +1,101 @@
+"""Let a model write a chat's title, once for each chat, after the first answer."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.config.settings_file import SettingsStore
+from app.errors import SessionBusy, SessionMissing
+from app.sessions.listing import TITLE, has_title_entry
+from app.sessions.session import Session
+from app.sessions.store import SessionStore
+from app.sessions.turn_builder import TurnBuilder
+from app.sessions.user_messages import AskRequest
+from chains.cancel import CancelToken
+from chains.models import EXTRACTIVE
+from chains.request.request import TurnContext
+from chains.request.usage import TITLE as TITLE_CALL
+from chains.request.usage import build_usage_entry
+from chains.turn.calls import ChatTitle, write_title
+from context.history.turns import list_turns
+from context.log.entries import Entry, MessageEntry, OtherEntry
+
+__all__ = ["ChatTitles"]
+
+_log = logging.getLogger(__name__)
+MOST_TURNS: Final = 3  # a later title would replace words by which the user knows the chat
+BY_MODEL: Final = "model"
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """A chat's first question with its answer, and the model that answered last."""
+
+    model: str
+    question: str
+    answer: str
+
+
+class ChatTitles:
+    """Writes titles of chats with a model. The class is thread-safe.
+
+    A title that the user gave is never replaced. If no model is set, if the setting `chat.titles`
+    is off, or if the model call fails, the chat's first words remain its title.
+    """
+
+    def __init__(
+        self, settings: SettingsStore, sessions: SessionStore, builder: TurnBuilder
+    ) -> None:
+        self._settings, self._sessions, self._builder = settings, sessions, builder
+
+    def write(self, session: str, cancel: CancelToken) -> str:
+        """Write a chat's title after the first answer, and return it; empty if none was written.
+
+        The chat is not locked while the model is called. If the chat is being written to when the
+        model returns a title, the title is discarded, and one is written after the next answer.
+
+        Raises:
+            StorageFailed: the title cannot be written.
+            Cancelled: the call was cancelled.
+        """
+        try:
+            chat = self._sessions.read(session)
+            opening = _find_opening(chat) if self._settings.values.chat_titles else None
+            made = None if opening is None else self._call(chat, opening, cancel)
+            return "" if made is None else self._store(session, made)
+        except (SessionBusy, SessionMissing) as error:
+            _log.info("The chat %s gets no title now: %s", session, error)
+            return ""
+
+    def _call(self, chat: Session, opening: _Opening, cancel: CancelToken) -> ChatTitle | None:
+        turn = self._builder.build_bare_turn(AskRequest("", "chat", opening.model))
+        chain = self._builder.build_chain("chat", None)
+        context = TurnContext.open(chain, turn, chat, cancel)
+        return write_title(context, opening.question, opening.answer)
+
+    def _store(self, session: str, made: ChatTitle) -> str:
+        data = {"type": "custom", "customType": TITLE, "content": made.text, "by": BY_MODEL}
+        with self._sessions.open(session) as chat:
+            if has_title_entry(chat.log):  # the user has given a title meanwhile
+                return ""
+            leaf = chat.path()[-1].id
+            usage = [build_usage_entry(chat, "", one, purpose=TITLE_CALL) for one in made.calls]
+            title = OtherEntry(chat.new_id(), leaf, chat.now(), "custom", data)
+            entries: Sequence[Entry] = [*usage, title]
+            chat.append(entries)
+        return made.text
+
+
+def _find_opening(chat: Session) -> _Opening | None:
+    """Return the first question and answer of a chat that needs a title; None for other chats."""
+    turns = list_turns(chat.path())
+    if has_title_entry(chat.log) or not 1 <= len(turns) <= MOST_TURNS:
+        return None
+    first = turns[0]
+    models = [entry.model for turn in turns for entry in turn.answers if entry.model]
+    if first.user is None or not first.is_complete or not models or models[-1] == EXTRACTIVE:
+        return None
+    said = [entry for entry in first.answers if isinstance(entry, MessageEntry)]
+    answers = [entry.message.text for entry in said if entry.message.role == "assistant"]
+    return _Opening(models[-1], first.user.message.text, answers[-1])

@@ -1,0 +1,92 @@
+"""Finding, testing and storing a model, over real servers and a keyring in a file."""
+
+from pathlib import Path
+
+import keyring
+import pytest
+
+from app.assistant import Assistant
+from app.config.model_setup import Connection
+from app.errors import BadSetting, InvalidRequest, NoKeyring
+from chains.cancel import CancelToken
+from chains.errors import MissingKey
+from chains.models import list_services
+from tests.support.file_keyring import VARIABLE, FileKeyring, read_keys
+from tests.support.model_server import Answer, Failure, ModelServer
+
+
+@pytest.fixture
+def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of the keyring."""
+    file = tmp_path / "keys.json"
+    monkeypatch.setenv(VARIABLE, str(file))
+    monkeypatch.setattr(keyring.core, "_keyring_backend", FileKeyring())
+    return file
+
+
+def test_services_have_their_usual_models_newest_first() -> None:
+    services = {service.provider: service for service in list_services()}
+    assert services["gemini"].name == "Google Gemini"
+    names = services["openai"].models
+    assert "openai/gpt-4o" in names
+    assert names.index("openai/gpt-4.1") < names.index("openai/gpt-4o-mini") or names
+    assert not [name for name in names if "audio" in name or "preview" in name or "ft:" in name]
+    both = [name for name in names if name in {"openai/gpt-4", "openai/gpt-5"}]
+    assert both == ["openai/gpt-5", "openai/gpt-4"]
+
+
+def test_the_server_of_the_settings_is_found_beside_the_usual_ones(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer(models=[{"id": "one"}]) as usual, ModelServer(models=[{"id": "two"}]) as own:
+        monkeypatch.setattr("chains.llm.server.LOCAL_SERVERS", {"lm_studio": usual.url})
+        assistant.settings.set("chat.apiBase", own.url)
+        found = assistant.model_setup.find_servers()
+    assert [(one.name, one.api_base) for one in found] == [
+        ("LM Studio", ""),
+        (own.root.removeprefix("http://"), own.url),
+    ]
+    assert [[model.name for model in one.models] for one in found] == [["lm_studio/one"], ["two"]]
+
+
+def test_a_test_stores_nothing_and_sends_the_typed_key_to_its_address_alone(
+    assistant: Assistant, keys: Path
+) -> None:
+    with ModelServer(Answer("OK")) as server:
+        wanted = Connection("scripted", server.url)
+        found = assistant.model_setup.check(wanted, "sk-typed", CancelToken())
+        sent = [one.headers.get("authorization") for one in server.received if one.body]
+    assert (found.model, sent) == ("scripted", ["Bearer sk-typed"])
+    assert not keys.exists()
+    assert assistant.settings.get("chat.model") == "extractive"
+    assert assistant.settings.get("chat.apiBase") == ""
+
+
+def test_a_refused_key_names_its_owner(assistant: Assistant) -> None:
+    with ModelServer(Failure(401)) as server:
+        with pytest.raises(MissingKey) as caught:
+            assistant.model_setup.check(Connection("m", server.url), "sk-x", CancelToken())
+        assert caught.value.is_refused
+        assert caught.value.key_owner == server.root
+
+
+def test_no_key_is_tested_over_a_connection_that_others_can_read(assistant: Assistant) -> None:
+    there = Connection("m", "http://box.example:8000/v1")
+    with pytest.raises(InvalidRequest, match="unencrypted"):
+        assistant.model_setup.check(there, "sk-x", CancelToken())
+
+
+def test_a_connection_is_stored_with_its_key(assistant: Assistant, keys: Path) -> None:
+    assistant.settings.set("chat.apiBase", "http://127.0.0.1:9/v1")
+    assistant.model_setup.use(Connection("openai/gpt-4o"), "sk-kept")
+    assert assistant.settings.get("chat.model") == "openai/gpt-4o"
+    assert assistant.settings.get("chat.apiBase") == ""
+    assert read_keys(keys) == {"openai": "sk-kept"}
+
+
+def test_nothing_is_stored_where_the_key_cannot_be(assistant: Assistant) -> None:
+    with pytest.raises(NoKeyring):
+        assistant.model_setup.use(Connection("openai/gpt-4o"), "sk-lost")
+    with pytest.raises(BadSetting):
+        assistant.model_setup.use(Connection("x", "no address"))
+    assert assistant.settings.get("chat.model") == "extractive"

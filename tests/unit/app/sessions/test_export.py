@@ -1,0 +1,57 @@
+"""A chat, and one answer, as the text of a note."""
+
+from app.sessions.export import build_note
+from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
+from chains.citations.check import Citation
+
+TIME = "2026-05-14T14:03:00+00:00"
+
+
+def cite(number: int, path: str, heading: tuple[str, ...] = ()) -> Citation:
+    return Citation(number, path, heading, (3, 9), None, True)
+
+
+def answer(entry: str, text: str, model: str, *cited: Citation) -> AnswerItem:
+    return AnswerItem(entry, text, TIME, model, "complete", cited, (), (), 1.0)
+
+
+CHAT = ChatTranscript(
+    "Beans\nand more",
+    (
+        UserItem("u1", "When do beans ripen?", TIME),
+        answer("a1", "In July [1].", "m/one", cite(1, "garden/Beans.md", ("Beans", "Sorts"))),
+        UserItem("u2", "And peas?", TIME),
+        answer("a2", "In June [1][2].", "m/two", cite(1, "a/Peas.md"), cite(2, "Odd [x].md")),
+    ),
+)
+
+
+def resolve(target: str) -> str | None:
+    return {"Beans": "garden/Beans.md", "Peas": "b/Peas.md"}.get(target)
+
+
+def test_an_answer_becomes_a_note_with_its_question_and_links() -> None:
+    name, text = build_note(CHAT, "c1", "a1", resolve) or ("", "")
+    assert name == "When do beans ripen"
+    assert text == (
+        '---\ndate: 2026-05-14\nmodel: "m/one"\nchat: "c1"\n---\n\n'
+        "# When do beans ripen?\n\n## You\n\nWhen do beans ripen?\n\n## m/one\n\nIn July [1].\n\n"
+        "Sources:\n\n1. [[Beans#Sorts]], lines 3–9\n"
+    )
+
+
+def test_a_chat_becomes_a_note_with_all_models() -> None:
+    name, text = build_note(CHAT, "c1", None, resolve) or ("", "")
+    assert name == "Beans and more"
+    assert 'model: ["m/one", "m/two"]\n' in text
+    assert "1. [[a/Peas]], lines 3–9\n" in text, "the name alone would mean another note"
+    assert "2. Odd [x].md, lines 3–9\n" in text, "no link can name it"
+
+
+def test_without_a_vault_sources_are_named() -> None:
+    _, text = build_note(CHAT, "c1", "a1", None) or ("", "")
+    assert "1. garden/Beans.md, lines 3–9" in text
+
+
+def test_an_unknown_answer_has_no_note() -> None:
+    assert build_note(CHAT, "c1", "u9", resolve) is None
