@@ -1,23 +1,28 @@
-"""The window: Qt widgets over `app.assistant`, without rules and without I/O of their own.
+"""The window: Qt widgets over `app.assistant`, with neither domain logic nor I/O of their own.
 
     user ──> view ──signal──> controller ──task──> app.assistant
               ▲                   │ ▲                    │
               └───────calls───────┘ └───────events───────┘
 
-    main         starts the Qt application, shows the first paint, then opens the vault
-    frame        columns, panels and composer, which the first paint shows
-    window       makes the controllers and connects the commands
+    main         starts the Qt application, paints the window, then opens the vault
+    frame        the window's columns, panels and composer, shown by the first paint
+    window       the main window: connects commands, opens notes, chats and settings
+    wiring       creates the controllers, and passes each one those it depends on
     controllers  connect views to the assistant, one controller for each concern
     chat         the open chat: transcript, messages, composer
     panels       sidebar and right column: notes, sources, context, index
+    first_run    three steps to a folder of notes, a model and a first question
     settings     the settings dialog, made from the schema
     markdown     Markdown as a document with citations
-    widgets      small widgets that all views share
-    tasks        runs work in threads; the only module that uses both threads and Qt
-    notify       toasts, including those for unexpected exceptions
-    actions      the table of commands and shortcuts;  palette searches it
+    widgets      small widgets that several views use
+    tasks        runs work in threads; no other module uses both threads and Qt
+    notify       toasts, including those for unexpected exceptions; desktop notifications
+    actions      the table of commands and the keys in force;  palette searches it
+    shortcuts    the commands as actions of the window, and the list of their keys
+    instance     a single window for each user: starting again brings it to the front
     state        the window state that is saved between runs
-    theme        colours, fonts and sizes from the design tokens;  icons uses these colours
+    image_worker decodes attached images in a child process of `app.library`
+    theme        colours, fonts and sizes from the design tokens;  icons uses the colours
 
 Start-up has two steps. The first paint shows `frame` and imports only `app.startup` from the
 layers below. A task then imports the other modules and opens the vault, and `MainWindow.attach`

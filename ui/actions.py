@@ -1,24 +1,19 @@
-"""The commands of the window: one table of their names, labels and shortcuts.
+"""The window's commands, in one table with names, labels and default keys; and the keymap.
 
-The shortcuts, the palette and the list of shortcuts (F1) are made from this table.
+The keymap holds the current keys, which the settings `ui.keys` and `ui.sendKey` can change.
+Actions, tooltips, the palette and the list of shortcuts all read it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Self
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QKeySequence
 
-from ui.theme import Theme
-from ui.widgets.completion_list import Choice
-from ui.widgets.controls import button, label
-from ui.widgets.geometry import make_scroll_area
-from ui.widgets.surfaces import Pane
+__all__ = ["COMMANDS", "SEND_WITH_CTRL", "Keymap", "WindowCommand", "show_keys"]
 
-__all__ = ["COMMANDS", "ShortcutsDialog", "WindowCommand", "add_actions", "command_choices"]
-
-_LEAST_WIDTH = 440
+SEND_WITH_CTRL: Final = "Ctrl+Enter"
 
 
 @dataclass(frozen=True)
@@ -33,11 +28,20 @@ class WindowCommand:
 
 COMMANDS = (
     WindowCommand("new_chat", "New chat", ("Ctrl+N",), "Chats"),
+    WindowCommand("quick_ask", "Quick ask, in a small window", (), "Chats"),
     WindowCommand("previous_chat", "Previous chat", ("Ctrl+PgUp", "Ctrl+Shift+Tab"), "Chats"),
     WindowCommand("next_chat", "Next chat", ("Ctrl+PgDown", "Ctrl+Tab"), "Chats"),
     WindowCommand("focus_composer", "Go to the message box", ("Ctrl+L",), "Chats"),
-    WindowCommand("find", "Find in this chat", ("Ctrl+F",), "Chats"),
+    WindowCommand("find", "Find in this chat or note", ("Ctrl+F",), "Chats"),
+    WindowCommand("search_chats", "Search all chats", ("Ctrl+Shift+F",), "Chats"),
+    WindowCommand("rename_chat", "Rename this chat", (), "Chats"),
+    WindowCommand("pin_chat", "Pin this chat to the top, or unpin it", (), "Chats"),
+    WindowCommand("archive_chat", "Archive this chat, or restore it", (), "Chats"),
+    WindowCommand("save_note", "Save this chat as a note", (), "Chats"),
+    WindowCommand("delete_chat", "Delete this chat", (), "Chats"),
+    WindowCommand("compact", "Compact this chat", (), "Chats"),
     WindowCommand("answer_again", "Answer again", ("Ctrl+R",), "Chats"),
+    WindowCommand("compare", "Compare the last answer with another model's", (), "Chats"),
     WindowCommand("edit_last", "Edit the last message", (), "Chats"),
     WindowCommand("saw", "What the model saw", ("Ctrl+Shift+I",), "Chats"),
     WindowCommand("choose_mode", "Choose the mode", ("Ctrl+M",), "Chats"),
@@ -50,6 +54,16 @@ COMMANDS = (
     WindowCommand("open_note", "Open a note", ("Ctrl+O",), "Notes"),
     WindowCommand("attach", "Attach a note or a folder", (), "Notes"),
     WindowCommand("attach_note", "Attach the open note, or the lines selected in it", (), "Notes"),
+    WindowCommand(
+        "toggle_source", "Show the source of the note, or the note", ("Ctrl+E",), "Notes"
+    ),
+    WindowCommand("note_outline", "Headings of the open note", ("Ctrl+Shift+L",), "Notes"),
+    WindowCommand("note_editor", "Open the note in an editor", (), "Notes"),
+    WindowCommand("note_obsidian", "Open the note in Obsidian", (), "Notes"),
+    WindowCommand("note_reveal", "Reveal the note in the file manager", (), "Notes"),
+    WindowCommand("note_back", "Back to the note before", ("Alt+Left",), "Notes"),
+    WindowCommand("note_forward", "Forward to the next note", ("Alt+Right",), "Notes"),
+    WindowCommand("insert_link", "Insert a link to a related note", ("Ctrl+Alt+L",), "Notes"),
     WindowCommand("toggle_related", "Show or hide related notes", ("Ctrl+Shift+E",), "Notes"),
     WindowCommand("toggle_index", "Show or hide the index", ("Ctrl+Shift+X",), "Notes"),
     WindowCommand("read_again", "Read the notes again", (), "Notes"),
@@ -61,6 +75,7 @@ COMMANDS = (
     WindowCommand("palette", "Find a command, a chat or a note", ("Ctrl+K", "Ctrl+Shift+P")),
     WindowCommand("show_request", "Show the request itself", ()),
     WindowCommand("settings", "Settings", ("Ctrl+,",)),
+    WindowCommand("first_run", "Set up Strata: notes, model, first question", ()),
     WindowCommand("larger", "Larger text", ("Ctrl++", "Ctrl+=")),
     WindowCommand("smaller", "Smaller text", ("Ctrl+-",)),
     WindowCommand("normal_size", "Text at its normal size", ("Ctrl+0",)),
@@ -72,80 +87,92 @@ COMMANDS = (
 )
 
 
-def add_actions(window: QWidget, slots: dict[str, Callable[[], object]]) -> dict[str, QAction]:
-    """Add all commands to a window as actions, and return the actions by name.
+class Keymap(QObject):
+    """The keys of all commands, and the key that sends a message.
 
-    Args:
-        window: the window that gets the actions; shortcuts work while it or a child has the focus.
-        slots: the function that runs each command, by command name.
+    The program has one keymap. Its signal `changed` is emitted when any key has changed.
     """
-    actions = {}
+
+    changed = Signal()
+    _current: Self | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sends_with_ctrl = False
+        self._keys = _choose_keys({})
+
+    @classmethod
+    def current(cls) -> Self:
+        """Return the program's only keymap, creating it on first use."""
+        if cls._current is None:
+            cls._current = cls()
+        return cls._current
+
+    @property
+    def send_key(self) -> str:
+        """The key that sends a message, as text."""
+        return show_keys(SEND_WITH_CTRL) if self.sends_with_ctrl else "Enter"
+
+    @property
+    def line_key(self) -> str:
+        """The key that starts a new line in a message, as text."""
+        return "Enter" if self.sends_with_ctrl else show_keys("Shift+Enter")
+
+    def apply(self, chosen: Mapping[str, Sequence[str]], send_key: str) -> None:
+        """Apply the user's keys to the keymap.
+
+        Args:
+            chosen: the value of the setting `ui.keys`: the keys of each command that the user
+                changed.
+            send_key: the value of the setting `ui.sendKey`.
+        """
+        keys, sends_with_ctrl = _choose_keys(chosen), send_key == SEND_WITH_CTRL
+        if (keys, sends_with_ctrl) != (self._keys, self.sends_with_ctrl):
+            self._keys, self.sends_with_ctrl = keys, sends_with_ctrl
+            self.changed.emit()
+
+    def list_keys(self, name: str) -> tuple[str, ...]:
+        """Return the keys of a command, such as `Ctrl+N`, by the command's name."""
+        return self._keys[name]
+
+    def describe(self, name: str) -> str:
+        """Return a command's first key as this system shows it; empty if it has no key."""
+        return next(map(show_keys, self._keys[name]), "")
+
+    def describe_all(self, name: str) -> str:
+        """Return all keys of a command as one text, such as `Ctrl+K or Ctrl+Shift+P`."""
+        return " or ".join(map(show_keys, self._keys[name]))
+
+    def find_owner(self, keys: str) -> WindowCommand | None:
+        """Return the command that a key belongs to, or None if the key is free."""
+        return next((one for one in COMMANDS if keys in self._keys[one.name]), None)
+
+
+def show_keys(keys: str) -> str:
+    """Return a key sequence in this system's notation, such as ⌘N on macOS."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the keys of all commands; no key belongs to more than one command.
+
+    A key that the user has chosen is taken from the command that has it by default.
+    """
+    names = {command.name for command in COMMANDS}
+    own = {name: _normalize(keys) for name, keys in chosen.items() if name in names}
+    taken = {key for keys in own.values() for key in keys}
+    given: set[str] = set()
+    found = {}
     for command in COMMANDS:
-        action = QAction(command.words, window)
-        action.setShortcuts([QKeySequence(keys) for keys in command.keys])
-        action.triggered.connect(lambda _checked=False, act=slots[command.name]: act())
-        window.addAction(action)
-        actions[command.name] = action
-    return actions
+        keys = own.get(command.name)
+        if keys is None:
+            keys = [key for key in _normalize(command.keys) if key not in taken]
+        found[command.name] = tuple(key for key in keys if key not in given)
+        given |= set(keys)
+    return found
 
 
-def command_choices() -> list[Choice]:
-    """Return all commands except the palette itself as choices for the palette."""
-    native = QKeySequence.SequenceFormat.NativeText
-    return [
-        Choice(
-            command.name,
-            command.words,
-            "command",
-            beside=QKeySequence(command.keys[0]).toString(native) if command.keys else "",
-        )
-        for command in COMMANDS
-        if command.name != "palette"
-    ]
-
-
-class ShortcutsDialog(QDialog):
-    """A dialog that lists all keyboard shortcuts (F1)."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Shortcuts")
-        space = Theme.current().space(4)
-        content = Pane("overlay")
-        groups = QVBoxLayout(content)
-        groups.setContentsMargins(0, 0, space, 0)
-        groups.setSpacing(space)
-        for group in dict.fromkeys(command.group for command in COMMANDS):
-            groups.addWidget(label(group, "label", "secondary"))
-            groups.addLayout(_grid(c for c in COMMANDS if c.group == group and c.keys))
-        area = make_scroll_area(content)
-        area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        area.setAccessibleName("Shortcuts")
-        area.setMinimumWidth(max(_LEAST_WIDTH, content.sizeHint().width()))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24 - space, 20)
-        column.setSpacing(space)
-        column.addWidget(label("Shortcuts", "h2"))
-        column.addWidget(area, 1)
-        done = button("Done", "primary", self.accept)
-        done.setDefault(True)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(done)
-        row.addSpacing(space)
-        column.addLayout(row)
-        most = parent.window().height() - 2 * space
-        self.resize(0, min(most, self.sizeHint().height() + content.sizeHint().height()))
-
-
-def _grid(commands: Iterable[WindowCommand]) -> QGridLayout:
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(24)
-    grid.setVerticalSpacing(6)
-    grid.setColumnStretch(0, 1)
-    for row, command in enumerate(commands):
-        grid.addWidget(label(command.words), row, 0)
-        native = QKeySequence.SequenceFormat.NativeText
-        keys = " or ".join(QKeySequence(key).toString(native) for key in command.keys)
-        grid.addWidget(label(keys, "ui", "secondary"), row, 1, Qt.AlignmentFlag.AlignRight)
-    return grid
+def _normalize(keys: Iterable[str]) -> list[str]:
+    """Return key sequences in Qt's portable form, leaving out those unknown to Qt."""
+    shown = (QKeySequence(key).toString() for key in keys)
+    return list(dict.fromkeys(key for key in shown if key))

@@ -1,6 +1,6 @@
-"""The window frame: columns, panels and composer, with their saved sizes and positions.
+"""The window's frame: columns, panels and composer, with their saved sizes and positions.
 
-The first paint shows the frame, so nothing here may import the layers below.
+The frame is shown by the first paint, so this module must not import the layers below.
 """
 
 import base64
@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSize, Qt, Signal
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QMoveEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from app.startup import StartupInfo
+from ui.actions import Keymap
 from ui.chat.composer.composer import Composer
 from ui.chat.middle import Middle
 from ui.notify import Notifier
@@ -27,11 +28,13 @@ from ui.widgets.columns import Columns
 if TYPE_CHECKING:
     from ui.chat.transcript.transcript import Transcript
     from ui.panels.docks import Docking
+    from ui.panels.notes.note import NotePanel
 
 __all__ = ["Navigation", "WindowFrame"]
 
 _HINT_MESSAGES = 10
-# Upper limit for title bar and borders; no desktop reports their size before a window is shown.
+_SAVED_AFTER_MS = 1_000
+# Upper limit for title bar and borders; desktops report their size only for a shown window.
 _BORDERS = QSize(16, 48)
 
 
@@ -41,12 +44,16 @@ class Navigation:
 
     Attributes:
         show_note: opens a note by its path, first and last line; 0 means the whole note.
-        open_session: opens a chat by its session id; None starts a new chat.
-        open_settings: opens the settings at the page with this name.
+        open_session: opens a chat by its session ID; None starts a new chat.
+        open_settings: opens the settings at a page or setting, given its name.
         open_folder: opens a folder as the vault.
         choose_folder: lets the user choose a folder and opens it as the vault.
         run_command: runs a window command by its name.
-        open_project: opens a folder as a project, named relative to the vault or by its full path.
+        open_project: opens a folder as a project, given by its path relative to the vault or its
+            full path.
+        set_model: opens the first-run dialog at the model step.
+        enter_key: opens the settings at the API key field of a provider or address.
+        show_chat: shows the chat if a note is shown in place of it.
     """
 
     show_note: Callable[[str, int, int], object]
@@ -56,21 +63,26 @@ class Navigation:
     choose_folder: Callable[[], object]
     run_command: Callable[[str], object]
     open_project: Callable[[str], object]
+    set_model: Callable[[], object]
+    enter_key: Callable[[str], object]
+    show_chat: Callable[[], object]
 
 
 class WindowFrame(QMainWindow):
     """The main window's three columns, restored to their saved sizes and positions.
 
-    `first_painted` is emitted once, when the window has been drawn for the first time.
+    The signal `first_painted` is emitted once, when the window has been drawn for the first time.
 
     Attributes:
-        transcript: the messages of the open chat. Set in `MainWindow.attach`, like the next two.
-        docking: makes the panels of the right column visible.
+        transcript: the messages of the open chat. Set in `MainWindow.attach`, like the next three.
+        note: the panel that shows a note.
+        docking: shows the panels of the right column.
         navigation: functions that controllers call to open notes, chats, settings and folders.
     """
 
     first_painted = Signal()
     transcript: "Transcript"
+    note: "NotePanel"
     docking: "Docking"
     navigation: Navigation
 
@@ -79,6 +91,8 @@ class WindowFrame(QMainWindow):
         self._state_path = look.state / "window.json"
         self._state = load_state(self._state_path)
         self._is_painted = False
+        self._saving = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
+        self._saving.timeout.connect(self._remember)
         self._make_views()
         self._restore(look)
 
@@ -86,6 +100,15 @@ class WindowFrame(QMainWindow):
     def font_scale(self) -> float:
         """The saved font scale; 1.0 is the normal text size."""
         return self._state.font_scale
+
+    @property
+    def note_folder(self) -> str:
+        """The folder in the vault into which a chat was last saved as a note."""
+        return self._state.note_folder
+
+    @note_folder.setter
+    def note_folder(self, folder: str) -> None:
+        self._state.note_folder = folder
 
     def open_on_screen(self) -> None:
         """Show the window at its saved position, or maximized if the screen is too small for it."""
@@ -97,8 +120,16 @@ class WindowFrame(QMainWindow):
             self.resize(self.size().boundedTo(room * 0.9))
             self.showMaximized()
 
+    def come_to_front(self) -> None:
+        """Show the window in front of all others, even if it is minimized."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        QApplication.alert(self)  # if the desktop does not let it come to the front
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the window and emit `first_painted` the first time."""
+        """Paint the window; emit `first_painted` the first time."""
         super().paintEvent(event)
         if not self._is_painted:
             self._is_painted = True
@@ -120,6 +151,7 @@ class WindowFrame(QMainWindow):
         self.resize(QSize(*layout["window_default"]).boundedTo(room))
 
     def _restore(self, look: StartupInfo) -> None:
+        Keymap.current().apply(look.keys, look.send_key)
         state = self._state
         self.restoreGeometry(QByteArray(base64.b64decode(state.geometry)))
         self.column.restore(QByteArray(base64.b64decode(state.docks)))
@@ -132,11 +164,30 @@ class WindowFrame(QMainWindow):
         self.middle.show_chat(look.vault is not None)
         name = folder_name(look.vault) if look.vault else ""
         self.sidebar.show_vault(name, str(look.vault or ""))
-        if look.vault:  # which is opened after the first paint
+        if look.vault:  # it is opened after the first paint
             self.sidebar.footer.show_state(IndexState(message="Loading…"))
 
+    def remember_soon(self) -> None:
+        """Save the window state after a short delay, so that it survives a crash."""
+        if self._is_painted:
+            self._saving.start()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Save the new size after a short delay."""
+        super().resizeEvent(event)
+        self.remember_soon()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """Save the new position after a short delay."""
+        super().moveEvent(event)
+        self.remember_soon()
+
+    def _remember(self) -> None:
+        self._saving.stop()
+        self.remember_places()
+
     def remember_places(self) -> None:
-        """Save the window's sizes, positions and font scale for the next start."""
+        """Save the window's size, position, columns and font scale for the next start."""
         state = self._state
         state.geometry = base64.b64encode(self.saveGeometry().data()).decode()
         state.docks = base64.b64encode(self.column.places().data()).decode()
@@ -148,7 +199,7 @@ class WindowFrame(QMainWindow):
         save_state(self._state_path, state)
 
     def count_sent_message(self) -> None:
-        """Count a sent message; after ten, the hint below the composer is hidden."""
+        """Count a sent message; after ten of them, hide the hint below the composer."""
         self._state.sent += 1
         self._show_sent_hint()
 
@@ -162,6 +213,7 @@ class WindowFrame(QMainWindow):
             has_rail=not columns.is_sidebar_docked,
             has_panel=columns.is_right_shown,
         )
+        self.remember_soon()
 
     def _zoom(self, step: int) -> None:
         steps = tokens()["font"]["scale_steps"]
@@ -173,6 +225,7 @@ class WindowFrame(QMainWindow):
         """Set the font scale of the whole window; 1.0 is the normal text size."""
         Theme.current().apply(scale=scale)
         self.columns.arrange()
+        self.remember_soon()
 
     def _next_region(self, step: int) -> None:
         shown = [region for region in self._regions() if region.isVisible()]
@@ -193,7 +246,7 @@ class WindowFrame(QMainWindow):
 
 
 def _focus_first(region: QWidget) -> None:
-    """Focus a region or its focus proxy, or its first visible child that accepts the Tab focus."""
+    """Focus a region, its focus proxy, or its first visible child that is in the tab order."""
     if region.focusPolicy() & Qt.FocusPolicy.TabFocus or region.focusProxy() is not None:
         region.setFocus(Qt.FocusReason.TabFocusReason)
         return

@@ -36,9 +36,9 @@ def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QI
     Args:
         name: a name from the Phosphor set, such as `gear`, or one of Strata's own icons:
             `panel-left`, `panel-right` and `up-down`.
-        tone: the colour token of the normal state. A disabled icon uses `text.disabled`; a hovered
-            icon uses `text.primary` if this is `text.secondary`.
-        on: the colour token of the checked state.
+        tone: the colour token for the normal state. A disabled icon uses `text.disabled`; a hovered
+            icon uses `text.primary` if `tone` is `text.secondary`.
+        on: the colour token for the checked state.
     """
     return QIcon(_Engine(name, tone, on))
 
@@ -77,7 +77,7 @@ def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.seco
 
 
 class _Engine(QIconEngine):
-    """Paints one glyph in the current theme's colours; a theme change needs no new icon."""
+    """Paints one glyph in the current theme's colours, so that it follows a change of theme."""
 
     def __init__(self, name: str, tone: str, on: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Start-up of the window: create the Qt application, paint the window, then open the vault."""
+"""Start the window: create the Qt application, paint the window, and then open the vault."""
 
 import ctypes
 import os
@@ -20,12 +20,15 @@ __all__ = ["display_problem", "run"]
 def run(opening: "Startup", exit_after_show: bool = False) -> int:
     """Show the window until it is closed, and return the exit code.
 
+    If another process has a window open already, that window comes to the front instead, and opens
+    the folder given to this process.
+
     Args:
         opening: opens the vault after the first paint.
-        exit_after_show: quit right after the first paint, to measure the start-up time.
+        exit_after_show: whether to quit right after the first paint, to measure the start-up time.
 
     Raises:
-        Exception: the vault could not be opened; the window is closed first.
+        Exception: the vault could not be opened. The window has been closed by then.
     """
     problem = display_problem(os.environ)
     if problem is not None:
@@ -35,6 +38,7 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     from PySide6.QtWidgets import QApplication
 
     from ui.icons import app_icon
+    from ui.instance import InstanceServer, hand_over
     from ui.notify import watch_faults
     from ui.tasks import GarbageCollector
     from ui.theme import Theme
@@ -45,6 +49,8 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     app.setApplicationName("Strata")
     app.setDesktopFileName("strata")
     app.setWindowIcon(app_icon())
+    if not exit_after_show and hand_over(opening.look.state, opening.folder):
+        return 0
     garbage = GarbageCollector(app)
     window = MainWindow(opening.look)
     watch_faults(window.notifier, opening.log_file)
@@ -52,6 +58,8 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     start = _Start(opening, window)
     after_paint = app.quit if exit_after_show else start.begin
     window.first_painted.connect(lambda: QTimer.singleShot(0, after_paint))
+    if not exit_after_show:
+        InstanceServer(opening.look.state, window).called.connect(start.call)
     window.open_on_screen()
     code = app.exec()
     window.close()
@@ -66,6 +74,8 @@ class _Start:
 
     def __init__(self, opening: "Startup", window: "MainWindow") -> None:
         self.failure: Exception | None = None
+        self._is_open = False
+        self._waiting = ""
         self._opening = opening
         self._window = window
 
@@ -75,13 +85,25 @@ class _Start:
         task.failed.connect(self._on_failed)
         task.start()
 
+    def call(self, folder: str) -> None:
+        """Bring the window to the front for a second start, and open the folder given to it."""
+        self._window.come_to_front()
+        if folder and self._is_open:
+            self._window.open_folder(Path(folder))
+        elif folder:
+            self._waiting = folder
+
     def _open(self) -> "Assistant":
-        # Imports the assistant in the task, so that `attach` only has to create the controllers.
+        # The task also imports the assistant, so that `attach` only has to create the controllers.
         return self._opening.open()
 
     def _on_opened(self, assistant: "Assistant") -> None:
         self._window.attach(assistant)
         self._window.begin()
+        self._is_open = True
+        if self._waiting:
+            self._window.open_folder(Path(self._waiting))
+        self._window.offer_first_run()
 
     def _on_failed(self, error: Exception) -> None:
         self.failure = error
@@ -89,7 +111,7 @@ class _Start:
 
 
 def display_problem(environ: Mapping[str, str], platform: str = sys.platform) -> str | None:
-    """Return one sentence that says why no window can be shown, or None if one can be shown.
+    """Return a sentence that says why no window can be shown; None if one can be shown.
 
     Qt aborts the process if it finds no display, so this is checked before Qt starts.
     """
@@ -115,7 +137,7 @@ def _wayland_address(environ: Mapping[str, str]) -> str | None:
 
 
 def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tuple[str, int]"]]:
-    """Return the socket addresses of an X display; a local one has a path and an abstract name."""
+    """Return an X display's socket addresses; a local display has a path and an abstract name."""
     host, _, rest = display.rpartition(":")
     number = rest.partition(".")[0]
     if host not in {"", "unix"}:

@@ -1,12 +1,13 @@
-"""Toasts: short messages over the chat, including one for unexpected exceptions.
+"""Toasts, which are short messages over the chat, and desktop notifications.
 
-Errors that need a decision are not toasts: the view they concern shows them until they are
-resolved. `watch_faults` is called once, when the window starts. Python's exception hooks are in
-`app.faults`, which writes the log.
+Toasts also report unexpected exceptions. Errors that need a decision are not shown as toasts: the
+view that they concern shows them until they are resolved. `watch_faults` is called once, when the
+window starts. Python's exception hooks are in `app.faults`, which also writes the log.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,8 @@ from PySide6.QtCore import (
     QEvent,
     QMessageLogContext,
     QObject,
+    QPoint,
+    QRect,
     Qt,
     QTimer,
     QtMsgType,
@@ -26,17 +29,34 @@ from PySide6.QtGui import (
     QAccessibleAnnouncementEvent,
     QDesktopServices,
     QEnterEvent,
+    QGuiApplication,
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QSystemTrayIcon,
+    QToolButton,
+    QWidget,
+)
 
 from app.faults import report_fault, set_fault_listener
-from ui.icons import icon
+from ui.icons import app_icon, icon
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel, one_line
 
-__all__ = ["FaultNotice", "Notifier", "announce", "open_log_file", "watch_faults"]
+__all__ = [
+    "DesktopNotifier",
+    "FaultNotice",
+    "Notifier",
+    "announce",
+    "open_address",
+    "open_file",
+    "watch_faults",
+]
 
 _MOST = 2
 WENT_WRONG: Final = "Something went wrong. Details are in the log."
@@ -49,7 +69,7 @@ class Notifier(QObject):
     """Shows up to two toasts at the lower edge of a widget.
 
     Args:
-        place: the widget that the toasts appear over.
+        place: the widget over which the toasts appear.
     """
 
     def __init__(self, place: QWidget) -> None:
@@ -57,12 +77,17 @@ class Notifier(QObject):
         self._place = place
         self._toasts: list[_Toast] = []
         self._bottom = 0
+        self._find_guarded: Callable[[], Sequence[QWidget]] = tuple
         place.installEventFilter(self)
 
     def set_bottom(self, height: int) -> None:
-        """Set the height in pixels that stays free below the toasts, for the composer."""
+        """Set how many pixels to keep free below the toasts, where the composer is."""
         self._bottom = height
-        self._arrange()
+        self.arrange()
+
+    def set_guard(self, find: Callable[[], Sequence[QWidget]]) -> None:
+        """Set the function that returns the widgets that no toast may cover."""
+        self._find_guarded = find
 
     def toast(self, text: str, word: str = "", act: Callable[[], object] | None = None) -> None:
         """Show a one-line message.
@@ -70,13 +95,13 @@ class Notifier(QObject):
         Args:
             text: the message.
             word: the label of the action button.
-            act: called when the button is clicked; None shows no button.
+            act: the function to call when the button is clicked; None for no button.
         """
         while len(self._toasts) >= _MOST:
             self._drop(self._toasts[0])
         from app.config.schema import (
             use_labels,
-        )  # imported here, since it loads the settings and would delay the first paint
+        )  # imported late, since it loads the settings, which would delay the first paint
 
         text = use_labels(text)
         toast = _Toast(self._place, one_line(text), word, act)
@@ -84,7 +109,7 @@ class Notifier(QObject):
         toast.dismiss.clicked.connect(self._on_dismissed)
         self._toasts.append(toast)
         toast.show()
-        self._arrange()
+        self.arrange()
         announce(self._place, text)
 
     def texts(self) -> list[str]:
@@ -92,9 +117,9 @@ class Notifier(QObject):
         return [toast.text for toast in self._toasts]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Reposition the toasts when the widget below them is resized."""
+        """Move the toasts when the widget below them is resized."""
         if event.type() == QEvent.Type.Resize:
-            self._arrange()
+            self.arrange()
         return False
 
     def _on_expired(self) -> None:
@@ -113,21 +138,78 @@ class Notifier(QObject):
         self._toasts.remove(toast)
         toast.hide()
         toast.deleteLater()
-        self._arrange()
+        self.arrange()
 
-    def _arrange(self) -> None:
+    def arrange(self) -> None:
+        """Place the toasts above the composer, and above the widgets that they may not cover."""
+        if not self._toasts:
+            return
+        guarded = self._measure_guarded()
         bottom = self._place.height() - self._bottom - 16
         for toast in reversed(self._toasts):
             toast.setMaximumWidth(max(120, self._place.width() - 32))
             toast.adjustSize()
-            bottom -= toast.height()
-            toast.move((self._place.width() - toast.width()) // 2, bottom)
+            left = (self._place.width() - toast.width()) // 2
+            spot = QRect(QPoint(left, bottom - toast.height()), toast.size())
+            if guarded.intersects(spot):
+                spot.moveBottom(guarded.top() - 8)
+            toast.setGeometry(spot)
             toast.raise_()
-            bottom -= 8
+            bottom = spot.top() - 8
+
+    def _measure_guarded(self) -> QRect:
+        """Return the rectangle around the widgets no toast may cover; empty if none is shown."""
+        area = QRect()
+        for widget in self._find_guarded():
+            if widget.isVisible():
+                area |= QRect(widget.mapTo(self._place, QPoint()), widget.size())
+        return area
+
+
+class DesktopNotifier(QObject):
+    """Shows a desktop notification when a long job ends while the window is not in use.
+
+    The task bar highlights the window. If the desktop has a notification area, a message is shown
+    there; clicking it emits the signal `clicked`. The signal `told` carries the text of each
+    message.
+    """
+
+    told = Signal(str)
+    clicked = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._tray: QSystemTrayIcon | None = None
+
+    def tell(self, text: str) -> None:
+        """Show a notification, unless the window is in use."""
+        if self._window.isActiveWindow():
+            return
+        QApplication.alert(self._window)
+        if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
+            self._show(one_line(text))
+        self.told.emit(one_line(text))
+
+    def _show(self, text: str) -> None:
+        """Show a message at a tray icon, which is hidden as soon as the window is used."""
+        if self._tray is None:
+            self._tray = QSystemTrayIcon(app_icon(), self)
+            self._tray.messageClicked.connect(self.clicked)
+            self._tray.activated.connect(lambda _reason: self.clicked.emit())
+            self._window.installEventFilter(self)
+        self._tray.show()
+        self._tray.showMessage("Strata", text, app_icon())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hide the tray icon when the window is used again."""
+        if event.type() == QEvent.Type.WindowActivate and self._tray is not None:
+            self._tray.hide()
+        return False
 
 
 class FaultNotice(QObject):
-    """Shows a toast for an unexpected exception in any thread, one toast at a time."""
+    """Shows a toast for unexpected exceptions in any thread, but only one toast at a time."""
 
     _reported = Signal()
 
@@ -135,7 +217,7 @@ class FaultNotice(QObject):
         super().__init__(notifier)
         self._notifier = notifier
         self._log_file = log
-        # Queued even in the GUI thread, because the exception may come from painting.
+        # Queued even in the GUI thread, because the exception may have been raised while painting.
         self._reported.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
     def tell(self) -> None:
@@ -144,13 +226,14 @@ class FaultNotice(QObject):
 
     def _show(self) -> None:
         if WENT_WRONG not in self._notifier.texts():
-            self._notifier.toast(WENT_WRONG, "Open log", lambda: open_log_file(self._log_file))
+            show = partial(open_file, self._notifier, self._log_file)
+            self._notifier.toast(WENT_WRONG, "Open log", show)
 
 
 def watch_faults(notifier: Notifier, log: Path) -> None:
-    """Log each unexpected exception and critical Qt message from now on, and show a toast.
+    """Log unexpected exceptions and critical Qt messages from now on, and show toasts for them.
 
-    Qt warnings are only logged, because desktops cause some that users never notice.
+    Qt warnings are only logged, because some desktops cause warnings without visible effects.
     """
     notice = FaultNotice(notifier, log)
     set_fault_listener(notice.tell)
@@ -158,9 +241,32 @@ def watch_faults(notifier: Notifier, log: Path) -> None:
     qInstallMessageHandler(_take_message)
 
 
-def open_log_file(log: Path) -> None:
-    """Open the log file, or its folder if there is no log yet, in the desktop's default program."""
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(log if log.exists() else log.parent)))
+def open_address(notifier: Notifier, address: str) -> None:
+    """Open an address in the browser or mail program; if that fails, show a toast."""
+    if QDesktopServices.openUrl(QUrl(address)):
+        return
+    clipboard = QGuiApplication.clipboard()
+    notifier.toast(
+        f"No program on this computer opens {address}",
+        "Copy the address",
+        lambda: clipboard.setText(address),
+    )
+
+
+def open_file(notifier: Notifier, file: Path) -> None:
+    """Open a file or folder in the desktop's program for it; if that fails, show a toast.
+
+    If the file does not exist, its folder is opened.
+    """
+    found = file if file.exists() else file.parent
+    if QDesktopServices.openUrl(QUrl.fromLocalFile(str(found))):
+        return
+    clipboard = QGuiApplication.clipboard()
+    notifier.toast(
+        f"No program on this computer opens {found}",
+        "Copy the path",
+        lambda: clipboard.setText(str(found)),
+    )
 
 
 def _take_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
@@ -172,7 +278,7 @@ def _take_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> No
 
 
 def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
-    """Announce a change to screen readers that happens outside the focused widget."""
+    """Announce a change outside the focused widget to screen readers."""
     event = QAccessibleAnnouncementEvent(widget, text)
     if is_urgent:
         event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
@@ -180,7 +286,7 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
 
 
 class _Toast(QWidget):
-    """A toast with one line of text, which does not expire while the pointer is over it."""
+    """A toast with one line of text. It stays visible while the pointer is over it."""
 
     def __init__(
         self, place: QWidget, text: str, word: str, act: Callable[[], object] | None

@@ -1,4 +1,4 @@
-"""The command palette: finds commands, chats and notes by parts of their names."""
+"""The command palette: finds commands, chats, projects and notes by parts of their names."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -6,6 +6,7 @@ from itertools import chain
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from ui.theme import Theme, dress, tokens
 from ui.widgets.completion_list import SHOWN_ROWS, Choice, ChoiceView, find_choices
@@ -24,9 +25,9 @@ Group = tuple[str, Sequence[Choice]]
 
 
 class Palette(AccessibleFrame):
-    """The palette popup, closed by choosing an item, by Esc or when it loses the focus.
+    """The palette's popup. It closes when an item is chosen, on Esc, or when it loses the focus.
 
-    `chosen` carries the name of the group and the value of the chosen item.
+    The signal `chosen` carries the name of the chosen item's group, and the item's value.
     """
 
     chosen = Signal(str, str)
@@ -54,7 +55,9 @@ class Palette(AccessibleFrame):
     def open(self, groups: Sequence[Group], hint: str) -> None:
         """Open the palette with groups of choices; `hint` is the search field's placeholder."""
         self._groups = groups
-        self._came_from = QApplication.focusWidget()
+        focused = QApplication.focusWidget()
+        if focused is not None and not self.isAncestorOf(focused):
+            self._came_from = focused
         self.field.setPlaceholderText(hint)
         self.field.setAccessibleName(hint)
         self.field.clear()
@@ -69,12 +72,13 @@ class Palette(AccessibleFrame):
         if self.isHidden():
             return False
         self.hide()
-        if self._came_from is not None and self._came_from.isVisible():
-            self._came_from.setFocus(Qt.FocusReason.PopupFocusReason)
+        before, self._came_from = self._came_from, None
+        if before is not None and isValid(before) and before.isVisible():
+            before.setFocus(Qt.FocusReason.PopupFocusReason)
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle Esc, Enter and arrow keys in the search field before the window does."""
+        """Handle Esc, Enter and arrow keys in the search field before the window gets them."""
         if event.type() == QEvent.Type.FocusOut and not self.isHidden():
             self.hide()
         if not isinstance(event, QKeyEvent):

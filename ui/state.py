@@ -19,15 +19,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class WindowState:
-    """The saved sizes, positions and choices of the window that are not settings.
+    """The window's saved sizes, positions and choices that are not settings.
 
     Attributes:
         geometry: the result of Qt's `saveGeometry`, in base64.
-        docks: the places of the docks as Qt saves them, in base64.
-        shares: the relative heights of the dock areas. The key is the names of the docks in an
-            area, joined with spaces.
+        docks: the docks' positions as Qt saves them, in base64.
+        shares: the relative heights of the dock areas. Each key consists of the names of an area's
+            docks, joined with spaces.
         columns: the widths of the sidebar and the right column, in pixels.
-        session: the id of the open chat; empty for a new chat.
+        session: the session ID of the open chat; empty for a new chat.
+        is_set_up: whether the first-run dialog has been opened automatically, which happens only
+            once.
+        note_folder: the folder in the vault that is suggested when a chat is saved as a note.
         sent: the number of messages sent so far; after ten the hint below the composer is hidden.
     """
 
@@ -40,7 +43,9 @@ class WindowState:
     font_scale: float = 1.0
     session: str = ""
     sent: int = 0
+    is_set_up: bool = False
     open_folders: list[str] = field(default_factory=list)
+    note_folder: str = "Chats"
 
 
 def load_state(path: Path) -> WindowState:
@@ -65,7 +70,7 @@ def save_state(path: Path, state: WindowState) -> None:
 
 
 def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the drafts by session id; return an empty dict if the file cannot be read."""
+    """Read the drafts by session ID; return an empty dict if the file cannot be read."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -78,7 +83,7 @@ def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> None:
-    """Save the drafts by session id; a disk error is only logged."""
+    """Save the drafts by session ID; a disk error is only logged."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(drafts, indent=1, ensure_ascii=False).encode())

@@ -1,8 +1,9 @@
 """Tasks: run work in threads and deliver the results in the GUI thread.
 
-No other module of `ui` uses threads. A `Task` runs one iterator of the layers below in its own
-thread. A `Mailbox` delivers the items to the GUI thread in order. Text deltas that arrive within
-one frame are joined, so a fast model causes one repaint every 33 ms instead of one per token.
+No other module of `ui` uses threads. A `Task` consumes one iterator from the layers below in its
+own thread. A `Mailbox` delivers the items to the GUI thread in order. Text deltas that arrive
+within one frame are joined, so a fast model causes one repaint every 33 ms instead of one per
+token.
 
 Holds always: signals are emitted in the GUI thread only, and never after `TaskRunner.close`;
 only `close` waits for a thread.
@@ -54,7 +55,7 @@ class Mailbox(QObject):
         self._called.connect(self.flush, Qt.ConnectionType.QueuedConnection)
 
     def put(self, item: object) -> None:
-        """Add an item from any thread. After `close`, items are dropped."""
+        """Add an item; any thread may call this. Items added after `close` are dropped."""
         with self._lock:
             if self._is_closed:
                 return
@@ -70,7 +71,7 @@ class Mailbox(QObject):
             self._items.clear()
 
     def flush(self) -> None:
-        """Deliver the waiting items now, or at the end of the frame if deliveries are paced."""
+        """Deliver the waiting items now, or at the end of the frame if delivery is paced."""
         wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
         if self._is_paced and wait_s > 0:
             self._timer.start(max(1, round(wait_s * 1000)))
@@ -87,8 +88,8 @@ class Mailbox(QObject):
 class Task(QObject):
     """An iterator that runs in its own thread. Connect to the signals before calling `start`.
 
-    `yielded` carries each item and `failed` the exception. `finished` is emitted once at the end,
-    even after a failure or a cancellation. Cancellation is not a failure.
+    Signals: `yielded` carries each item, and `failed` the exception. `finished` is emitted once at
+    the end, even after a failure or a cancellation. Cancellation is not a failure.
     """
 
     yielded = Signal(object)
@@ -106,7 +107,7 @@ class Task(QObject):
         self._thread: threading.Thread | None = None
 
     def start(self) -> "Task":
-        """Start the work in its thread and return this task; connect the signals before."""
+        """Start the work in its own thread and return the task. Connect to its signals first."""
         self.is_running = True
         if self._is_synchronous:
             self._run()
@@ -117,11 +118,11 @@ class Task(QObject):
         return self
 
     def cancel(self) -> None:
-        """Request cancellation; `finished` is emitted when the work has stopped."""
+        """Request cancellation; the signal `finished` is emitted when the work has stopped."""
         self.token.cancel()
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel the task, drop its items and wait; return whether it stopped in time."""
+        """Cancel the task, drop its items and wait for it; return whether it stopped in time."""
         self.cancel()
         self._mail.close()
         if self._thread is not None:
@@ -155,7 +156,7 @@ class TaskRunner(QObject):
 
     Args:
         parent: the Qt parent; the runner and its tasks are deleted with it.
-        is_synchronous: whether `start` runs each task to its end before it returns, for tests.
+        is_synchronous: whether `start` returns only after the task has ended; used in tests.
     """
 
     def __init__(self, parent: QObject | None = None, *, is_synchronous: bool = False) -> None:
@@ -187,9 +188,10 @@ class TaskRunner(QObject):
 
 
 class LatestOnly(QObject):
-    """Runs only the most recent of many calls, after a pause without new calls.
+    """Debounces calls: runs only the most recent one, after a pause without new calls.
 
-    One call runs at a time. While it runs, only the latest new call is kept.
+    Only one call runs at a time. Of the calls that are requested meanwhile, only the latest is
+    kept.
     """
 
     answered = Signal(object)
@@ -205,7 +207,7 @@ class LatestOnly(QObject):
         self._timer.timeout.connect(self._start)
 
     def ask(self, question: Call, *, now: bool = False) -> None:
-        """Replace the waiting call; with `now`, run it without the pause."""
+        """Replace the waiting call with a new one, which runs at once if `now` is True."""
         self._waiting = question
         self._is_stale = self._task is not None
         if now or self._runner.is_synchronous:
@@ -214,7 +216,7 @@ class LatestOnly(QObject):
             self._timer.start()
 
     def forget(self) -> None:
-        """Drop the waiting call and ignore the result of the running one."""
+        """Drop the waiting call and ignore the result of the call that is running."""
         self._waiting = None
         self._is_stale = self._task is not None
         self._timer.stop()
@@ -247,15 +249,15 @@ class LatestOnly(QObject):
 class GarbageCollector(QObject):
     """Runs Python's garbage collection in the GUI thread only, until `stop` is called.
 
-    By default, Python collects reference cycles in the thread that allocates. A cycle can contain
-    a widget, and Qt crashes if a widget is destroyed outside the GUI thread, so tasks must not
-    collect. A timer checks Python's own thresholds twice a second.
+    By default, Python collects reference cycles in the thread that allocates. A cycle can contain a
+    widget, and Qt crashes if a widget is destroyed outside the GUI thread, so tasks must not
+    collect. Instead, a timer checks twice a second whether Python's own thresholds are exceeded.
     """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         gc.disable()
-        gc.freeze()  # objects loaded so far live on, so each collection can skip them
+        gc.freeze()  # the objects loaded so far stay alive, so each collection can skip them
         self._timer = QTimer(self, interval=_COLLECT_MS)
         self._timer.timeout.connect(self._collect_what_is_due)
         self._timer.start()
@@ -283,7 +285,7 @@ _END = object()
 
 
 def _join_text(items: list[object]) -> list[object]:
-    from chains.events import TextDelta  # imported late, to not delay the first paint
+    from chains.events import TextDelta  # imported late, so as not to delay the first paint
 
     joined: list[object] = []
     for item in items:

@@ -1,4 +1,4 @@
-"""The theme: Qt colours, fonts, sizes and the style sheet, made from the design tokens.
+"""The theme: colours, fonts, sizes and the Qt style sheet, derived from the design tokens.
 
 Widgets read colours and fonts from `Theme.current()` and repaint on `changed`. No other module
 of `ui` defines a colour. Style Guide: "Depth is one background step and one hairline."
@@ -37,7 +37,8 @@ def tokens() -> dict[str, Any]:
 class Theme(QObject):
     """The current theme: light or dark mode, and the font scale.
 
-    `changed` is emitted after the application's palette, style sheet and fonts are replaced.
+    The signal `changed` is emitted after the application's palette, style sheet and fonts are
+    replaced.
     """
 
     changed = Signal()
@@ -60,7 +61,7 @@ class Theme(QObject):
         return Theme._current
 
     def apply(self, mode: Mode | None = None, scale: float | None = None) -> None:
-        """Set mode and font scale, and update palette, fonts and style sheet of the application.
+        """Set mode and font scale; update the application's palette, fonts and style sheet.
 
         Args:
             mode: `light`, `dark`, or `system` to follow the desktop, including later changes; None
@@ -91,7 +92,7 @@ class Theme(QObject):
         return QColor(self._colors[name])
 
     def css(self, name: str) -> str:
-        """Return a colour as a string for style sheets and rich text."""
+        """Return a named colour as a string for style sheets and rich text."""
         color = self._colors[name]
         if color.alpha() == 255:
             return color.name()
@@ -104,8 +105,8 @@ class Theme(QObject):
 
         Args:
             kind: a key of `type` in the tokens, such as `body` or `caption`.
-            numbers: whether all digits have the same width, for counts, shares and times.
-            weight: 400, 500 or 600; 0 uses the weight of the role.
+            numbers: whether all digits have the same width, as suits counts, shares and times.
+            weight: 400, 500 or 600; 0 for the type role's own weight.
             italic: whether the font is italic.
         """
         key = (kind, numbers, weight, italic)
@@ -130,7 +131,7 @@ class Theme(QObject):
         return int(tokens()["radius"][name])
 
     def duration(self, name: str) -> int:
-        """Return a motion token in milliseconds; animations take 0 if the desktop disables them."""
+        """Return a motion token in milliseconds, or 0 if the desktop disables animations."""
         hint = QStyle.StyleHint.SH_Widget_Animation_Duration
         moves = name in {"fast", "base", "slow"}
         if moves and _application().style().styleHint(hint) == 0:
@@ -138,7 +139,7 @@ class Theme(QObject):
         return int(tokens()["motion"][name])
 
     def value(self, path: str) -> Any:
-        """Return the unscaled value of a design token by its path, such as `layout.sidebar.min`."""
+        """Return a design token's unscaled value by its path, such as `layout.sidebar.min`."""
         found: Any = tokens()
         for part in path.split("."):
             found = found[part]
@@ -203,13 +204,13 @@ class Theme(QObject):
 def dress(
     widget: QWidget, kind: str = "ui", tone: str = "primary", *, numbers: bool = False
 ) -> None:
-    """Set a widget's type role and text colour, which are kept when the theme changes.
+    """Give a widget a type role and a text colour, and update both when the theme changes.
 
     Args:
         widget: usually a label or a button.
         kind: a key of `type` in the tokens.
         tone: the text colour: `primary`, `secondary`, `tertiary`, `success`, `amber`, `danger`,
-            `link`, or empty for the colour of the style sheet.
+            `link`, or empty for the style sheet's colour.
         numbers: whether all digits have the same width.
     """
     widget.setProperty("kind", kind)
@@ -222,7 +223,7 @@ def dress(
 
 
 def redress(widget: QWidget) -> None:
-    """Set the fonts of a widget's children again, since a change of parent resets them."""
+    """Set the fonts of a widget's children again, because Qt resets them in a new parent."""
     for child in widget.findChildren(QWidget):
         _set_dressed_font(child)
 
@@ -245,7 +246,7 @@ def _application() -> QApplication:
 
 
 def _parse(value: str) -> QColor:
-    """Parse `#RRGGBB` or `#RRGGBBAA`, since Qt itself would read eight digits as `#AARRGGBB`."""
+    """Parse `#RRGGBB` or `#RRGGBBAA`; Qt itself would read eight digits as `#AARRGGBB`."""
     color = QColor(value[:7])
     if len(value) == 9:
         color.setAlpha(int(value[7:], 16))

@@ -1,14 +1,15 @@
-"""The main window: creates the controllers and connects the commands.
+"""The main window: opens chats, notes, settings and folders, and runs commands.
 
-Start-up has two steps. `MainWindow(look)` creates the frame: columns, panels and the composer,
-which accepts text at once. When the assistant is ready, `attach` creates the transcript and the
-controllers. It imports their modules itself, since that takes longer than the first paint.
+The window starts in two steps. `MainWindow(look)` creates the frame: columns, panels and the
+composer, which accepts text at once. When the assistant is ready, `attach` creates the transcript
+and the controllers. It imports their modules only then, because importing them takes longer than
+the first paint.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -17,77 +18,59 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.startup import StartupInfo
 from resources import sample_vault
-from ui.actions import ShortcutsDialog, add_actions
+from ui.actions import Keymap
 from ui.frame import Navigation, WindowFrame
+from ui.notify import DesktopNotifier, open_file
 from ui.panels.index.state import IndexState
-from ui.state import load_drafts, save_drafts
+from ui.shortcuts import ShortcutsDialog, WindowActions
 from ui.tasks import TaskRunner
 from ui.theme import Theme
+from ui.widgets.figures import plural
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
-    from ui.controllers.agent.approvals import ApprovalController
-    from ui.controllers.composer import ComposerController
-    from ui.controllers.context import ContextController
-    from ui.controllers.drafts import DraftStore
-    from ui.controllers.index import IndexController
-    from ui.controllers.messages import MessageController
-    from ui.controllers.navigation import (
-        PaletteController,
-        ProjectController,
-        SessionListController,
-    )
-    from ui.controllers.notes import NotesController
-    from ui.controllers.session import SessionController
-    from ui.controllers.vault import VaultController
+    from ui.controllers.turns import ChatTurn
     from ui.settings.dialog import SettingsDialog
+    from ui.wiring import Controllers
+    from vault.indexing.progress import IndexReport
 
-__all__ = ["Controllers", "MainWindow"]
+__all__ = ["MainWindow"]
 
-
-@dataclass(frozen=True)
-class Controllers:
-    """The controllers of a main window, created in `MainWindow.attach`."""
-
-    session: "SessionController"
-    sessions: "SessionListController"
-    drafts: "DraftStore"
-    composer: "ComposerController"
-    context: "ContextController"
-    messages: "MessageController"
-    notes: "NotesController"
-    index: "IndexController"
-    vault: "VaultController"
-    palette: "PaletteController"
-    projects: "ProjectController"
-    approvals: "ApprovalController"
+_LONG_S = 10
 
 
 class MainWindow(WindowFrame):
     """The main window: three columns and their controllers.
 
-    `attached` is emitted when the controllers have been created.
+    The signal `attached` is emitted when the controllers have been created.
 
     Attributes:
         controllers: the controllers of the views; set by `attach`.
     """
 
     attached = Signal()
-    controllers: Controllers
+    controllers: "Controllers"
 
     def __init__(self, look: StartupInfo, runner: TaskRunner | None = None) -> None:
         super().__init__(look)
         self.runner = runner or TaskRunner(self)
         self._settings: SettingsDialog | None = None
+        self.desktop = DesktopNotifier(self)
+        self.desktop.clicked.connect(self.come_to_front)
         self._is_attached = False
 
     def attach(self, assistant: "Assistant") -> None:
-        """Create the controllers for an assistant, and connect them."""
+        """Create the controllers for an assistant and connect them to the window."""
+        from ui.wiring import make_controllers
+
         self.assistant = assistant
         self._add_late_views()
         self.navigation = self._make_navigation()
-        self.controllers = self._make_controllers()
-        self._actions = add_actions(self, self._commands())
+        drafts = self._state_path.with_name("drafts.json")
+        self.controllers = make_controllers(assistant, self.runner, self, drafts)
+        values = assistant.settings.values
+        Keymap.current().apply(values.ui_keys, values.ui_send_key)
+        self._actions = WindowActions(self, self._commands())
         self._connect()
         is_open = assistant.vault is not None
         self.middle.show_chat(is_open)
@@ -98,7 +81,7 @@ class MainWindow(WindowFrame):
         self.attached.emit()
 
     def begin(self) -> None:
-        """Restore the chat and folders that were open at the last exit, and update the index."""
+        """Restore the chat and the open folders from the last run, and update the index."""
         controllers = self.controllers
         controllers.composer.load_models()
         controllers.sessions.refresh()
@@ -110,7 +93,7 @@ class MainWindow(WindowFrame):
         else:
             controllers.composer.open(None)
             controllers.context.refresh()
-        if typed.strip():  # typed while the vault was being opened
+        if typed.strip():  # the user has typed while the vault was being opened
             self.composer.set_text(f"{self.composer.text()}\n{typed}".strip())
         is_open = self.assistant.vault is not None
         (self.composer if is_open else self.middle.welcome.choose).setFocus()
@@ -120,37 +103,62 @@ class MainWindow(WindowFrame):
         self.controllers.notes.open(folder)
 
     def open_samples(self) -> None:
-        """Open the sample vault that is shipped with Strata."""
+        """Open the sample vault that comes with Strata."""
         self.open_folder(sample_vault())
 
     def choose_folder(self) -> None:
-        """Let the user choose a folder, and open it as the vault."""
+        """Let the user choose a folder and open it as the vault."""
         start = str(self.assistant.vault or Path.home())
         chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", start)
         if chosen:
             self.open_folder(Path(chosen))
 
     def open_project(self, named: str) -> None:
-        """Open a folder as a project, and begin a chat in it."""
+        """Open a folder as a project and start a chat in it."""
         self.controllers.projects.open(named)
 
     def show_note(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Show a note next to the chat, at the given lines; 0 means the whole note."""
-        self.controllers.notes.show(path, first, last)
+        """Show a note at the given lines; 0 means the whole note."""
+        self.controllers.reading.show(path, first, last)
 
     def open_session(self, session: str | None) -> None:
-        """Open a chat by its session id; None starts a new chat."""
+        """Open a chat by its session ID; None starts a new chat."""
         self.columns.close_drawer()
+        self.show_chat()
         if session is None or session != self.controllers.session.session:
             self.controllers.session.open(session)
         self.composer.setFocus()
 
+    def show_chat(self) -> None:
+        """Show the chat by closing the note, if the note is shown in place of the chat."""
+        self.controllers.reading.show_chat()
+
     def run_command(self, name: str) -> None:
-        """Run a window command by its name."""
-        self._actions[name].trigger()
+        """Run a window command, given its name."""
+        self._actions.trigger(name)
+
+    def offer_first_run(self) -> None:
+        """Open the first-run dialog, but only once and only if no vault has ever been opened."""
+        if not self.assistant.settings.values.vault_path and not self._state.is_set_up:
+            self._state.is_set_up = True
+            self.controllers.first_run.open()
 
     def open_settings(self, page: str = "") -> None:
-        """Open the settings dialog on a page. An empty name keeps the selected page."""
+        """Open the settings dialog at a page, given its name, or at a setting, given its key.
+
+        An empty name keeps the selected page.
+        """
+        self._show_settings().show_page(page)
+
+    def set_model(self) -> None:
+        """Open the first-run dialog at the model step."""
+        self.controllers.first_run.open("Model")
+
+    def enter_key(self, owner: str) -> None:
+        """Open the settings at a provider's or address's key; "" means the set model's key."""
+        self._show_settings().show_key(owner)
+
+    def _show_settings(self) -> "SettingsDialog":
         from ui.settings.dialog import SettingsDialog
 
         if self._settings is None:
@@ -158,15 +166,20 @@ class MainWindow(WindowFrame):
             self._settings.changed.connect(self._on_setting_changed)
             self._settings.scale_chosen.connect(self.set_scale)
             self._settings.index_requested.connect(self.controllers.index.start)
+            self._settings.setup_requested.connect(self.controllers.first_run.open)
+            self._settings.file_requested.connect(partial(open_file, self.notifier))
             self._settings.finished.connect(self._on_settings_closed)
         self._settings.set_preview(self.controllers.context.preview_call())
-        self._settings.show_page(page)
         self._settings.show()
         self._settings.raise_()
+        return self._settings
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Save the window state and end all tasks."""
         self._remember()
+        if self._is_attached:
+            self.controllers.chats.finish()
+            self.controllers.quick_ask.close()
         self.runner.close()
         super().closeEvent(event)
 
@@ -175,60 +188,15 @@ class MainWindow(WindowFrame):
         from ui.chat.transcript.transcript import Transcript
         from ui.panels.docks import Docking
         from ui.panels.index.panel import IndexPanel
+        from ui.panels.notes.note import NotePanel
         from ui.panels.notes.related import RelatedPanel
 
         self.column.take_panels(RelatedPanel(), IndexPanel())
         self.docking = Docking(self.columns, self.column, self.sidebar)
         self.transcript = Transcript()
         self.middle.take_transcript(self.transcript)
-
-    def _make_controllers(self) -> Controllers:
-        """Create the controllers; each one connects itself to the controllers it receives."""
-        from ui.controllers.agent.approvals import ApprovalController
-        from ui.controllers.agent.edits import EditsController
-        from ui.controllers.attachments import AttachmentPicker
-        from ui.controllers.composer import ComposerController
-        from ui.controllers.context import ContextController
-        from ui.controllers.drafts import DraftStore
-        from ui.controllers.error_actions import ErrorActionController
-        from ui.controllers.index import IndexController
-        from ui.controllers.messages import CompactionController, MessageController
-        from ui.controllers.navigation import (
-            PaletteController,
-            ProjectController,
-            SessionListController,
-        )
-        from ui.controllers.notes import NotesController
-        from ui.controllers.related import ReasonController, RelatedController
-        from ui.controllers.session import SessionController
-        from ui.controllers.vault import InstructionsController, VaultController
-
-        base = (self.assistant, self.runner, self)
-        place = self._state_path.with_name("drafts.json")
-        drafts = DraftStore(load_drafts(place), partial(save_drafts, place), self)
-        session = SessionController(*base)
-        sessions = SessionListController(*base, session)
-        composer = ComposerController(*base, session, drafts)
-        context = ContextController(*base, session, composer)
-        messages = MessageController(*base, session, sessions, composer, context)
-        CompactionController(*base, session, composer, context)
-        EditsController(*base, session)
-        errors = ErrorActionController(*base, session)
-        AttachmentPicker(self.assistant, self, composer.attach)
-        ReasonController(*base, session)
-        related = RelatedController(self.assistant, self.runner, self.column)
-        notes = NotesController(*base, related)
-        index = IndexController(*base, session)
-        vault = VaultController(*base, session, composer, index, notes, related)
-        instructions = InstructionsController(*base, session, vault)
-        for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
-            changed.connect(context.refresh)
-        projects = ProjectController(*base, session, sessions)
-        vault.opened.connect(projects.refresh)
-        palette = PaletteController(self, sessions, projects, notes)
-        made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
-        approvals = ApprovalController(self.assistant, self, session)
-        return Controllers(*made, palette, projects, approvals)
+        self.note = NotePanel()
+        self.middle.take_note(self.note)
 
     def _make_navigation(self) -> Navigation:
         return Navigation(
@@ -239,32 +207,19 @@ class MainWindow(WindowFrame):
             self.choose_folder,
             self.run_command,
             self.open_project,
+            self.set_model,
+            self.enter_key,
+            self.show_chat,
         )
 
     def _commands(self) -> dict[str, Callable[[], object]]:
-        """Return the function that runs each command, by command name."""
+        """Return the function that runs each command, by the command's name."""
         controllers = self.controllers
         return {
-            "new_chat": lambda: self.open_session(None),
-            "find": controllers.palette.find,
-            "answer_again": controllers.messages.answer_again,
-            "edit_last": self.transcript.edit_last,
-            "saw": controllers.context.show_last_request,
             "open_note": controllers.palette.open_notes,
             "attach": lambda: self.composer.completer.begin("@"),
-            "attach_note": self.column.note.attach_selection,
             "palette": controllers.palette.open,
             "show_request": self.column.context.request_requested.emit,
-            "previous_chat": lambda: self._step_chat(-1),
-            "next_chat": lambda: self._step_chat(1),
-            "focus_composer": self.composer.setFocus,
-            "choose_mode": self.composer.open_modes,
-            "choose_model": self.composer.open_models,
-            "previous_message": lambda: self.transcript.step_message(-1),
-            "next_message": lambda: self.transcript.step_message(1),
-            "copy_answer": self.transcript.copy_last_answer,
-            "copy_code": self.transcript.copy_last_code,
-            "stop": self._stop,
             "toggle_related": self.docking.toggle_related,
             "toggle_index": self.docking.toggle_index,
             "read_again": controllers.index.resume,
@@ -274,6 +229,7 @@ class MainWindow(WindowFrame):
             "toggle_sidebar": self.columns.toggle_sidebar,
             "toggle_panel": self.columns.toggle_right,
             "settings": self.open_settings,
+            "first_run": controllers.first_run.open,
             "larger": lambda: self._zoom(1),
             "smaller": lambda: self._zoom(-1),
             "normal_size": lambda: self._zoom(0),
@@ -282,13 +238,51 @@ class MainWindow(WindowFrame):
             "reset_layout": self.reset_layout,
             "shortcuts": self._show_shortcuts,
             "quit": self.close,
+            **self._chat_commands(),
+            **controllers.reading.list_commands(),
+            **controllers.links.list_commands(),
+        }
+
+    def _chat_commands(self) -> dict[str, Callable[[], object]]:
+        """Return the functions that run the commands about chats, by command name."""
+        controllers = self.controllers
+        return {
+            "new_chat": lambda: self.open_session(None),
+            "find": self._find,
+            "search_chats": controllers.chats.begin_search,
+            "rename_chat": controllers.chats.rename_open,
+            "pin_chat": lambda: controllers.chats.mark_open("pinned"),
+            "archive_chat": lambda: controllers.chats.mark_open("archived"),
+            "save_note": controllers.saving.save_open,
+            "delete_chat": controllers.chats.delete_open,
+            "compact": controllers.compaction.compact,
+            "answer_again": controllers.messages.answer_again,
+            "quick_ask": controllers.quick_ask.open,
+            "compare": controllers.versions.open_last,
+            "edit_last": self.transcript.edit_last,
+            "saw": controllers.context.show_last_request,
+            "previous_chat": lambda: self._step_chat(-1),
+            "next_chat": lambda: self._step_chat(1),
+            "focus_composer": self._focus_composer,
+            "choose_mode": self.composer.open_modes,
+            "choose_model": self.composer.open_models,
+            "previous_message": lambda: self._step_message(-1),
+            "next_message": lambda: self._step_message(1),
+            **self._list_copies(),
+            "stop": self._stop,
         }
 
     def _connect(self) -> None:
         middle, welcome = self.middle, self.middle.welcome
-        middle.sidebar_requested.connect(self.columns.toggle_sidebar)
-        middle.panel_requested.connect(self.columns.toggle_right)
+        for header in (middle, self.note):
+            header.sidebar_requested.connect(self.columns.toggle_sidebar)
+            header.panel_requested.connect(self.columns.toggle_right)
+        middle.columns_changed.connect(self.note.show_columns)
         middle.composer_resized.connect(self.notifier.set_bottom)
+        self.notifier.set_guard(self.transcript.list_approval_buttons)
+        bar = self.transcript.scroller.bar
+        for moved in (bar.valueChanged, bar.rangeChanged):
+            moved.connect(self.notifier.arrange)
         self.column.close_requested.connect(self.columns.toggle_right)
         sidebar, rail = self.sidebar, self.rail
         for column in (sidebar, rail):
@@ -302,39 +296,78 @@ class MainWindow(WindowFrame):
         rail.open_requested.connect(self.columns.toggle_sidebar)
         rail.index_requested.connect(self.docking.show_index)
         self.controllers.vault.indexed.connect(self._on_indexed)
+        self.controllers.session.session_changed.connect(self.remember_soon)
+        self.controllers.session.turn_ended.connect(self._on_turn_ended)
+        self.controllers.index.finished.connect(self._on_index_finished)
+        changed = partial(self._on_setting_changed, "chat.model")
+        self.controllers.first_run.model_set.connect(changed)
+        self.controllers.session.turn_begun.connect(self._on_turn_begun)
 
     def _regions(self) -> list[QWidget]:
         card = self.controllers.approvals.card
         waiting = [] if card is None else [card]
-        return [*waiting, self.transcript, *super()._regions()]
+        return [*waiting, self.transcript, self.note, *super()._regions()]
 
     def _remember(self) -> None:
         if self._is_attached:
             self._state.session = self.controllers.session.session or ""
             self._state.open_folders = self.sidebar.notes.open_folders()
             self.controllers.drafts.save()
-        self.remember_places()
+        super()._remember()
 
     def _step_chat(self, step: int) -> None:
         session = self.controllers.sessions.find_neighbour(step)
         if session is not None:
             self.open_session(session)
 
-    def _stop(self) -> None:
-        """Close the palette or drawer, refuse what waits for a decision, or stop the turn.
+    def _step_message(self, step: int) -> None:
+        self.show_chat()
+        self.transcript.step_message(step)
 
-        Only the first of these is done that applies.
+    def _focus_composer(self) -> None:
+        self.show_chat()
+        self.composer.setFocus()
+
+    def _stop(self) -> None:
+        """Close the palette or a drawer, refuse a waiting proposal, or stop the turn.
+
+        Only the first of these actions that is possible is performed.
         """
         controllers = self.controllers
-        steps = (controllers.palette.close, self.columns.close_drawer, controllers.approvals.refuse)
+        close, refuse = self.columns.close_drawer, controllers.approvals.refuse
+        links, reading = controllers.links, controllers.reading
+        steps = (controllers.palette.close, close, links.refuse, reading.close_focused, refuse)
         if not any(step() for step in steps):
             controllers.session.stop()
+
+    def _list_copies(self) -> dict[str, Callable[[], object]]:
+        transcript = self.transcript
+        return {"copy_answer": transcript.copy_last_answer, "copy_code": transcript.copy_last_code}
+
+    def _find(self) -> None:
+        """Search in the note if it has the focus or covers the chat, otherwise in the chat."""
+        if not self.controllers.reading.find():
+            self.controllers.palette.find()
 
     def _show_shortcuts(self) -> None:
         ShortcutsDialog(self).exec()
 
+    def _on_turn_ended(self, turn: "ChatTurn") -> None:
+        """Send a desktop notification about a slow answer, unless the window is in use."""
+        is_stopped = turn.error is not None and turn.error.code == "cancelled"
+        if monotonic() - turn.started_s >= _LONG_S and not is_stopped:
+            what = "The answer failed" if turn.result is None else "The answer is complete"
+            self.desktop.tell(f"{what}: {turn.request.text[:80]}")
+
+    def _on_index_finished(self, report: "IndexReport") -> None:
+        if report.seconds >= _LONG_S and report.is_complete:
+            self.desktop.tell(f"The index is up to date: {plural(report.notes, 'note')}")
+
     def _on_new_chat(self) -> None:
         self.open_session(None)
+
+    def _on_turn_begun(self, _turn: object) -> None:
+        self.show_chat()
 
     def _on_indexed(self) -> None:
         if self._settings is not None:
@@ -344,12 +377,16 @@ class MainWindow(WindowFrame):
         controllers = self.controllers
         if key == "ui.theme":
             Theme.current().apply(self.assistant.settings.values.ui_theme)
+        elif key == "ui.quickAsk":
+            controllers.quick_ask.apply_setting()
         elif key == "vault.exclude" and self.assistant.vault is not None:
             controllers.notes.open(self.assistant.vault, remember=False)
         elif key == "vault.path":
             controllers.vault.show_opened()
         elif key.startswith("chat."):
             controllers.composer.load_models()
+            chosen = controllers.session.model
+            self.runner.call(partial(self.assistant.stop_other_models, chosen)).start()
         controllers.context.refresh()
 
     def _on_settings_closed(self) -> None:

@@ -12,6 +12,7 @@ from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
 from tests.support.transcripts import HERE, Place
+from ui.actions import Keymap
 from ui.chat.transcript.transcript import Transcript
 from ui.tasks import TaskRunner
 from ui.theme import Theme
@@ -32,6 +33,12 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
     qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
+@pytest.fixture(autouse=True)
+def default_keys(qapp: QApplication) -> None:
+    """The default keys, whatever the test before has chosen."""
+    Keymap.current().apply({}, "Enter")
+
+
 @pytest.fixture
 def runner(qapp: QApplication) -> Iterator[TaskRunner]:
     """A runner that does each task inside `start`."""
@@ -44,7 +51,8 @@ def runner(qapp: QApplication) -> Iterator[TaskRunner]:
 @pytest.fixture
 def assistant(strata_home: Path, embedder: Embedder) -> Iterator[Assistant]:
     """The real assistant, without a folder and without a model."""
-    assistant = build(Paths.find(), embedder=embedder)
+    without_titles = {"chat.titles": False}  # tests script the calls of a model one by one
+    assistant = build(Paths.find(), without_titles, embedder=embedder)
     yield assistant
     assistant.close()
 

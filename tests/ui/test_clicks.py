@@ -27,12 +27,12 @@ from tests.support.clicks import (
     type_keys,
 )
 from tests.support.window_pages import find
-from ui.actions import ShortcutsDialog
 from ui.chat.message.answer import Answer
 from ui.notify import FaultNotice
 from ui.palette import Palette
 from ui.panels.request_view import RequestView
 from ui.settings.dialog import SettingsDialog
+from ui.shortcuts import ShortcutsDialog
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 
@@ -79,12 +79,12 @@ def test_a_list_that_arrives_while_another_folder_is_opened_is_shown(window: Mai
 
 @pytest.mark.parametrize("press", [click_row, press_enter_on])
 def test_pressing_a_note_opens_it_beside_the_chat(window: MainWindow, press: Press) -> None:
-    notes, column = window.sidebar.notes, window.column
+    notes = window.sidebar.notes
     press(notes, "garden")
     for name in ("Tomatoes.md", "Watering.md"):
         press(notes, name)
-        assert column.is_in_front(column.note_dock)
-        assert column.note.path.endswith(name)
+        assert window.note.isVisible()
+        assert window.note.path.endswith(name)
     press(notes, "garden")
     with pytest.raises(LookupError):
         row_of(notes, "Tomatoes.md")
@@ -100,7 +100,7 @@ def test_the_menu_of_the_folder_opens_another_one_and_reads_it_again(
     (other / "New.md").write_text("# New\n", "utf-8")
     choose_from_button(window, "Folder of notes: other", "Read the notes again")
     click_row(window.sidebar.notes, "New.md")
-    assert window.column.note.path == "New.md"
+    assert window.note.path == "New.md"
     monkeypatch.setattr("ui.window.sample_vault", lambda: tmp_path / "notes")
     choose_from_button(window, "Folder of notes: other", "Open the sample notes")
     assert window.assistant.vault == tmp_path / "notes"
@@ -111,16 +111,17 @@ def test_the_lists_at_the_right_open_what_they_show(window: MainWindow) -> None:
     click_row(window.sidebar.chats, QUESTIONS[0])
     cited = column.sources.rows()[0]
     click_row(column.sources.list, cited.title)
-    assert column.note.path == cited.path
+    assert window.note.path == cited.path
+    QApplication.processEvents()  # the header of the note is laid out
     click_button(window, "Show related notes")
     related = column.related.list.model().index(0, 0).data()
     press_enter_on(column.related.list, related)
-    assert column.note.path != cited.path
+    assert window.note.path != cited.path
     click_button(window, "Show the index")
     choose_from_button(window, "Which notes are listed: Indexed", "Left out\t0")
     choose_from_button(window, "Which notes are listed: Left out", "Indexed\t5")
     click_row(column.index.lists.list, "garden/Kompost.md")
-    assert column.note.path == "garden/Kompost.md"
+    assert window.note.path == "garden/Kompost.md"
 
 
 def test_a_row_of_the_palette_is_chosen_by_a_click(window: MainWindow) -> None:
@@ -130,7 +131,7 @@ def test_a_row_of_the_palette_is_chosen_by_a_click(window: MainWindow) -> None:
     click_row(palette.view, "Settings")
     dialog = find(window, SettingsDialog)
     assert dialog.isVisible()
-    click_button(dialog, "Close settings")
+    dialog.close()  # as the cross of its title bar does
     press_keys(window, "Ctrl+K")
     palette.field.setText("emptied")
     click_row(palette.view, QUESTIONS[1])
@@ -173,7 +174,7 @@ def test_every_page_of_the_settings_is_turned_to_by_a_click(window: MainWindow) 
         assert dialog.stack.currentIndex() == row_of(dialog.pages, page).row()
         click_button(dialog, "Reset this page")
     press_enter_on(dialog.pages, "Appearance")
-    click_button(dialog, "Close settings")
+    click_button(dialog, "Done")
     assert not dialog.isVisible()
 
 

@@ -42,9 +42,16 @@ def begin_badly(window):
     QTimer.singleShot(400, lambda: end(window))
 
 def end(window):
+    """Print the toasts after the last fault, as soon as one is shown or no more is to come."""
+    global looks
+    looks += 1
+    if looks < 600 and not window.notifier.texts():
+        QTimer.singleShot(50, lambda: end(window))
+        return
     print("toasts:", window.notifier.texts())
     window.close()
 
+looks = 0
 kind = sys.argv[-1]
 MainWindow.begin = begin_badly
 sys.argv[1:] = []

@@ -8,10 +8,10 @@ from pytestqt.qtbot import QtBot
 from tests.support.random_walk_window import walk
 from ui.theme import Mode
 
-PRESSES = 150
+PRESSES = 100
 
 
-@pytest.mark.parametrize(("seed", "mode"), [(11, "light"), (12, "dark")])
+@pytest.mark.parametrize(("seed", "mode"), [(11, "light"), (12, "dark"), (13, "light")])
 def test_a_walk_through_the_window_meets_no_fault(
     qtbot: QtBot, tmp_path: Path, seed: int, mode: Mode
 ) -> None:

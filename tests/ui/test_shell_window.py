@@ -16,21 +16,22 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.errors import StorageFailed, describe
-from app.sessions.store import SessionInfo
+from app.sessions.listing import SessionInfo
 from app.startup import StartupInfo
 from chains.errors import Offline
 from tests.support import widgets
 from tests.support.contexts import make_context
 from tests.support.window_pages import find
-from ui.actions import COMMANDS, ShortcutsDialog
+from ui.actions import COMMANDS
 from ui.chat.composer.attachment import Attachment, Drops
-from ui.chat.composer.chips import ChipState
+from ui.chat.composer.attachment_state import ChipState
 from ui.chat.composer.parts import ComposerFrame
 from ui.chat.transcript.instructions_bar import InstructionsBar
 from ui.controllers.notes import NoteListing
 from ui.panels.index.state import IndexState, NotesByState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.sources import SourceRow
+from ui.shortcuts import ShortcutsDialog
 from ui.state import WindowState, load_state, save_state
 from ui.tasks import TaskRunner
 from ui.theme import Theme
@@ -349,7 +350,7 @@ def test_what_is_said_above_the_chat_stands_in_its_column(make: Make) -> None:
     window.run_command("find")
     QApplication.processEvents()
     (notice,) = (bar for bar in window.middle.findChildren(Notice) if bar.isVisible())
-    find = window.findChild(FindBar)
+    (find,) = (bar for bar in window.middle.findChildren(FindBar) if bar.isVisible())
     frame = widgets.rect_in(window, window.composer.findChild(ComposerFrame))
     for bar in (notice, find):
         place = widgets.rect_in(window, bar)
@@ -472,19 +473,24 @@ def test_a_note_opens_at_its_lines_beside_the_conversation(
     assistant.open_vault(small_vault, remember=False)
     window = make(1440, is_begun=False)
     window.show_note("garden/Tomatoes.md", 3, 6)
-    assert window.column.note_dock.isVisible()
-    assert window.column.note.path == "garden/Tomatoes.md"
-    assert window.column.note.text.find_marked_lines() == (3, 6)
-    assert window.column.sources_dock._head.is_folded
+    assert window.note.isVisible()
+    assert window.note.path == "garden/Tomatoes.md"
+    assert window.note.find_marked_lines() == (3, 6)
+    assert not window.composer.isVisible()
+    window.resize(1920, 900)
+    assert window.note.isVisible()
+    assert window.composer.isVisible()
+    assert not window.column.sources_dock._head.is_folded
 
 
-def test_closing_the_note_gives_the_sources_their_header_back(
+def test_closing_a_panel_gives_the_sources_their_header_back(
     make: Make, assistant: Assistant, small_vault: Path
 ) -> None:
     assistant.open_vault(small_vault, remember=False)
     window = make(1440, is_begun=False)
-    window.show_note("Welcome.md")
-    window.column.note.closed.emit()
+    window.run_command("toggle_related")
+    assert window.column.sources_dock._head.is_folded
+    window.run_command("toggle_related")
     assert not window.column.sources_dock._head.is_folded
 
 
@@ -496,9 +502,9 @@ def test_a_link_in_an_answer_opens_the_note_at_its_heading(
     notes = (NoteState("Watering.md", "Watering", "indexed"),)
     links = LinkResolver((note.path, ()) for note in notes)
     window.controllers.notes.listing = NoteListing(notes, links=links)
-    window.controllers.notes.follow_link("note:Watering#In winter")
-    assert window.column.note.text.find_marked_lines() == (7, 7)
-    window.controllers.notes.follow_link("note:Nothing")
+    window.controllers.reading.follow_link("note:Watering#In winter")
+    assert window.note.find_marked_lines() == (7, 7)
+    window.controllers.reading.follow_link("note:Nothing")
     assert window.notifier.texts() == ["There is no note named Nothing."]
 
 
@@ -508,8 +514,8 @@ def test_a_note_that_is_gone_says_so_in_its_place(
     assistant.open_vault(small_vault, remember=False)
     window = make(1440, is_begun=False)
     window.show_note("gone.md")
-    assert window.column.note_dock.isVisible()
-    assert not window.column.note.text.isVisible()
+    assert window.note.isVisible()
+    assert not window.note.page.isVisible()
 
 
 def test_a_folder_that_is_gone_is_named_where_the_notes_would_be(
@@ -602,6 +608,23 @@ def test_a_hidden_file_that_is_dropped_is_asked_about(
     (item,) = attaching.attached
     assert item.target == str(small_vault / ".env")
     qtbot.waitUntil(lambda: attaching.states[item].problem == "" and bool(attaching._found))
+
+
+def test_a_dropped_link_out_of_the_notes_is_marked_and_never_read(
+    make: Make, assistant: Assistant, small_vault: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    (tmp_path / "outside.txt").write_text("KEY=1")
+    window = make()
+    attaching = window.controllers.composer.attachments
+    for name in ("link.txt", "link.md"):
+        (small_vault / name).symlink_to(tmp_path / "outside.txt")
+        drop(window, small_vault / name, middle_of(window, window.middle))
+    first, second = attaching.attached
+    for item in (first, second):
+        qtbot.waitUntil(lambda item=item: "is a link out of" in attaching.states[item].problem)
+        assert str(tmp_path / "outside.txt") in attaching.states[item].problem
+    assert attaching.sendable == ()
 
 
 @pytest.fixture
@@ -700,5 +723,7 @@ def test_chats_that_cannot_be_listed_are_told(
 def test_very_large_notes_are_read_without_holding_the_window(make: Make) -> None:
     window = make()
     text = "\n".join("word " * 20 for _ in range(60_000))
-    window.column.note.show_note(Note("big.md", "big", text, "v"), 59_000, 59_001)
-    assert window.column.note.text.blockCount() <= 4_000
+    window.note.show_note(Note("big.md", "big", text, "v"), 59_000, 59_001)
+    assert len(window.note.page.views()) <= 12
+    window.note.toggle_source()
+    assert window.note.source.blockCount() <= 4_000

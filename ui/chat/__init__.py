@@ -5,15 +5,26 @@
 
     composer     The composer: message text, attachments, completion, mode and model.
     message      The widgets of one message: user message, answer, error or divider.
-    transcript   The messages of a session, and the scroll position while the session grows.
+    transcript   The chat's messages, and a stable scroll position while the chat grows.
+    quick_ask    The small window for a quick question.
+    versions     The dialog with two versions of an answer side by side.
     middle       The middle column: the title and the open chat, or the welcome page if no vault
                  is open.
 
 May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`, and values of
 `app`, `chains`, `context` and `vault`. Must not: call the assistant, start tasks.
-Holds always: streamed text is drawn every 33 ms, or less often if drawing is slow. Text that is
-final is not written again while more arrives. The scroll position and the selection do not change
-while an answer grows. Links and images in a text are never loaded, and code in it is never run.
+Focus and scroll: what the user is reading does not move, and the cursor is where the user will type
+next. When a turn starts (send, suggested question, edit, regenerate), the chat scrolls to its end
+and the cursor moves to the message box. Switching to another version of a message does not move the
+message; if the cursor was in the message, it moves to the version switcher. Opening the search puts
+the cursor into the search field and shows the first match from the top of the view downwards.
+Closing the search returns the cursor to where it was in the chat, or else to the message box.
+Closing the palette returns it to where it was. When a chat is opened, the cursor is in the message
+box.
+
+Holds always: streamed text is drawn every 33 ms, or less often if drawing is slow. Finished text is
+not rendered again while more arrives. The scroll position and the selection do not change while an
+answer grows. Links and images in a text are never loaded, and code in it is never run.
 """
 
-__all__ = ["middle"]
+__all__ = ["middle", "quick_ask", "versions"]

@@ -1,19 +1,24 @@
-"""The middle column: the title and the open chat, or the welcome page if no vault is open."""
+"""The middle column: the title and the open chat, or the welcome page if no vault is open.
+
+A note is shown beside the chat if there is room for both, otherwise in place of the chat.
+"""
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from ui.chat.composer.composer import Composer
-from ui.theme import dress
-from ui.widgets.controls import ElidedLabel, IconButton, button, make_wrapped_label
+from ui.theme import Theme
+from ui.widgets.controls import IconButton, button, make_wrapped_label
 from ui.widgets.geometry import Scaled, set_in
+from ui.widgets.menus import TitleButton, show_menu
 from ui.widgets.surfaces import Header, Notice, Pane
 
 __all__ = ["Middle", "Welcome"]
 
+_LEAST_BESIDE = 960
 _SENTENCE = "Strata reads Markdown files and changes none without asking."
 _PRIVACY = (
     "No account. Nothing leaves this computer but the calls listed under Privacy. "
@@ -22,26 +27,39 @@ _PRIVACY = (
 
 
 class Middle(Scaled, Pane):
-    """The middle column: header, transcript and composer.
+    """The middle column: header, transcript and composer, and the note that is open.
 
-    `composer_resized` carries the height of the composer in pixels, or 0 while no chat is shown.
+    Signals: `composer_resized` carries the composer's height in pixels, or 0 while no chat is
+    shown. `menu_wanted` carries the open chat's menu, which the receiver fills. `columns_changed`
+    carries whether a note takes the place of the chat, whether a button for the sidebar is needed,
+    and whether the right column is visible.
     """
+
+    columns_changed = Signal(bool, bool, bool)
 
     sidebar_requested = Signal()
     panel_requested = Signal()
     composer_resized = Signal(int)
+    menu_wanted = Signal(QMenu)
 
     def __init__(self, composer: Composer) -> None:
         super().__init__("content")
+        self._left = Pane("content")
+        self._left.installEventFilter(self)
+        self._note: QWidget | None = None
+        self._is_reading = self._needs_sidebar = False
         self.welcome = Welcome()
         self._composer = composer
-        self._title = ElidedLabel("New chat")
-        dress(self._title, "ui_strong")
-        self._open_sidebar = IconButton("panel-left", "Show the sidebar", "Ctrl+B")
+        self._title = TitleButton("Chat", "Actions of this chat")
+        self._title.set_text("New chat")
+        self._title.clicked.connect(lambda: self._open_menu(self._title))
+        self._open_sidebar = IconButton("panel-left", "Show the sidebar", "toggle_sidebar")
         self._open_sidebar.clicked.connect(self.sidebar_requested)
-        self._panel = IconButton("panel-right", "Context panel", "Ctrl+I")
+        self._panel = IconButton("panel-right", "Context panel", "toggle_panel")
         self._panel.setCheckable(True)
         self._panel.clicked.connect(self.panel_requested)
+        self._more = IconButton("dots-three", "Actions of this chat")
+        self._more.clicked.connect(lambda: self._open_menu(self._more))
         self._stack = QStackedWidget()
         self._chat = Pane("content")
         self._rows = chat = QVBoxLayout(self._chat)
@@ -58,33 +76,61 @@ class Middle(Scaled, Pane):
         self._fit()
 
     def take_transcript(self, transcript: QWidget) -> None:
-        """Put the transcript above the composer, in place of an empty widget."""
+        """Put the transcript above the composer, in place of the empty placeholder widget."""
         self._rows.replaceWidget(self._above_composer, transcript)
         self._above_composer.hide()
         self._above_composer.deleteLater()
+
+    def take_note(self, note: QWidget) -> None:
+        """Set the panel that shows a note. It is hidden at first."""
+        self._note = note
+        note.hide()
+        self._columns.addWidget(note)
+
+    @property
+    def is_chat_covered(self) -> bool:
+        """Whether a note is shown in place of the chat."""
+        return self._left.isHidden()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether a note is shown."""
+        return self._is_reading
+
+    def show_note(self) -> None:
+        """Show the note, beside the chat if there is room, otherwise in place of it."""
+        self._is_reading = True
+        self._arrange()
+
+    def close_note(self) -> None:
+        """Hide the note, and show the chat as it was before."""
+        self._is_reading = False
+        self._arrange()
 
     def add_bar(self, bar: QWidget) -> None:
         """Put a bar above the chat; the bar shows and hides itself."""
         self._rows.insertWidget(0, bar)
 
     def add_find_bar(self, bar: QWidget) -> None:
-        """Put the bar for searching in the chat between the header and the chat."""
+        """Put the chat's find bar between the header and the chat."""
         self._find_room.addWidget(bar)
         bar.installEventFilter(self)
 
     @property
     def title(self) -> str:
-        """The title of the open chat, in full even if the header cuts it."""
+        """The open chat's full title, even if the header shortens it."""
         return self._title.whole
 
     def set_title(self, title: str) -> None:
-        """Show the title of the open chat in the header; an empty title becomes "New chat"."""
+        """Show the open chat's title in the header; an empty title becomes "New chat"."""
         self._title.set_text(title or "New chat")
 
     def set_columns(self, *, has_sidebar: bool, has_rail: bool, has_panel: bool) -> None:
-        """Update the header's buttons to the columns that are visible."""
+        """Adapt the header's buttons to the columns that are visible."""
         self._open_sidebar.setVisible(not has_sidebar and not has_rail)
         self._panel.setChecked(has_panel)
+        self._needs_sidebar = not has_sidebar and not has_rail
+        self._tell_columns()
 
     def show_chat(self, is_open: bool) -> None:
         """Show the chat, or the welcome page if no vault is open."""
@@ -104,46 +150,77 @@ class Middle(Scaled, Pane):
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Emit `composer_resized` when the composer or the find bar is resized."""
+        """Align the bars above the chat with its text column, and emit `composer_resized`."""
         if event.type() == QEvent.Type.Resize:
+            self._fit()
             self._tell_height()
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Align the notice and the find bar with the transcript's column."""
+        """Show the note beside the chat or in place of it, depending on the new width."""
         super().resizeEvent(event)
-        self._fit()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        if self._note is None:
+            return
+        is_beside = self.width() >= Theme.current().px(_LEAST_BESIDE)
+        was_beside = not self._left.isHidden() and self._note.isVisibleTo(self)
+        self._left.setVisible(is_beside or not self._is_reading)
+        self._note.setVisible(self._is_reading)
+        if self._is_reading and is_beside and not was_beside:
+            self._columns.setSizes([self.width() // 2, self.width() - self.width() // 2])
+        self._tell_height()
+        self._tell_columns()
+
+    def _tell_columns(self) -> None:
+        is_alone = self._left.isHidden()
+        self.columns_changed.emit(is_alone, self._needs_sidebar, self._panel.isChecked())
+
+    def _open_menu(self, button: QWidget) -> None:
+        menu = QMenu(self)
+        self.menu_wanted.emit(menu)
+        show_menu(menu, button.mapToGlobal(button.rect().bottomLeft()), button)
 
     def _fit(self) -> None:
-        left, right = set_in(self.width())
+        left, right = set_in(self._left.width())
         above, below = (0, 0) if self._notice.isHidden() else (8, 4)
         self._notice_room.setContentsMargins(left, above, right, below)
         self._find_room.setContentsMargins(left, 0, right, 0)
 
     def _tell_height(self) -> None:
-        is_there = self._stack.currentWidget() is self._chat
+        is_there = self._stack.currentWidget() is self._chat and not self.is_chat_covered
         self.composer_resized.emit(self._composer.height() if is_there else 0)
 
     def _lay_out(self) -> None:
         header = Header("content")
-        header.row.setContentsMargins(24, 0, 12, 1)
+        header.row.setContentsMargins(16, 0, 12, 1)
         header.row.addWidget(self._open_sidebar)
-        header.row.addWidget(self._title, 1)
+        header.row.addWidget(self._title)
+        header.row.addStretch(1)
+        header.row.addWidget(self._more)
         header.row.addWidget(self._panel)
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self._chat)
         self._notice_room.addWidget(self._notice)
-        column = QVBoxLayout(self)
+        column = QVBoxLayout(self._left)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(header)
         column.addLayout(self._notice_room)
         column.addLayout(self._find_room)
         column.addWidget(self._stack, 1)
+        self._columns = QSplitter(Qt.Orientation.Horizontal)
+        self._columns.setHandleWidth(1)
+        self._columns.setChildrenCollapsible(False)
+        self._columns.addWidget(self._left)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self._columns)
 
 
 class Welcome(Pane):
-    """The welcome page, with buttons to choose a folder or try the sample notes."""
+    """The welcome page, with buttons to choose a folder or to try the sample notes."""
 
     folder_requested = Signal()
     samples_requested = Signal()

@@ -5,24 +5,26 @@
                          └──calls──> views
 
     session       the open chat: opens it, runs turns, shows their events
-    turns         a running turn: the message sent and the results so far
+    turns         a running turn: the message that was sent and the results so far
+    chats         a package: acts on whole chats, and saves them as notes
     composer      the unsent message: its text, attachments, mode, model, and sending it
-    agent         a package: proposals that wait for a decision, and the edits of a turn
+    agent         a package: proposals that wait for a decision, and edits to notes
     commands      slash commands
     drafts        unsent messages, one for each chat
     attachments   chooses attachments, reads them, and counts their tokens
-    map_reduce    the offer to read attachments whole that are too large to be sent
-    long_message  sends a message that is too long as a file or in parts
-    context       the context panel: the next, last or an older request, and pins
-    messages      actions of single messages; compaction on request
-    error_actions the actions that errors offer
-    navigation    the lists of chats and projects, the palette, and the search in the open chat
+    queue         the message that will be sent when the current answer is complete
+    map_reduce    the offer to read large attachments in parts (map-reduce)
+    long_message  turns a message that is too long into a file or into several parts
+    context       the context panel: the next request, the last or an older one; pins
+    messages      actions of single messages and of errors
+    navigation    fills the lists of chats and projects; the palette; the search in the open chat
     vault         the open vault and its instructions for models
-    notes         lists the notes, opens a note, follows links
+    notes         opens a vault and lists its notes
+    reading       a package: shows a note, follows links, goes back and forward
     index         runs index updates, watches for changes, updates the index panel
     related       related notes, and why a note was sent to the model or not
 
-`ui.window` creates the controllers and passes each one the controllers it depends on. A
+`ui.wiring` creates the controllers and passes each one the controllers it depends on. A
 controller connects itself to their signals. There is a signal only if several controllers listen
 to it; otherwise a controller calls another controller or a view directly.
 
@@ -34,15 +36,17 @@ Holds always: slow calls of the assistant run in a task, never in the GUI thread
 __all__ = [
     "agent",
     "attachments",
+    "chats",
     "composer",
     "context",
     "drafts",
-    "error_actions",
     "index",
     "messages",
     "navigation",
     "notes",
+    "reading",
     "related",
     "session",
+    "turns",
     "vault",
 ]

@@ -1,4 +1,4 @@
-"""Attachments of the unsent message: choosing them, reading them, and counting their tokens."""
+"""The attachments of the unsent message: choose them, read them, count their tokens."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QBuffer, QIODevice, QObject, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QImage
 from PySide6.QtWidgets import QFileDialog
 
 from app.assistant import Assistant
@@ -15,27 +16,29 @@ from app.config.schema import use_labels
 from app.errors import describe
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment, Drops, attachments_at
-from ui.chat.composer.chips import ChipState
+from ui.chat.composer.attachment_state import ChipState
 from ui.controllers.turns import list_paths, list_selections
 from ui.frame import WindowFrame
 from ui.tasks import Task, TaskRunner
 from ui.widgets.figures import plural
 
-__all__ = ["AttachmentController", "AttachmentPicker"]
+__all__ = ["AttachmentController", "AttachmentPicker", "encode_image"]
 
 Attach = Callable[[Iterable[Attachment]], object]
 
+_UNSEEN = "{} does not see images, as far as is known. Choose another model, or remove the image."
+_NO_MODEL = "No model is set, and only a model can look at an image. Set one, or remove the image."
 _PAGE = re.compile(r"^# Page \d+$", re.MULTILINE)  # the headings of a PDF's text
 
 
 class AttachmentController(QObject):
-    """Reads the attachments of the unsent message and keeps the state of their chips.
+    """Reads the unsent message's attachments, and keeps the states of their chips up to date.
 
-    An attachment is read as soon as it is added, so its chip shows before sending whether it can be
-    sent. Its token counts come from the report of the next request.
+    An attachment is read as soon as it is added, so that its chip shows whether it can be sent. The
+    token counts come from the report of the next request.
 
-    Signals: `changed` when attachments are added, removed or read; `measured` when their sizes
-    are known.
+    Signals: `changed` is emitted when attachments are added, removed or read; `measured` is emitted
+    when their sizes are known.
     """
 
     changed = Signal()
@@ -61,11 +64,11 @@ class AttachmentController(QObject):
 
     @property
     def sendable(self) -> tuple[Attachment, ...]:
-        """The attachments without a known problem, for the preview of the next request."""
+        """The attachments without a known problem, which the preview of the next request uses."""
         return tuple(item for item, state in self._states.items() if not state.problem)
 
     def add(self, items: Iterable[Attachment]) -> None:
-        """Add attachments; attachments that were already added do not change."""
+        """Add attachments; those that were already added do not change."""
         new = [item for item in items if item not in self._states]
         for item in new:
             self._states[item] = ChipState()
@@ -75,7 +78,7 @@ class AttachmentController(QObject):
             self.changed.emit()
 
     def remove(self, item: Attachment) -> None:
-        """Remove an attachment."""
+        """Remove an attachment from the unsent message."""
         if self._states.pop(item, None) is not None:
             self._found.pop(item, None)
             self.changed.emit()
@@ -86,21 +89,30 @@ class AttachmentController(QObject):
         self.add(items)
         self.changed.emit()
 
+    def open_image(self, item: Attachment) -> None:
+        """Open an image in the program that the desktop uses for images."""
+        vault = self._assistant.vault
+        file = Path(item.target) if vault is None else vault / item.target
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
+
     def count(self, context: Mapping[str, Any]) -> None:
-        """Update each attachment's token counts from the report of the next request."""
+        """Update the attachments' token counts from the report of the next request."""
         found = {segment["id"]: segment for segment in context["segments"]}
         for item, segments in self._found.items():
             parts = [found[segment.id] for segment in segments if segment.id in found]
             if parts and item in self._states:
-                self._states[item] = _add_tokens(self._states[item], parts)
+                state = _add_tokens(self._states[item], parts)
+                is_unseen = any(part["reason"] == "unseen" for part in parts)
+                unseen = _explain_unseen(str(context["model"])) if is_unseen else ""
+                self._states[item] = replace(state, unseen=unseen)
         self.measured.emit()
 
     def set_parts(self, parts: Mapping[str, int], is_read: bool) -> None:
         """Update the chips of attachments that are too large to be sent whole.
 
         Args:
-            parts: the number of parts that each large source is read in, by source.
-            is_read: whether large attachments are read whole; otherwise they are searched.
+            parts: the number of parts in which each large attachment is read, by source.
+            is_read: whether large attachments are read in parts; otherwise they are searched.
         """
         for item, segments in self._found.items():
             whole = (segment.source for segment in segments if segment.kind != "selection")
@@ -125,7 +137,8 @@ class AttachmentController(QObject):
         if item is not None:
             self._found[item] = segments
             is_many = item.is_folder or item.is_tag
-            self._states[item] = ChipState(notes=len(segments) if is_many else 0)
+            image = next((part.image for part in segments), None)
+            self._states[item] = ChipState(notes=len(segments) if is_many else 0, image=image)
             self.changed.emit()
 
     def _on_failed(self, error: Exception) -> None:
@@ -140,10 +153,16 @@ class AttachmentController(QObject):
             self._reads.pop(sender, None)
 
     def _sender_item(self) -> Attachment | None:
-        """Return the attachment read by the sending task, or None if it has been removed."""
+        """Return the attachment that the sending task read, or None if it was removed meanwhile."""
         sender = self.sender()
         item = self._reads.get(sender) if isinstance(sender, Task) else None
         return item if item in self._states else None
+
+
+def _explain_unseen(model: str) -> str:
+    from chains.models import EXTRACTIVE  # not needed for the first paint
+
+    return _NO_MODEL if model == EXTRACTIVE else _UNSEEN.format(model)
 
 
 def _add_tokens(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:
@@ -162,34 +181,64 @@ def _length(item: Attachment, segments: Sequence[Segment]) -> str:
     return plural(len(pages), "page") if pages else plural(last - first + 1, "line")
 
 
-class AttachmentPicker(QObject):
-    """Attaches files and notes dropped on the window, or chosen in a dialog or a list of notes."""
+def encode_image(image: QImage) -> bytes:
+    """Encode an image as PNG."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(buffer.data().data())
 
-    def __init__(self, assistant: Assistant, frame: WindowFrame, attach: Attach) -> None:
+
+class AttachmentPicker(QObject):
+    """Attaches files, notes and images that are dropped, pasted or chosen in a dialog or list."""
+
+    def __init__(
+        self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame, attach: Attach
+    ) -> None:
         super().__init__(frame)
-        self._assistant, self._frame = assistant, frame
+        self._assistant, self._runner, self._frame = assistant, runner, frame
         self._add = attach
         drops = Drops(frame, frame.middle, lambda: assistant.vault)
         drops.hovered.connect(frame.composer.set_drop_target)
         drops.attached.connect(self._attach)
+        drops.image_dropped.connect(self._attach_image)
         drops.folder_dropped.connect(frame.navigation.open_folder)
         drops.folder_refused.connect(self._on_refused)
         frame.composer.file_requested.connect(self._choose_files)
-        for panel in (frame.column.note, frame.column.related, frame.sidebar.notes):
+        frame.composer.image_pasted.connect(self._attach_image)
+        frame.composer.files_pasted.connect(self._attach_files)
+        for panel in (frame.note, frame.column.related, frame.sidebar.notes):
             panel.attach_requested.connect(self._attach_note)
 
     def _choose_files(self) -> None:
         """Show the file dialog and attach the chosen files."""
-        chosen, _ = QFileDialog.getOpenFileNames(self._frame, "Attach text files")
-        paths = [Path(name) for name in chosen]
+        chosen, _ = QFileDialog.getOpenFileNames(self._frame, "Attach files and images")
+        self._attach_files([Path(name) for name in chosen])
+
+    def _attach_files(self, paths: Sequence[Path]) -> None:
         self._attach(attachments_at(paths, self._assistant.vault))
 
+    def _attach_image(self, image: QImage) -> None:
+        """Store an image that has no file, and attach the file."""
+        task = self._runner.call(
+            lambda: self._assistant.long_texts.store_image(encode_image(image))
+        )
+        task.yielded.connect(self._on_image_stored)
+        task.failed.connect(self._on_image_failed)
+        task.start()
+
+    def _on_image_stored(self, file: Path) -> None:
+        self._add([Attachment(str(file))])
+
+    def _on_image_failed(self, error: Exception) -> None:
+        self._frame.notifier.toast(use_labels(describe(error).message))
+
     def _attach_note(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Attach a note, lines of a note, or a folder, whose path ends with `/`."""
+        """Attach a note, some of its lines, or a folder, whose path ends with `/`."""
         self._add([Attachment(path, (first, last) if first else None)])
 
     def _attach(self, items: Sequence[Attachment]) -> None:
-        """Attach files, but ask before attaching a hidden file."""
+        """Attach files; if one of them is hidden, ask before attaching it."""
         hidden = [item for item in items if item.name.startswith(".") and not item.is_folder]
         plain = [item for item in items if item not in hidden]
         if plain:

@@ -1,4 +1,4 @@
-"""Runs slash commands such as `/new` and `/compact` that are typed into the composer."""
+"""Run slash commands such as `/new` and `/compact` that are typed into the composer."""
 
 from functools import partial
 
@@ -26,9 +26,10 @@ __all__ = ["CommandController", "list_command_choices"]
 class CommandController(QObject):
     """Runs slash commands and shows their output in the transcript.
 
-    Signals: `succeeded` is emitted after a command. `failed` carries the typed text and the error.
-    `compact_requested` carries the user's instructions for the summary, which may be empty.
-    `model_chosen` and `mode_chosen` carry a name. `message_made` carries a `MessageDraft` to send.
+    Signals: `succeeded` is emitted after a command has run. `failed` carries the typed text and the
+    error. `compact_requested` carries the user's instructions for the summary, which may be empty.
+    `model_chosen` and `mode_chosen` carry the name of the model or mode. `message_made` carries a
+    `MessageDraft` to send.
     """
 
     succeeded = Signal()

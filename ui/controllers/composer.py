@@ -1,6 +1,7 @@
-"""The unsent message: its text, attachments, mode and model, and sending it."""
+"""The unsent message: its text, attachments, mode and model, and how it is sent."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
@@ -21,6 +22,7 @@ from ui.controllers.commands import CommandController, list_command_choices
 from ui.controllers.drafts import DraftStore, NextMessage, UnsentMessage
 from ui.controllers.long_message import LongMessageController
 from ui.controllers.map_reduce import ReadWholeController
+from ui.controllers.queue import QueueController
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
@@ -30,14 +32,15 @@ from ui.widgets.figures import count
 __all__ = ["ComposerController"]
 
 _NO_PROJECT = "This chat has no project. A project is a folder with chats of its own."
+_NO_COMMAND = "A command cannot wait. Send it when the answer is complete, or stop the answer."
 _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 
 
 class ComposerController(QObject):
-    """Connects the composer to its attachments, the drafts of all chats, and sending.
+    """Connects the composer to its attachments, to the drafts of all chats, and to sending.
 
-    `changed` is emitted when the next request changes. It carries whether to preview the request
-    at once instead of after a pause in typing.
+    The signal `changed` is emitted when the next request changes. It carries True to preview the
+    request at once, and False to wait for a pause in typing.
     """
 
     changed = Signal(bool)
@@ -61,6 +64,7 @@ class ComposerController(QObject):
             assistant, runner, self._unsent_message, self._model, self
         )
         self.commands = CommandController(assistant, runner, frame, self)
+        self.queue = QueueController(frame, session, self._keep_draft, self)
         self._connect_composer()
         self._connect_parts()
         session.turn_ended.connect(self._on_turn_ended)
@@ -68,7 +72,7 @@ class ComposerController(QObject):
         session.loaded.connect(self._on_loaded)
 
     def next_message(self) -> NextMessage:
-        """Return the message in its current form, with the settings it would be sent with."""
+        """Return the current unsent message, with the mode and model it would be sent with."""
         session = self._session
         return NextMessage(
             session.session,
@@ -80,6 +84,7 @@ class ComposerController(QObject):
 
     def open(self, session: str | None) -> None:
         """Show a chat's draft in the composer, or the new chat's draft if `session` is None."""
+        self.queue.drop()
         unsent = self._drafts.open(session)
         self._is_opening = True  # the restored text must not be saved as a new draft
         self._composer.clear_error()
@@ -87,18 +92,20 @@ class ComposerController(QObject):
         self._is_opening = False
 
     def load_models(self) -> None:
-        """Load the list of models in a task, since this may query a server."""
+        """Load the list of models in a task, since that may query a server."""
         task = self._runner.call(self._assistant.model_choices)
         task.yielded.connect(self._on_models)
         task.failed.connect(self._on_models_failed)
         task.start()
 
+    def use_model(self, model: str) -> None:
+        """Use a model for the next messages of this chat."""
+        self._composer.set_model(model)
+        self._on_model_changed(model)
+
     def set_offers(self, offers: Offers) -> None:
-        """Set the notes, folders and tags that the composer completes, besides slash commands."""
-        whole = Offers(
-            offers.notes, offers.folders, offers.tags, list_command_choices(self._assistant)
-        )
-        self._composer.set_offers(whole)
+        """Set the notes, folders and tags that completion suggests in addition to commands."""
+        self._composer.set_offers(replace(offers, commands=list_command_choices(self._assistant)))
 
     def set_mode(self, mode: Mode) -> None:
         """Set the mode of the next message and check that it can be sent."""
@@ -107,27 +114,32 @@ class ComposerController(QObject):
         self.check()
 
     def attach(self, items: Iterable[Attachment]) -> None:
-        """Attach items to the message and focus the composer."""
+        """Attach notes, files or folders to the message and focus the composer."""
         self.attachments.add(items)
+        self._frame.navigation.show_chat()
         self._composer.setFocus()
 
     def open_attachment(self, item: Attachment) -> None:
-        """Show an attached note at its attached lines; folders and tags are ignored."""
-        if not item.is_tag and not item.is_folder:
+        """Show an attached note at its lines, or open an image; folders and tags are ignored."""
+        if item.is_image:
+            self.attachments.open_image(item)
+        elif not item.is_tag and not item.is_folder:
             self._frame.navigation.show_note(item.target, *(item.lines or (0, 0)))
 
     def submit(self, text: str) -> None:
         """Run the text as a slash command if it is one; otherwise send it as a message."""
         session = self._session
-        note = self._frame.column.note
-        place = OpenPlace(note.path, note.text.find_selected_lines() if note.path else None)
+        note = self._frame.note
+        place = OpenPlace(note.path, note.find_selected_lines() if note.path else None)
         situation = Situation(session.session, session.mode_in_force, session.model, place)
         self._composer.clear_error()
-        if not self.commands.run(text, situation):
+        if session.is_running:
+            self._hold_back(text)
+        elif not self.commands.run(text, situation):
             self.send(text)
 
     def send(self, text: str) -> None:
-        """Send a text with the attachments, unless it is empty or a turn is running."""
+        """Send a text with the attachments, unless the text is empty or a turn is running."""
         if not text.strip() or self._session.is_running:
             return
         attached, reads_whole = self.attachments.attached, self.read_whole.is_wanted
@@ -135,12 +147,21 @@ class ComposerController(QObject):
         self._frame.count_sent_message()
         self._session.ask(text, attached, reads_whole)
 
+    def _hold_back(self, text: str) -> None:
+        """Queue the message until the current answer is complete; commands are not queued."""
+        if text.lstrip().startswith("/"):
+            self._composer.show_error(_NO_COMMAND)
+            return
+        attached, reads_whole = self.attachments.attached, self.read_whole.is_wanted
+        self.clear()
+        self.queue.add(UnsentMessage(text, attached, reads_whole))
+
     def clear(self) -> None:
-        """Show an empty message, or the next part of a long message that was split."""
+        """Empty the composer, or show the next part of a long message that was split."""
         self._show(self.long_message.next())
 
     def restore(self, turn: ChatTurn) -> None:
-        """Put a message that was not sent back into its chat's draft, before any newer text."""
+        """Put a message that was not sent back into its chat's draft, in front of newer text."""
         request = turn.request
         unsent = UnsentMessage(request.text, request.attached, request.reads_whole)
         if turn.session != self._session.session:
@@ -149,15 +170,16 @@ class ComposerController(QObject):
             self._show(unsent.before(self._unsent_message()))
 
     def show_budget(self, context: Mapping[str, Any] | None) -> None:
-        """Show from a request report how full the next request is; None means it is not known."""
+        """Show the next request's share of the token budget; a report of None means unknown."""
         if context is None:
             self._composer.set_meter(None)
             return
         self.attachments.count(context)
         self.long_message.measure(context)
         self.read_whole.look(self.next_message(), context["budget"])
-        self._composer.set_meter(context["fraction"], context["policy"]["trim_at"])
         is_over = context["used"] > context["budget"]
+        self._composer.set_meter(context["fraction"], context["policy"]["trim_at"])
+        self._composer.meter.setVisible(is_over or context["model"] != EXTRACTIVE)
         if is_over:
             self._composer.show_error(_overflow_sentence(context), self._ways_to_fit())
         elif self._is_over:
@@ -165,7 +187,7 @@ class ComposerController(QObject):
         self._is_over = is_over
 
     def check(self) -> None:
-        """Show a problem and its solutions if the chosen mode and model cannot work together."""
+        """Show why the chosen mode and model cannot be used together, and what would solve it."""
         model = self._composer.models.value or self._assistant.settings.values.chat_model
         if self._composer.modes.value == "project" and self._session.project is None:
             ways = (
@@ -175,7 +197,7 @@ class ComposerController(QObject):
             self._composer.set_obstacle(_NO_PROJECT, ways)
         elif self._session.mode_in_force == "agent" and model == EXTRACTIVE:
             ways = (
-                ("Set a model", lambda: self._frame.navigation.open_settings("Models")),
+                ("Set a model", self._frame.navigation.set_model),
                 ("Ask in Vault mode", lambda: self._on_mode_changed("vault")),
             )
             self._composer.set_obstacle(_NO_MODEL, ways)
@@ -190,11 +212,11 @@ class ComposerController(QObject):
         composer.text_changed.connect(self._on_text_changed)
         composer.mode_changed.connect(self._on_mode_changed)
         composer.model_changed.connect(self._on_model_changed)
-        composer.settings_requested.connect(lambda: self._frame.navigation.open_settings("Models"))
+        composer.model_wanted.connect(self._frame.navigation.set_model)
         composer.attach_chosen.connect(self._on_attach_chosen)
         composer.attach_removed.connect(self.attachments.remove)
         composer.attach_opened.connect(self.open_attachment)
-        transcript.question_chosen.connect(self.send)
+        transcript.question_chosen.connect(self._on_question_chosen)
         transcript.maker.attachment_opened.connect(self.open_attachment)
         transcript.maker.edit_closed.connect(composer.setFocus)
 
@@ -207,9 +229,14 @@ class ComposerController(QObject):
         self.long_message.failed.connect(self._composer.show_error)
         self.commands.succeeded.connect(self.clear)
         self.commands.failed.connect(self._on_command_failed)
-        self.commands.model_chosen.connect(self._on_command_model)
+        self.commands.model_chosen.connect(self.use_model)
         self.commands.mode_chosen.connect(self._on_mode_changed)
         self.commands.message_made.connect(self._on_message_made)
+        self.queue.returned.connect(self._on_returned)
+
+    def _on_question_chosen(self, text: str) -> None:
+        self.send(text)
+        self._composer.setFocus()  # the question that had it is gone
 
     def _ways_to_fit(self) -> list[tuple[str, Callable[[], object]]]:
         ways = list(self.long_message.ways)
@@ -233,7 +260,7 @@ class ComposerController(QObject):
         return self._session.model or self._assistant.settings.values.chat_model
 
     def _show(self, unsent: UnsentMessage) -> None:
-        """Show a message with its attachments in the composer."""
+        """Fill the composer with an unsent message and its attachments."""
         self.long_message.keep(unsent)
         self.read_whole.keep(unsent.attached if unsent.reads_whole else ())
         self._composer.set_text(unsent.text)
@@ -245,7 +272,7 @@ class ComposerController(QObject):
 
     def _keep_draft(self) -> None:
         if not self._is_opening:
-            self._drafts.keep(self._unsent_message())
+            self._drafts.keep(self.queue.before(self._unsent_message()))
 
     def _on_session_changed(self, session: str | None) -> None:
         if session is not None and self._session.is_followed:
@@ -257,7 +284,7 @@ class ComposerController(QObject):
             self.set_mode("vault")
 
     def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
-        """Set the mode to that of the last user message of an opened chat."""
+        """Set the mode to the mode of the last user message when a chat has been opened."""
         user_messages = [item for item in transcript.items if isinstance(item, UserItem)]
         if is_new and user_messages and user_messages[-1].mode is not None:
             self.set_mode(user_messages[-1].mode)
@@ -268,7 +295,7 @@ class ComposerController(QObject):
             self.check()
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
-        """Restore a message that was not sent, and show why if it was too large."""
+        """Restore a message that was not sent; if it was too large, also show why."""
         if turn.result is not None or turn.is_stored:
             return
         info = turn.error
@@ -303,12 +330,15 @@ class ComposerController(QObject):
         self._keep_draft()
         self.changed.emit(False)
 
+    def _on_returned(self, unsent: UnsentMessage) -> None:
+        self._on_replaced(unsent.before(self._unsent_message()))
+
     def _on_replaced(self, unsent: UnsentMessage) -> None:
         self._show(unsent)
         self._composer.setFocus()
 
     def _on_read_whole_changed(self) -> None:
-        """Show the offer to read large attachments whole, or that it was accepted."""
+        """Show the offer to read large attachments in parts, or that the user accepted it."""
         offer = self.read_whole
         is_wanted = offer.is_wanted
         self.attachments.set_parts(offer.parts, is_wanted)
@@ -334,15 +364,12 @@ class ComposerController(QObject):
 
     def _on_model_changed(self, model: str) -> None:
         self._session.model = model
+        self._runner.call(lambda: self._assistant.stop_other_models(model)).start()
         self.check()
         self.changed.emit(True)
 
-    def _on_command_model(self, model: str) -> None:
-        self._composer.set_model(model)
-        self._on_model_changed(model)
-
     def _on_message_made(self, draft: MessageDraft) -> None:
-        """Send the message of a command, with its attachments."""
+        """Send a message made by a command, with its attachments."""
         selected = (Attachment(one.path, (one.first, one.last)) for one in draft.selections)
         self.attach([*map(Attachment, draft.attach), *selected])
         self.send(draft.text)
@@ -353,7 +380,7 @@ class ComposerController(QObject):
 
 
 def _show_in(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
-    """Show a text and its actions in a line of the composer; hide the line if there is no text."""
+    """Show a text and its actions in a line of the composer; an empty text hides the line."""
     if text:
         line.say(text, actions)
     else:
@@ -361,7 +388,7 @@ def _show_in(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
 
 
 def _overflow_sentence(context: Mapping[str, Any]) -> str:
-    """Describe why a message does not fit, with its size and the free tokens."""
+    """Explain why a message does not fit, with its token count and the free tokens."""
     tokens = context["layers"]["L5"]["tokens"]
     free = context["budget"] - context["used"] + tokens
     if free <= 0:

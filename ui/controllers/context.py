@@ -1,7 +1,7 @@
-"""Controller of the context panel: shows the next, the last or an older request.
+"""The controller of the context panel, which shows the next, the latest or an older request.
 
-The requests come from the assistant as *Context* reports. This module adds the prices of the
-model and the tokens counted by the provider.
+The assistant describes each request in a *Context* report. This module adds the model's prices and
+the tokens counted by the provider.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,9 @@ from PySide6.QtCore import QObject
 
 from app.assistant import Assistant
 from app.errors import describe
+from app.sessions.transcript import ChatTranscript
 from chains.events import ContextPrepared
+from chains.models import EXTRACTIVE
 from chains.models import describe as describe_model
 from context.history.memory import Memory, Progress
 from ui.controllers.composer import ComposerController
@@ -24,7 +26,7 @@ from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.context.notice import Act, find_passed_share
 from ui.panels.context.panel import PanelState
-from ui.panels.context.words import Counted, Prices
+from ui.panels.context.words import Counted, Prices, spent_sentence
 from ui.panels.request_view import RequestView
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme
@@ -38,10 +40,11 @@ Perform = Callable[[str], object]
 
 @dataclass(frozen=True)
 class _Shown:
-    """A request report for the context panel, with the prices of its model.
+    """A request report for the context panel, with the prices of the request's model.
 
     Attributes:
-        is_estimate: whether passages will be added when the request is sent.
+        is_estimate: whether the report is an estimate, because passages will be added when the
+            request is sent.
     """
 
     context: Context
@@ -68,20 +71,22 @@ class ContextController(QObject):
         self._entry: str | None = None
         self._actions: dict[Act, Perform] = {}
         self._passed = 0.0
+        self._spent = ""
         self._previews = LatestOnly(runner, Theme.current().duration("preview_debounce"), self)
         self._lasts = LatestOnly(runner, 0, self)
         self._requests = LatestOnly(runner, 0, self)
         self.request_view = RequestView(frame)
         self.add_action("raise", lambda _entry: frame.navigation.open_settings("Context"))
         self._panel.place_chosen.connect(frame.navigation.show_note)
+        self._panel.model_wanted.connect(frame.navigation.set_model)
         self._connect()
 
     def add_action(self, act: Act, perform: Perform) -> None:
-        """Add an action to the panel; `perform` gets a compaction's entry id or an empty string."""
+        """Add an action to the panel; `perform` gets a compaction's entry ID, or ""."""
         self._actions[act] = perform
 
     def refresh(self, *, now: bool = True) -> None:
-        """Preview the next request at once, or, without `now`, after a pause in typing."""
+        """Preview the next request at once, or after a pause in typing if `now` is False."""
         self._previews.ask(partial(self._look_ahead, self._composer.next_message()), now=now)
 
     def preview_call(self) -> Callable[[Mapping[str, object]], Context]:
@@ -90,7 +95,7 @@ class ContextController(QObject):
         return lambda changes: self._preview(message, changes)
 
     def show_sent(self, context: Context) -> None:
-        """Show the report of the request that was just sent."""
+        """Show the report of the request that has just been sent."""
         before = self._shown.get("last") or self._shown.get("next")
         self._shown["last"] = _Shown(context, before.prices if before else None)
         self.show("last")
@@ -107,17 +112,17 @@ class ContextController(QObject):
         self._frame.columns.show_right()
 
     def show_last_request(self) -> None:
-        """Open the panel and show the last request that was sent."""
+        """Open the panel and show the request that was sent last."""
         self.show("last")
         self._frame.columns.show_right()
 
     def look_back(self, session: str, entry: str | None = None) -> None:
-        """Load the last request of a chat, or, given an entry, load and show its turn's request."""
+        """Load a chat's last request; given an entry, load and show the request of its turn."""
         self._entry = entry
         self._lasts.ask(partial(self._look_up, session, entry), now=True)
 
     def show(self, which: str) -> None:
-        """Switch the panel to the `next`, `last` or `chosen` request."""
+        """Switch the panel to the `next`, the `last` sent, or an older, `chosen` request."""
         if which == "next" or which in self._shown or which == "last":
             self._panel.show_which(which)
         self.redraw()
@@ -135,11 +140,13 @@ class ContextController(QObject):
             shown.is_estimate,
             tuple(self._actions),
             self._find_memory(),
+            shown.context["model"] != EXTRACTIVE,
+            self._spent,
         )
         self._panel.show_context(shown.context, beside)
 
     def pin(self, target: str, is_on: bool) -> None:
-        """Pin or unpin a message or segment of the open chat; pinned text is always sent whole."""
+        """Pin or unpin a message or segment of the open chat. Pinned text is always sent whole."""
         session = self._session.session
         if session is None:
             return
@@ -149,9 +156,9 @@ class ContextController(QObject):
         task.start()
 
     def _find_memory(self) -> Context | None:
-        """Return the current memory of the open chat, to be edited; None without a chat.
+        """Return the open chat's current memory for editing, or None if it cannot be edited.
 
-        Where an agent has noted nothing, there is something to edit in agent mode only.
+        A memory cannot be edited while no chat is open, and an empty one only in agent mode.
         """
         following = self._shown.get("next")
         session = self._session.session
@@ -239,16 +246,18 @@ class ContextController(QObject):
             self.refresh()
 
     def _on_session_changed(self, _session: str | None) -> None:
-        """Reset the panel and preview the next request of a newly opened chat."""
+        """Reset the panel and preview the next request when another chat is opened."""
         if self._session.is_followed:
             return
         self._shown = {key: value for key, value in self._shown.items() if key == "next"}
-        self._entry, self._passed = None, 1.0
+        self._entry, self._passed, self._spent = None, 1.0, ""
         self._panel.memory.close_fields()
         self.show("next")
         self.refresh()
 
-    def _on_loaded(self, _transcript: object, is_new: bool) -> None:
+    def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
+        cost = transcript.cost
+        self._spent = "" if cost is None else spent_sentence(cost.dollars, cost.is_estimate)
         if is_new or not self._session.is_running:
             if self._session.session is not None:
                 self.look_back(self._session.session)
@@ -273,7 +282,7 @@ class ContextController(QObject):
         self.show("next")
 
     def _announce(self, context: Context) -> None:
-        """Announce a newly passed mark of the budget, but not when a chat is just being opened."""
+        """Announce to screen readers that the request passed a threshold since the last preview."""
         passed = find_passed_share(context)
         if passed > self._passed:
             announce(self._panel, f"The context is past {percent(passed)}")
@@ -291,7 +300,7 @@ class ContextController(QObject):
             self.show("chosen")
 
     def _on_request(self) -> None:
-        """Load the panel's request with its full body and show it in the request view."""
+        """Load the full body of the request shown in the panel, and show it in the request view."""
         message, which, entry = self._composer.next_message(), self._panel.which, self._entry
         session = message.session
         if which == "next" or session is None:

@@ -16,7 +16,7 @@ Kept = dict[str, dict[str, object]]
 
 @dataclass(frozen=True)
 class NextMessage:
-    """The current message of a chat, with the mode and model it would be sent with."""
+    """The unsent message of a chat, with the mode and model that it would be sent with."""
 
     session: str | None
     text: str
@@ -27,11 +27,11 @@ class NextMessage:
 
 @dataclass(frozen=True)
 class UnsentMessage:
-    """A message that has not been sent: a draft, or a message whose sending failed.
+    """A message that was not sent: a draft, or a message whose sending failed.
 
     Attributes:
-        reads_whole: whether attachments that are too large to be sent are read whole.
-        waiting: the remaining parts of a message that was split.
+        reads_whole: whether attachments that are too large to be sent whole are read in parts.
+        waiting: the parts that follow this one if the message was split; otherwise empty.
         parts: the total number of parts; 0 if the message was not split.
     """
 
@@ -42,7 +42,7 @@ class UnsentMessage:
     parts: int = 0
 
     def before(self, later: "UnsentMessage") -> "UnsentMessage":
-        """Return this message with a message written later appended to it."""
+        """Return this message with a later message's content appended."""
         if later.parts:
             waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting
             return replace(self, waiting=waiting, parts=later.parts)
@@ -63,8 +63,8 @@ class DraftStore(QObject):
     """The drafts of all chats, saved one second after each change so that they survive a crash.
 
     Args:
-        kept: the saved drafts by session id; the empty key is the draft of a new chat.
-        save: writes all drafts to disk.
+        kept: the saved drafts by session ID; the key "" holds the draft of a new chat.
+        save: a function that writes all drafts to disk.
         parent: the Qt parent.
     """
 
@@ -77,12 +77,12 @@ class DraftStore(QObject):
         self._timer.timeout.connect(self.save)
 
     def open(self, session: str | None) -> UnsentMessage:
-        """Return the draft of a chat and make it the open chat, which `keep` writes to."""
+        """Return a chat's draft and make the chat the open one, whose draft `keep` stores."""
         self._session = session or ""
         return self._drafts.get(self._session, UnsentMessage())
 
     def begin(self, session: str) -> None:
-        """Drop the draft of the new chat, and make the session it became the open chat."""
+        """Drop the new chat's draft, and make the stored chat that it became the open one."""
         if not self._session:
             self._drafts.pop("", None)
             self._session = session
@@ -98,7 +98,7 @@ class DraftStore(QObject):
         self._timer.start()
 
     def give_back(self, session: str | None, message: UnsentMessage) -> None:
-        """Put a message before the current draft of a chat that is not open."""
+        """Put an unsent message in front of the draft of a chat that is not open."""
         later = self._drafts.get(session or "", UnsentMessage())
         self._drafts[session or ""] = message.before(later)
         self._timer.start()

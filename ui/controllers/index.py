@@ -1,9 +1,10 @@
-"""Indexing: runs index updates, watches the disk for changes, and shows the index state."""
+"""Index updates: run them, watch the disk for changes, and show the state of the index."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
+from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -37,8 +38,8 @@ _MOMENT_S = 0.4
 class IndexController(QObject):
     """Runs one index update at a time, and shows its state in the footer, rail and index panel.
 
-    Signals: `phase_changed` carries the new phase of a run, after which the list of notes may have
-    changed. `finished` carries the `IndexReport` of a run.
+    Signals: `phase_changed` carries the new phase of an indexing run; the list of notes may have
+    changed by then. `finished` carries a run's `IndexReport`.
     """
 
     phase_changed = Signal(str)
@@ -61,6 +62,7 @@ class IndexController(QObject):
         self._is_mending = False
         self._phase = ""
         self.state = self._settled = IndexState()
+        self._views: list[StateView] = [frame.sidebar.footer, frame.rail, self._panel]
         self._status = LatestOnly(runner, _STATUS_PAUSE_MS, self)
         self._status.answered.connect(self._panel.show_status)
         self._status.failed.connect(self._on_status_failed)
@@ -76,11 +78,16 @@ class IndexController(QObject):
         """Whether an index update is running."""
         return self._task is not None
 
+    def add_view(self, view: "StateView") -> None:
+        """Add a view that shows the state of the index whenever it changes."""
+        self._views.append(view)
+
     def start(self, *, is_background: bool = False) -> None:
-        """Start a run; if a run is active, start another one when it has ended.
+        """Start an indexing run. If one is active, start another one after it.
 
         Args:
-            is_background: whether the run was not requested by the user, so it may be throttled.
+            is_background: whether the run was not requested by the user, so that it may be
+                throttled.
         """
         if self._task is not None:
             self._is_wanted_again = True
@@ -94,7 +101,10 @@ class IndexController(QObject):
         self._task.start()
 
     def cancel(self) -> None:
-        """Stop any run, even one started by a turn or a file change; indexed notes are kept."""
+        """Stop any indexing run, even one that a turn or a file change started.
+
+        Notes that were already indexed stay indexed.
+        """
         self._is_wanted_again = False
         library = self._assistant.library
         if library is not None and self.state.is_going_on:
@@ -106,14 +116,14 @@ class IndexController(QObject):
         self._let_go_on()
 
     def pause(self) -> None:
-        """Pause the run until `resume`."""
+        """Pause the indexing run until `resume` is called."""
         library = self._assistant.library
         if library is not None and self.state.kind == "running":
             library.pause()
             self._show(replace(self.state, kind="paused"))
 
     def resume(self) -> None:
-        """Resume a paused run, or start a run if none is active."""
+        """Resume a paused indexing run, or start one if none is active."""
         self._let_go_on()
         if self._task is None:
             self.start()
@@ -121,32 +131,32 @@ class IndexController(QObject):
             self._show(replace(self.state, kind="running"))
 
     def toggle_pause(self) -> None:
-        """Resume the run if it is paused; otherwise pause it."""
+        """Resume the indexing run if it is paused; otherwise pause it."""
         if self.state.kind == "paused":
             self.resume()
         else:
             self.pause()
 
     def retry(self, paths: Sequence[str]) -> None:
-        """Index failed notes again: the given paths, or all failed notes if there are none."""
+        """Index failed notes again: the given paths, or all failed notes if no paths are given."""
         self._orders.append(lambda library: library.retry(paths or None))
         self.start()
 
     def rebuild(self) -> None:
-        """Delete the index and build it again."""
+        """Delete the index and start building it again."""
         self.cancel()
         self._orders.append(Library.rebuild)
         self.start()
 
     def forget(self) -> None:
-        """Cancel the run and reset the state, since another vault is open."""
+        """Cancel the indexing run and reset the state, because another vault has been opened."""
         self._orders.clear()
         self.cancel()
         self._settled = IndexState()
         self._show(IndexState())
 
     def show_progress(self, progress: IndexProgress) -> None:
-        """Show the progress of any run, including one started by a turn or a file change."""
+        """Show a progress update of any indexing run, including those the user did not start."""
         if progress.phase != self._phase:
             self._phase = progress.phase
             self.phase_changed.emit(progress.phase)
@@ -170,7 +180,10 @@ class IndexController(QObject):
         )
 
     def settle(self) -> None:
-        """Restore the previous state after a run that a turn or a file change started has ended."""
+        """Show the state from before an indexing run that a turn or a file change started.
+
+        If indexing was paused, it stays paused.
+        """
         if self.is_running or not self.state.is_going_on:
             return
         library = self._assistant.library
@@ -178,12 +191,12 @@ class IndexController(QObject):
         self._show(replace(self.state, kind="paused") if is_paused else self._settled)
 
     def show_counts(self, notes: int, failed: int) -> None:
-        """Update the note counts from the list of notes if the last run is complete."""
+        """Update the note counts from the list of notes, if the last indexing run was completed."""
         if self.state.kind == "done" and notes + failed:
             self._show(IndexState("done", notes=notes, failed=failed))
 
     def show_report(self, report: IndexReport) -> None:
-        """Show the state of the index after a run."""
+        """Show the state of the index after an indexing run, given the run's report."""
         failed = len(report.failed)
         if report.is_complete:
             self._show(IndexState("done", notes=report.notes, failed=failed))
@@ -229,7 +242,9 @@ class IndexController(QObject):
             self.show_progress(event.progress)
 
     def _on_turn_ended(self, _turn: ChatTurn) -> None:
-        self.settle()
+        library = self._assistant.library
+        if library is None or not library.is_updating:  # else its end is told by the watcher
+            self.settle()
 
     def _work(self, token: CancelToken) -> Iterator[object]:
         orders, self._orders = self._orders, []
@@ -240,7 +255,7 @@ class IndexController(QObject):
         is_first = True
         for event in self._assistant.index(token, is_background=self._is_background):
             if is_first and library is not None:
-                yield library.status()  # now known: whether the index was damaged
+                yield library.status()  # it is known now whether the index was damaged
             is_first = False
             yield event
 
@@ -272,15 +287,22 @@ class IndexController(QObject):
         self.state = state
         if not state.is_going_on:
             self._settled = state
-        for view in (self._frame.sidebar.footer, self._frame.rail, self._panel):
+        for view in self._views:
             view.show_state(state)
+
+
+class StateView(Protocol):
+    """A view that shows the state of the index."""
+
+    def show_state(self, state: IndexState) -> None:
+        """Show the state of the index."""
 
 
 class WatchController(QObject):
     """Watches the open vault for file changes on disk.
 
     Signals: `looked` is emitted after each check for changes. `changed` carries the `IndexReport`
-    if the index changed. `failed` carries the error if it could not be updated. `progressed`
+    of an update that changed the index. `failed` carries the error of a failed update. `progressed`
     carries the `IndexProgress` of an update that takes longer than 0.4 s.
     """
 
@@ -298,7 +320,7 @@ class WatchController(QObject):
         self._left_out: tuple[object, object] | None = None
 
     def start(self, library: Library) -> None:
-        """Watch this library only, or restart watching it if the watcher has ended by itself."""
+        """Watch this library instead of any other; restart the watcher if it has ended."""
         if library is not self._library:
             self._listen_to(library)
         assert self._mail is not None
@@ -335,7 +357,7 @@ class WatchController(QObject):
             self.progressed.emit(progress)
 
     def _is_news(self, report: IndexReport) -> bool:
-        """Return whether the index or the lists of excluded or failed notes changed."""
+        """Return whether an update changed the index or the lists of excluded or failed notes."""
         before, self._left_out = self._left_out, (report.excluded, report.failed)
         counts = (report.added, report.changed, report.removed, report.renamed)
         return any(counts) or before != self._left_out

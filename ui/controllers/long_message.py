@@ -1,4 +1,4 @@
-"""Handles a message too long for one request: attaches it as a file or splits it into parts."""
+"""Handle a message that is too long for one request: attach it as a file, or split it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["LongMessageController"]
 
 Action = tuple[str, Callable[[], object]]
 
-_LEAST_BUDGET = 200  # tokens; smaller parts make no sense by themselves
+_LEAST_BUDGET = 200  # tokens; smaller parts would make no sense on their own
 _SHARE = 0.5  # of the budget, so that the answer to the previous part still fits
 
 
@@ -25,12 +25,13 @@ class LongMessageController(QObject):
     """Turns a long message into an attached file or into parts.
 
     Signals: `replaced` carries the `UnsentMessage` that replaces the current one. `changed` is
-    emitted when `line` changes. `failed` carries an error message.
+    emitted when the property `line` changes. `failed` carries an error message.
 
-    The constructor arguments `message` and `model` return the current message and model name.
+    The functions `message` and `model`, passed to the constructor, return the current message and
+    the model's name.
 
     Attributes:
-        waiting: the parts after the one in the composer.
+        waiting: the parts that follow the one in the composer.
         parts: the total number of parts; 0 if the message is not split.
     """
 
@@ -57,14 +58,14 @@ class LongMessageController(QObject):
 
     @property
     def ways(self) -> list[Action]:
-        """The actions for a message that is too long; empty if it fits or nothing would fit."""
+        """The actions offered for a message that is too long; empty if the message fits."""
         if self._budget < _LEAST_BUDGET or self._tokens <= self._budget:
             return []
         return [("Attach as a file", self.attach), ("Split it", self.split)]
 
     @property
     def line(self) -> tuple[str, list[Action]]:
-        """The text shown with the message, and the actions that undo the split or the file."""
+        """The text about the split or the attached file, and the actions that undo it."""
         if self.parts:
             at = self.parts - len(self.waiting)
             follows = " The next one comes here when this one is sent." if self.waiting else ""
@@ -76,23 +77,23 @@ class LongMessageController(QObject):
         return "", []
 
     def measure(self, context: Mapping[str, Any]) -> None:
-        """Read the message's size and the tokens available for it from a request report."""
+        """Read the message's size and its token budget from a request report."""
         self._tokens = int(context["layers"]["L5"]["tokens"])
         self._budget = int(context["budget"]) - int(context["used"]) + self._tokens
 
     def keep(self, message: UnsentMessage) -> None:
-        """Adopt the parts of a restored message."""
+        """Take over the remaining parts of a message that is restored."""
         self._before = None
         self.waiting, self.parts = message.waiting, message.parts
 
     def next(self) -> UnsentMessage:
-        """Return the next part to show after sending, or an empty message if none is left."""
+        """Return the next part of a split message; an empty message if no part is left."""
         if not self.waiting:
             return UnsentMessage()
         return UnsentMessage(self.waiting[0], waiting=self.waiting[1:], parts=self.parts)
 
     def attach(self) -> None:
-        """Move the long text of the message to a file and attach the file."""
+        """Move the message's long text to a file, and attach the file."""
         self._given = self._message()
         text = self._given.text
         task = self._runner.call(lambda: self._assistant.long_texts.as_file(text))
@@ -101,7 +102,7 @@ class LongMessageController(QObject):
         task.start()
 
     def split(self) -> None:
-        """Split the message into parts of at most half the available tokens."""
+        """Split the message into parts of at most half of the available tokens."""
         self._given = self._message()
         text, most, model = self._given.text, int(self._budget * _SHARE), self._model()
         task = self._runner.call(lambda: self._assistant.long_texts.split(text, most, model))
@@ -116,7 +117,7 @@ class LongMessageController(QObject):
         self.replaced.emit(UnsentMessage(text, now.attached, now.reads_whole))
 
     def undo(self) -> None:
-        """Restore the message from before its text was moved to a file."""
+        """Restore the message as it was before its text was moved into a file."""
         if self._before is not None:
             self.replaced.emit(self._before)
 

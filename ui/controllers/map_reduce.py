@@ -1,7 +1,7 @@
-"""The offer to read whole attachments that are too large to be sent, with the cost.
+"""The offer to read large attachments in parts (map-reduce), with an estimate of its cost.
 
-An accepted offer is valid for the attachments, mode, model, chat and budget it was made for. When
-one of these changes, a new offer is made.
+An offer applies to the attachments, mode, model, chat and budget that it was made for. When one of
+these changes, a new offer is made, which the user has to accept again.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,11 @@ _LONGEST_NAME = 32
 
 
 class ReadWholeController(QObject):
-    """Offers to read large attachments whole; `changed` is emitted when offer or choice changes."""
+    """Offers to read large attachments in parts.
+
+    The signal `changed` is emitted when the offer changes, and when the user accepts or declines
+    it.
+    """
 
     changed = Signal()
 
@@ -49,12 +53,15 @@ class ReadWholeController(QObject):
 
     @property
     def is_offered(self) -> bool:
-        """Whether an attachment is too large to be sent."""
+        """Whether reading in parts is offered.
+
+        That is the case if an attachment is too large to be sent whole.
+        """
         return self._cost is not None
 
     @property
     def parts(self) -> Mapping[str, int]:
-        """The number of parts that each large attachment is read in, by source."""
+        """The number of parts that each large attachment will be read in, by source."""
         if self._cost is None:
             return {}
         return {source: parts for source, _, _, parts in self._cost.attachments}
@@ -75,7 +82,7 @@ class ReadWholeController(QObject):
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
 
     def look(self, message: NextMessage, budget: int) -> None:
-        """Look for attachments that are too large, and estimate the cost of reading them whole."""
+        """Check whether attachments are too large to be sent whole; if so, estimate the cost."""
         about = (message.attached, message.mode, message.model, message.session, budget)
         if about == self._about:
             return
@@ -102,7 +109,7 @@ class ReadWholeController(QObject):
         self.changed.emit()
 
     def keep(self, attached: tuple[Attachment, ...]) -> None:
-        """Accept the offer for these attachments automatically the next time it is made."""
+        """Accept the next offer automatically if it applies to exactly these attachments."""
         self._kept, self._about, self._agreed = attached, (), None
         self._looks.forget()
         self._show(None)
@@ -120,7 +127,7 @@ class ReadWholeController(QObject):
         self._show(cost)
 
     def _on_failed(self, error: Exception) -> None:
-        """Show why an attachment cannot be read; its chip shows other errors."""
+        """Show why an attachment cannot be read in parts. Chips show all other errors."""
         self._show(None, str(error) if isinstance(error, CannotRead) else "")
 
     def _show(self, cost: ReadingCost | None, refusal: str = "") -> None:
@@ -130,5 +137,5 @@ class ReadWholeController(QObject):
 
 
 def _short(name: str) -> str:
-    """Shorten a name longer than 32 characters by replacing its middle with an ellipsis."""
+    """Replace the middle of a name with an ellipsis if it is longer than 32 characters."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:16]}…{name[-12:]}"

@@ -1,36 +1,50 @@
-"""Actions of messages: edit, regenerate, fork, select a version, pin, label, summarise."""
+"""The actions that the user can perform on messages and on errors.
 
-from collections.abc import Callable, Mapping
+Messages: edit, regenerate, fork, select a version, pin, label, summarise. Errors: open the settings
+or the log, choose a folder, copy the details, disable the hooks.
+"""
+
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
 
 from app.assistant import Assistant
-from app.errors import describe
+from app.errors import ErrorInfo, describe
 from app.sessions.branches import AbandonedBranch
 from app.sessions.transcript import ChatTranscript, SummaryItem
-from chains.events import CompactionEnded
 from ui.chat.message.tools import MessageAction
+from ui.controllers.chats.note import SaveNoteController
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
+from ui.notify import open_file
+from ui.settings.writer import SettingsWriter
 from ui.tasks import Task, TaskRunner
-from ui.widgets.figures import count, plural
 
-__all__ = ["CompactionController", "MessageController"]
+__all__ = ["ErrorActionController", "MessageController"]
 
 LONG_TURNS = 3  # the fewest turns of an abandoned branch for which a summary is offered
 _BUSY = "An answer is on its way. Stop it first."
-_NOTHING = "Nothing has been asked in this chat yet."
-_BEGUN = "Summarising older messages…"
 _OTHER_VERSION = "What the other version came to, as a summary"
+_PAGES = {
+    "choose_model": "Models",
+    "privacy_settings": "Privacy",
+    "raise_limit": "Context",
+    "lower_limit": "autoCompactThreshold",
+}
+_HOOKS_KEY = "hooks.enabled"
+_HOOKS_OFF = "Your hook files are off."
+_HOOKS_ON = "Your hook files are on again."
+_PACKAGE_HOOK = "This hook is part of an installed package, and goes when that is removed."
 
 
 class MessageController(QObject):
-    """Performs the message actions in the open chat; none of them deletes anything."""
+    """Performs the actions on messages of the open chat. No action deletes anything."""
 
     def __init__(
         self,
@@ -41,10 +55,11 @@ class MessageController(QObject):
         sessions: SessionListController,
         composer: ComposerController,
         context: ContextController,
+        notes: SaveNoteController,
     ) -> None:
         super().__init__(session)
         self._assistant, self._runner = assistant, runner
-        self._frame = frame
+        self._frame, self._notes = frame, notes
         self._transcript, self._notifier = frame.transcript, frame.notifier
         self._session, self._sessions = session, sessions
         self._composer, self._context = composer, context
@@ -61,12 +76,14 @@ class MessageController(QObject):
             self.perform(MessageAction("again", last))
 
     def perform(self, action: MessageAction) -> None:
-        """Perform an action of a message."""
+        """Perform an action on a message."""
         session = self._session.session
         if action.kind == "saw":
             self._context.show_request_for(action.entry)
-        elif session is None:
+        elif session is None or action.kind == "compare":  # which `VersionsController` performs
             return
+        elif action.kind == "note":
+            self._notes.save(session, action.entry)
         elif action.kind == "branch":
             self._start(
                 partial(self._assistant.branches.fork, session, action.entry), self._on_forked
@@ -92,7 +109,9 @@ class MessageController(QObject):
                 self._session.edit(entry, action.text, self._transcript.list_attachments(entry))
             case "again":
                 self._session.regenerate(entry)
+                self._frame.composer.setFocus()  # the answer whose button had it is gone
             case "select":
+                self._transcript.hold_versions(entry)
                 self._start(partial(branches.select_leaf, session, entry), self._on_selected)
             case "pin" | "unpin":
                 is_on = action.kind == "pin"
@@ -107,7 +126,7 @@ class MessageController(QObject):
         return task.start()
 
     def _continue_before(self, entry: str) -> None:
-        """Fork a new chat that ends before an entry, such as a compaction."""
+        """Fork the open chat into one that ends before an entry, such as a compaction."""
         session, assistant = self._session.session, self._assistant
         if session is not None:
             self._start(
@@ -118,13 +137,13 @@ class MessageController(QObject):
             )
 
     def _show_summary(self, entry: str) -> None:
-        """Show the summary written by a compaction in the transcript."""
+        """Show in the transcript the summary that a compaction wrote."""
         if entry in self._summaries:
             title = "Older messages, as a summary"
             self._transcript.show_aside(title, self._summaries[entry])
 
     def _summarise(self, entry: str) -> None:
-        """Summarise the abandoned branch that an entry belongs to, and show the summary."""
+        """Summarise the abandoned branch that contains an entry, and show the summary."""
         self._notifier.toast("Summarising the other version…")
         session, assistant, model = self._session.session, self._assistant, self._session.model
         if session is None:
@@ -146,7 +165,7 @@ class MessageController(QObject):
         self._notifier.toast("Forked into a new chat.")
 
     def _on_selected(self, left: AbandonedBranch) -> None:
-        """Show the selected version, and offer to summarise the abandoned branch if it is long."""
+        """Show the selected version; if the abandoned branch is long, offer to summarise it."""
         self._session.load()
         if left.turns >= LONG_TURNS:
             self._notifier.toast(
@@ -172,8 +191,10 @@ class MessageController(QObject):
         self._notifier.toast(describe(error).message)
 
 
-class CompactionController(QObject):
-    """Compacts the open chat on request and shows the result in a toast."""
+class ErrorActionController(QObject):
+    """Performs error actions; emits `hooks_switched` after turning hooks on or off."""
+
+    hooks_switched = Signal()
 
     def __init__(
         self,
@@ -181,55 +202,56 @@ class CompactionController(QObject):
         runner: TaskRunner,
         frame: WindowFrame,
         session: SessionController,
-        composer: ComposerController,
-        context: ContextController,
     ) -> None:
         super().__init__(session)
-        self._assistant, self._runner, self._session = assistant, runner, session
+        self._assistant, self._frame, self._session = assistant, frame, session
         self._notifier = frame.notifier
-        self._task: Task | None = None
-        composer.commands.compact_requested.connect(self.compact)
-        context.add_action("compact", lambda _entry: self.compact())
+        self._log: Path = assistant.paths.log_file
+        self._writer = SettingsWriter(assistant, runner, self)
+        self._writer.changed.connect(self._on_hooks_switched)
+        self._writer.refused.connect(self._on_refused)
+        frame.transcript.maker.error_action.connect(self.perform)
 
-    def compact(self, instructions: str = "") -> None:
-        """Compact all turns of the open chat except the last one.
+    def perform(self, name: str, info: ErrorInfo) -> None:
+        """Perform an action that an error offers, given its name, such as `open_log`."""
+        if name in _PAGES:
+            self._frame.navigation.open_settings(_PAGES[name])
+        elif name == "enter_key":
+            self._frame.navigation.enter_key(self._find_key_owner(info))
+        elif name == "choose_folder":
+            self._frame.navigation.choose_folder()
+        elif name == "turn_hooks_off":
+            self._turn_hooks_off()
+        elif name == "open_log":
+            open_file(self._notifier, self._log)
+        elif name == "copy_details":
+            _copy(info)
 
-        Args:
-            instructions: the user's instructions for the summary, such as a topic to keep.
-        """
-        session = self._session.session
-        if self._task is not None:
-            return
-        if session is None or self._session.is_running:
-            self._notifier.toast(_NOTHING if session is None else _BUSY)
-            return
-        compact, model = self._assistant.compact, self._session.model
-        self._task = self._runner.stream(lambda token: compact(session, token, instructions, model))
-        self._task.yielded.connect(self._on_event)
-        self._task.failed.connect(self._on_failed)
-        self._task.finished.connect(self._on_finished)
-        self._notifier.toast(_BEGUN)
-        self._task.start()
+    def _find_key_owner(self, info: ErrorInfo) -> str:
+        """Return whose API key an error asks for; empty means the configured model's key."""
+        if info.key_owner:
+            return info.key_owner
+        model = self._session.model
+        return "" if model is None else self._assistant.key_provider(model) or ""
 
-    def _on_event(self, event: object) -> None:
-        if isinstance(event, CompactionEnded):
-            self._notifier.toast(_describe_compaction(event.result))
+    def _turn_hooks_off(self) -> None:
+        """Disable the user's hook files; hooks of installed packages cannot be disabled here."""
+        if self._writer.value(_HOOKS_KEY):
+            self._writer.set(_HOOKS_KEY, False)
+        else:
+            self._notifier.toast(_PACKAGE_HOOK)
 
-    def _on_failed(self, error: Exception) -> None:
-        self._notifier.toast(describe(error).message)
+    def _on_hooks_switched(self, _key: str) -> None:
+        if self._writer.value(_HOOKS_KEY):
+            self._notifier.toast(_HOOKS_ON)
+        else:
+            self._notifier.toast(_HOOKS_OFF, "Undo", lambda: self._writer.set(_HOOKS_KEY, True))
+        self.hooks_switched.emit()
 
-    def _on_finished(self) -> None:
-        self._task = None
-        self._session.load()
+    def _on_refused(self, _key: str, sentence: str) -> None:
+        self._notifier.toast(sentence)
 
 
-def _describe_compaction(result: Mapping[str, Any]) -> str:
-    """Describe the result of a compaction in one sentence."""
-    if result["entry"] is None:
-        return "There is nothing to summarise before the last message."
-    before, after = result["before_tokens"], result["after_tokens"]
-    # The summary itself is one of the messages after the compaction.
-    gone = plural(result["before_messages"] - result["after_messages"] + 1, "earlier message")
-    if result["by"] == "outline":
-        return f"{gone} became an outline, made without a model."
-    return f"{gone} summarised · {count(before)} → {count(after)} tokens"
+def _copy(info: ErrorInfo) -> None:
+    details = "\n".join(filter(None, (info.code, info.message, info.hint)))
+    QGuiApplication.clipboard().setText(details)

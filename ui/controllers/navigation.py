@@ -1,36 +1,54 @@
-"""Navigation: the lists of chats and projects, the palette, and the search in the open chat."""
+"""Fill the lists of chats and projects; open the palette and the search in the open chat."""
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from shiboken6 import isValid
 
 from app.assistant import Assistant
+from app.config.schema import schema
+from app.config.settings import SECTIONS
 from app.errors import describe
 from app.library.projects import Project, find_project_folder
-from app.sessions.store import SessionInfo
-from ui.actions import command_choices
+from app.sessions.listing import SessionInfo
 from ui.chat.transcript.finder import Finder
 from ui.controllers.notes import NotesController
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
 from ui.palette import Palette
+from ui.settings.project import ProjectDialog
+from ui.shortcuts import command_choices
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.completion_list import Choice
 from ui.widgets.figures import ago
 from ui.widgets.find_bar import FindBar
 
+# Shown first before anything is typed, after the commands that were used last.
+_USEFUL = (
+    "new_chat",
+    "search_chats",
+    "choose_model",
+    "choose_mode",
+    "open_note",
+    "attach",
+    "compact",
+    "settings",
+)
+_MOST_RECENT = 4
+
 __all__ = ["PaletteController", "ProjectController", "SessionListController"]
 
 
 class SessionListController(QObject):
-    """Keeps the list of chats in the sidebar up to date.
+    """Fills the list of chats in the sidebar, and keeps it up to date.
 
     Attributes:
-        known: the chats as listed last, the most recently used first.
+        known: the chats in the list, most recently used first, without those in `left_out`.
+        left_out: the session IDs of chats that are hidden because they will be deleted.
     """
 
     def __init__(
@@ -43,34 +61,52 @@ class SessionListController(QObject):
         super().__init__(session)
         self._assistant, self._frame, self._session = assistant, frame, session
         self.known: list[SessionInfo] = []
+        self.left_out: set[str] = set()
         self._asks = LatestOnly(runner, 0, self)
         self._asks.answered.connect(self._on_listed)
         self._asks.failed.connect(self._on_failed)
         session.turn_ended.connect(self._on_turn_ended)
-        session.session_changed.connect(frame.sidebar.chats.select)
+        session.session_changed.connect(self._on_session_changed)
+        frame.sidebar.all_vaults_toggled.connect(lambda _is_on: self.show_known())
 
     def refresh(self) -> None:
         """Reload the list of chats."""
         self._asks.ask(self._assistant.list_sessions, now=True)
 
+    def show_known(self) -> None:
+        """Show the list of chats again without reloading it."""
+        sidebar, running = self._frame.sidebar, self._session.list_running()
+        vault = str(self._assistant.vault or "")
+        here = [chat for chat in self.known if not chat.vault or chat.vault == vault]
+        sidebar.all_vaults.setVisible(len(here) < len(self.known))
+        sidebar.chats.set_vault(vault)
+        shown = self.known if sidebar.all_vaults.isChecked() else here
+        sidebar.show_chats(shown, self._session.session, running)
+
     def find_neighbour(self, step: int) -> str | None:
-        """Return the session id of the chat above (-1) or below (1) the open one, or None."""
+        """Return the session ID of the chat above (-1) or below (1) the open one, or None."""
         return self._frame.sidebar.chats.neighbour(self._session.session, step)
 
     def choices(self) -> list[Choice]:
         """Return the chats as choices for the palette."""
         return [
-            Choice(chat.session, chat.title or "New chat", "chat", ago(chat.updated), "chat")
+            Choice(chat.session, chat.title or "New chat", "chat", _describe_age(chat), "chat")
             for chat in self.known
         ]
 
     def _on_turn_ended(self, _turn: ChatTurn) -> None:
         self.refresh()
 
+    def _on_session_changed(self, session: str | None) -> None:
+        self._frame.sidebar.chats.select(session)
+        if session is not None and all(chat.session != session for chat in self.known):
+            self.refresh()  # the first question has just been stored
+
     def _on_listed(self, chats: list[SessionInfo]) -> None:
-        self.known = chats
-        self._frame.sidebar.show_chats(chats, self._session.session)
-        for chat in chats:
+        self.known = [chat for chat in chats if chat.session not in self.left_out]
+        if not self._frame.sidebar.chat_search.text().strip():
+            self.show_known()
+        for chat in self.known:
             if chat.session == self._session.session:
                 self._frame.middle.set_title(chat.title)
 
@@ -78,8 +114,12 @@ class SessionListController(QObject):
         self._frame.notifier.toast(describe(error).message)
 
 
+def _describe_age(chat: SessionInfo) -> str:
+    return f"archived, {ago(chat.updated)}" if chat.archived else ago(chat.updated)
+
+
 class ProjectController(QObject):
-    """Keeps the list of projects up to date, and opens projects."""
+    """Fills the list of projects, keeps it up to date, and opens projects."""
 
     def __init__(
         self,
@@ -93,12 +133,14 @@ class ProjectController(QObject):
         self._assistant, self._runner, self._frame = assistant, runner, frame
         self._session, self._sessions = session, sessions
         self._known: Sequence[Project] = ()
+        self._dialogs: dict[str, ProjectDialog] = {}
         self._lists = LatestOnly(runner, 0, self)
         self._lists.answered.connect(self._on_listed)
         self._lists.failed.connect(self._on_failed)
         sidebar = frame.sidebar
         sidebar.projects.project_chosen.connect(self._on_chosen)
         sidebar.projects.new_chat_requested.connect(self._on_new_chat)
+        sidebar.projects.settings_requested.connect(self._on_settings_requested)
         sidebar.projects.remove_requested.connect(self._on_remove)
         sidebar.project_requested.connect(self.choose_folder)
         session.loaded.connect(self._on_loaded)
@@ -109,17 +151,17 @@ class ProjectController(QObject):
         self._lists.ask(self._assistant.projects.list, now=True)
 
     def choose_folder(self) -> None:
-        """Let the user choose a folder, and open it as a project."""
+        """Let the user choose a folder and open it as a project."""
         start = str(self._assistant.vault or Path.home())
         chosen = QFileDialog.getExistingDirectory(self._frame, "Open a folder as a project", start)
         if chosen:
             self.open(chosen)
 
     def open(self, named: str) -> None:
-        """Open a folder as a project, and begin a chat in it.
+        """Open a folder as a project and begin a chat in it.
 
         Args:
-            named: the folder, relative to the vault, or its full path.
+            named: the folder's path relative to the vault, or its full path.
         """
         task = self._runner.call(lambda: self._assistant.projects.add(named))
         task.yielded.connect(self._begin_chat)
@@ -144,7 +186,7 @@ class ProjectController(QObject):
         self.refresh()
 
     def _on_chosen(self, project: Project) -> None:
-        """Continue the last chat of a project, or begin one."""
+        """Continue a project's latest chat, or start one if it has no chat."""
         if not project.is_there:
             self._show_lost(project)
             return
@@ -163,9 +205,29 @@ class ProjectController(QObject):
 
     def _on_remove(self, project: Project) -> None:
         task = self._runner.call(lambda: self._assistant.projects.remove(str(project.folder)))
-        task.yielded.connect(lambda _none: self.refresh())
+        task.yielded.connect(lambda _none: self._on_removed(project))
         task.failed.connect(self._on_failed)
         task.start()
+
+    def _on_removed(self, project: Project) -> None:
+        self.refresh()
+        text = f"{project.folder.name} was removed from the list."
+        self._frame.notifier.toast(text, "Undo", lambda: self._restore(project))
+
+    def _restore(self, project: Project) -> None:
+        """Put a removed project back into the list."""
+        task = self._runner.call(lambda: self._assistant.projects.add(str(project.folder)))
+        task.yielded.connect(lambda _name: self.refresh())
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _on_settings_requested(self, project: Project) -> None:
+        """Open the dialog with a project's settings; unsaved input in an earlier dialog is kept."""
+        projects, name = self._assistant.projects, str(project.folder)
+        if name not in self._dialogs:
+            self._dialogs[name] = ProjectDialog(projects, name, self._runner, self._frame)
+        self._dialogs[name].refresh()
+        self._dialogs[name].open()
 
     def _show_lost(self, project: Project) -> None:
         middle = self._frame.middle
@@ -206,11 +268,12 @@ class ProjectController(QObject):
 
 
 class PaletteController(QObject):
-    """Owns the palette and the search in the open chat."""
+    """Owns the palette and the search bar of the open chat."""
 
     def __init__(
         self,
         frame: WindowFrame,
+        session: SessionController,
         sessions: SessionListController,
         projects: ProjectController,
         notes: NotesController,
@@ -221,38 +284,103 @@ class PaletteController(QObject):
         bar = FindBar("Find in this chat")
         bar.hide()
         frame.middle.add_find_bar(bar)
+        self._bar = bar
+        self._came_from: QWidget | None = None
         self._finder = Finder(frame.transcript, bar)
+        self._finder.closed.connect(self._on_find_closed)
+        session.loaded.connect(self._on_loaded)
+        session.session_changed.connect(self._on_session_changed)
+        self._recent: list[str] = []
         self._palette = Palette(frame)
         self._palette.chosen.connect(self._on_chosen)
 
     def open(self) -> None:
-        """Open the palette with all commands, chats, projects and notes."""
+        """Open the palette for searching all commands, chats, projects, notes and settings."""
         groups = [
-            ("command", command_choices()),
+            ("command", self._order_commands()),
             ("chat", self._sessions.choices()),
             ("project", self._projects.choices()),
             ("note", self._notes.listing.offers.notes),
+            ("setting", _list_settings()),
         ]
-        self._palette.open(groups, "A command, a chat, a project or a note")
+        self._palette.open(groups, "A command, a chat, a project, a note or a setting")
 
     def open_notes(self) -> None:
-        """Open the palette with notes only."""
+        """Open the palette for searching notes only."""
         self._palette.open([("note", self._notes.listing.offers.notes)], "Open a note")
 
+    def open_tagged(self, tag: str) -> None:
+        """Open the palette for searching the notes with a tag."""
+        found = self._notes.listing.find_tagged(tag)
+        if found:
+            self._palette.open([("note", found)], f"Notes with #{tag}")
+        else:
+            self._frame.notifier.toast(f"No indexed note has the tag #{tag}.")
+
     def find(self) -> None:
-        """Open the search bar of the open chat."""
+        """Open the search bar in the open chat."""
+        self._frame.navigation.show_chat()
+        self._note_focus()
         self._finder.open()
+
+    def find_at(self, entry: str, words: str, terms: Sequence[str]) -> None:
+        """Open the search bar in the open chat, at a message that contains some of the terms."""
+        self._frame.navigation.show_chat()
+        self._note_focus()
+        self._finder.open_at(entry, words, terms)
 
     def close(self) -> bool:
         """Close the palette; return False if it was not open."""
         return self._palette.dismiss()
 
+    def _note_focus(self) -> None:
+        """Remember the chat's focused widget, to focus it again when the search is closed."""
+        focused = QApplication.focusWidget()
+        if focused is not None and not self._bar.isAncestorOf(focused):
+            is_in_chat = self._frame.middle.isAncestorOf(focused)
+            self._came_from = focused if is_in_chat else None
+
+    def _on_find_closed(self) -> None:
+        before = self._came_from
+        is_there = before is not None and isValid(before) and before.isVisible()
+        (before if before is not None and is_there else self._frame.composer).setFocus()
+
+    def _on_loaded(self, _transcript: object, is_new: bool) -> None:
+        if is_new:
+            self._finder.close()
+        else:
+            self._finder.renew()
+
+    def _on_session_changed(self, session: str | None) -> None:
+        if session is None:
+            self._finder.close()
+
+    def _order_commands(self) -> list[Choice]:
+        """Return all commands: recently used ones first, then the most useful, then the others."""
+        first = dict.fromkeys((*self._recent, *_USEFUL))
+        places = {name: place for place, name in enumerate(first)}
+        return sorted(command_choices(), key=lambda one: places.get(one.value, len(places)))
+
     def _on_chosen(self, group: str, value: str) -> None:
         if group == "command":
+            others = (name for name in self._recent if name != value)
+            self._recent = [value, *others][:_MOST_RECENT]
             self._frame.navigation.run_command(value)
         elif group == "chat":
             self._frame.navigation.open_session(value)
         elif group == "project":
             self._frame.navigation.open_project(value)
+        elif group == "setting":
+            self._frame.navigation.open_settings(value)
         else:
             self._frame.navigation.show_note(value, 0, 0)
+
+
+def _list_settings() -> list[Choice]:
+    """Return the pages of the settings and all settings as choices for the palette."""
+    pages = [Choice(name, f"Settings: {name}", "gear") for name in SECTIONS]
+    rows = [
+        Choice(spec.key, f"Setting: {spec.label}", "gear", f"{spec.section} · {spec.key}")
+        for spec in schema().values()
+    ]
+    return [*pages, *rows]

@@ -1,4 +1,4 @@
-"""Information about single notes: related notes, and why a note was sent to the model or not."""
+"""Information about single notes: related notes, and why a note was or was not sent."""
 
 from PySide6.QtCore import QObject
 
@@ -10,6 +10,7 @@ from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
 from ui.panels.docks import RightColumn
 from ui.tasks import LatestOnly, TaskRunner
+from vault.notes.kinds import MARKDOWN, find_kind
 from vault.search.related import RelatedNote
 
 __all__ = ["ReasonController", "RelatedController"]
@@ -20,7 +21,7 @@ Answer = tuple[str, list[RelatedNote] | Exception]
 class RelatedController(QObject):
     """Shows the notes related to the open note, or to the last cited note if no note is open.
 
-    The panel is filled only while it is visible, and refreshed when the notes change.
+    The panel is only filled while it is visible. It is refreshed when the notes change.
     """
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, column: RightColumn) -> None:
@@ -40,17 +41,17 @@ class RelatedController(QObject):
         self._show()
 
     def set_cited(self, path: str) -> None:
-        """Set the path of the note to use while no note is open."""
+        """Set the path of the cited note whose related notes are shown while no note is open."""
         self._cited = path
         self._show()
 
     def refresh(self) -> None:
-        """Search for related notes again, since notes have changed."""
+        """Search for related notes again, because notes have changed."""
         self._shown = None
         self._show()
 
     def forget(self) -> None:
-        """Forget the open and the cited note, since another vault is open."""
+        """Forget the open note and the cited note, because another vault has been opened."""
         self._open = self._cited = ""
         self.refresh()
 
@@ -78,11 +79,12 @@ class RelatedController(QObject):
         if isinstance(found, Exception):
             self._panel.show_error(path, describe(found).message)
         else:
-            self._panel.show_notes(path, found)
+            can_link = path == self._open and find_kind(path) is MARKDOWN
+            self._panel.show_notes(path, found, can_link=can_link)
 
 
 class ReasonController(QObject):
-    """Shows above the sources why a note was or was not sent to the model for the last answer."""
+    """Shows above the sources why a note was or was not sent for the last answer."""
 
     def __init__(
         self,

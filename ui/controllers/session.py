@@ -1,7 +1,7 @@
-"""The open chat: opens it, runs turns in it, and shows the events of the running turn.
+"""The open chat: open it, run turns in it, and show the events of the running turn.
 
-Every event of a turn arrives in `SessionController._on_event` and is shown there. Controllers of
-other views receive the events through the signal `event_arrived`.
+Every event of a turn arrives in `SessionController._on_event`, which shows it in the transcript.
+The controllers of other views receive it through the signal `event_arrived`.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from chains.events import (
     CITES_NOTHING,
     ApprovalRequested,
     AskResult,
+    LoadingModel,
     MessageEnded,
     Mode,
     ReadingPart,
@@ -61,13 +62,12 @@ class SessionController(QObject):
 
     Signals: `turn_begun` and `turn_ended` carry the `ChatTurn`; `turn_ended` is emitted even if its
     chat is no longer open. `event_arrived` carries the turn and one of its events.
-    `session_changed` carries the id of the open chat, or None for a new chat. `loaded` carries the
-    transcript, and whether its chat was newly opened.
+    `session_changed` carries the session ID of the open chat, or None for a new chat. `loaded`
+    carries the transcript, and whether its chat was newly opened.
 
     Attributes:
-        project: the project of the open chat; None for none.
-        user_messages: the texts of the user messages of the open chat, by entry id.
-        failure: the error that was shown last; None if there was none.
+        project: the open chat's project; None if the chat belongs to no project.
+        user_messages: the texts of the open chat's user messages, by entry ID.
         is_unsent: whether the last failed turn put its message back into the composer.
     """
 
@@ -90,8 +90,7 @@ class SessionController(QObject):
         self.model: str | None = None
         self.project: str | None = None
         self.user_messages: dict[str, str] = {}
-        self._empty: tuple[int, str | None, Sequence[str]] = (0, None, ())
-        self.failure: ErrorInfo | None = None
+        self._empty: tuple[int, str | None, Sequence[str], bool] = (0, None, (), False)
         self.is_unsent = False
         self._unsent_edit: tuple[str, str] | None = None
         self._step = ""
@@ -100,7 +99,7 @@ class SessionController(QObject):
 
     @property
     def turn(self) -> ChatTurn | None:
-        """The turn that is running in the open chat; None if there is none."""
+        """The turn running in the open chat; None if no turn is running there."""
         return next((turn for turn in self._turns if self.is_open(turn)), None)
 
     @property
@@ -110,15 +109,23 @@ class SessionController(QObject):
 
     @property
     def is_followed(self) -> bool:
-        """Whether a turn is running in the open chat and its text is shown from the start."""
+        """Whether a turn is running in the open chat and the transcript shows all of its text."""
         return self.turn is not None and self._is_followed(self.turn)
 
     @property
     def mode_in_force(self) -> Mode:
-        """The mode of the next turn: `chat` without notes, and not `project` without a project."""
+        """The mode that the next turn uses.
+
+        That is the chosen mode, with two exceptions: `chat` if neither a vault nor a project is
+        open, and `vault` instead of `project` if the chat has no project.
+        """
         if self._assistant.vault is None and self.project is None:
             return "chat"
         return "vault" if self.mode == "project" and self.project is None else self.mode
+
+    def list_running(self) -> frozenset[str]:
+        """Return the session IDs of all chats in which a turn is running."""
+        return frozenset(turn.session for turn in self._turns if turn.session is not None)
 
     def is_open(self, turn: ChatTurn) -> bool:
         """Return whether a turn belongs to the open chat."""
@@ -153,9 +160,9 @@ class SessionController(QObject):
                 ),
             )
 
-    def regenerate(self, entry: str) -> None:
-        """Answer a user message again; the previous answer is kept as another version."""
-        session, model = self.session, self.model
+    def regenerate(self, entry: str, model: str | None = None) -> None:
+        """Answer a message again with `model`, or else the chat's model; keep the old answer."""
+        session, model = self.session, model or self.model
         if session is not None:
             self._start(
                 OutgoingMessage(self.user_messages.get(entry, ""), instead=entry, is_again=True),
@@ -163,12 +170,12 @@ class SessionController(QObject):
             )
 
     def stop(self) -> None:
-        """Stop the running turn; text that has arrived is kept."""
+        """Stop the running turn; the text that has arrived is kept."""
         if self.turn is not None:
             self.turn.task.cancel()
 
     def open(self, session: str | None) -> None:
-        """Open another chat, or a new one if None; a turn of the current chat keeps running."""
+        """Open another chat, or a new one if None. A running turn of the current chat continues."""
         self._view += 1
         self.session = session
         self.project = None
@@ -184,7 +191,7 @@ class SessionController(QObject):
             self.load(is_new=True)
 
     def load(self, *, is_new: bool = False) -> None:
-        """Load the open chat from its log; `is_new` means that it was not shown before."""
+        """Load the open chat from its log; `is_new` means that it has not been shown before."""
         session = self.session
         if session is None:
             return
@@ -195,14 +202,16 @@ class SessionController(QObject):
         task.failed.connect(self._on_load_failed)
         task.start()
 
-    def show_suggestions(self, notes: int, indexed: str | None, questions: Sequence[str]) -> None:
-        """Set the number of notes, index time and suggested questions that an empty chat shows."""
-        self._empty = (notes, indexed, questions)
+    def show_suggestions(
+        self, notes: int, indexed: str | None, questions: Sequence[str], is_bare: bool
+    ) -> None:
+        """Set what an empty chat shows: the number of notes, index time and suggested questions."""
+        self._empty = (notes, indexed, questions, is_bare)
         if self.session is None and not self._transcript.feed.slots():
             self._show_empty()
 
     def _show_empty(self) -> None:
-        """Show a chat without messages, or that of a project."""
+        """Show an empty chat; a project's chat shows the project's name."""
         if self.project is None:
             self._transcript.show_empty(*self._empty)
         else:
@@ -262,7 +271,7 @@ class SessionController(QObject):
                 self._show_step(_WAITING)
             case Retrieved() if self._is_followed(turn):
                 live.show_sources(event.segments)
-            case Step() | ReadingPart() if self.is_open(turn):
+            case Step() | ReadingPart() | LoadingModel() if self.is_open(turn):
                 self._show_step(event.text)
             case Warned() if self.is_open(turn):
                 self._frame.notifier.toast(event.message)
@@ -270,7 +279,7 @@ class SessionController(QObject):
         self.event_arrived.emit(turn, event)
 
     def _record(self, turn: ChatTurn, event: object) -> None:
-        """Record an event in its turn; a new chat gets its session id from its first entry."""
+        """Record an event in its turn. A new chat gets its session ID from its first event."""
         is_open, had_session = self.is_open(turn), turn.session is not None
         turn.record(event)
         if not is_open:
@@ -284,13 +293,14 @@ class SessionController(QObject):
                 self._transcript.live.place_question(event.entry_id)
 
     def _show_step(self, text: str = "") -> None:
-        """Show a new step, or update the elapsed time of the current one."""
+        """Show a new step; without a text, update the current step's elapsed time."""
         self._step = text or self._step
         turn = self.turn
         if turn is None:
             self._ticker.stop()
         elif self._step:
-            self._transcript.live.show_step(self._step, monotonic() - turn.started_s)
+            step = turn.count_down(self._step)
+            self._transcript.live.show_step(step, monotonic() - turn.started_s)
 
     def _on_failed(self, error: Exception) -> None:
         turn = self._turn_of_sender()
@@ -326,14 +336,13 @@ class SessionController(QObject):
         announce(self._transcript, f"Answer finished, {len(rows)} sources")
 
     def _show_failure(self, turn: ChatTurn, info: ErrorInfo | None) -> None:
-        """Show the error of a turn that ended without an answer; a cancelled turn shows none."""
+        """Show the error of a turn that ended without an answer, unless it was cancelled."""
         self._keep_unsent_edit(turn)
         self.is_unsent = not turn.is_stored
         live = self._transcript.live
         if info is None or info.code == "cancelled":
             live.forget()
             return
-        self.failure = info
         announce(self._transcript, info.message, is_urgent=True)
         if info.code == "context_overflow" and not turn.is_stored:
             live.forget()  # the composer shows the error
@@ -341,7 +350,7 @@ class SessionController(QObject):
             live.fail(info, is_stored=turn.is_stored)
 
     def _keep_unsent_edit(self, turn: ChatTurn) -> None:
-        """Keep an edited version that was not sent, so that editing can continue."""
+        """Keep the text of an unsent edit, so that the user can continue editing it."""
         if not turn.is_stored and turn.request.instead:
             self._unsent_edit = (turn.request.instead, turn.request.text)
 
@@ -356,6 +365,7 @@ class SessionController(QObject):
         if is_new:
             self._transcript.load(transcript)
             self._frame.middle.set_title(transcript.title)
+            self._show_unanswered(transcript)
         else:
             self._transcript.refresh(transcript)
         if not self._transcript.feed.slots():  # all user messages were returned unsent
@@ -366,6 +376,12 @@ class SessionController(QObject):
             self._transcript.edit(*self._unsent_edit)
             self._unsent_edit = None
         self.loaded.emit(transcript, is_new)
+
+    def _show_unanswered(self, transcript: ChatTranscript) -> None:
+        """Offer to answer the last message if its turn ended without an answer or an error."""
+        last = transcript.items[-1] if transcript.items else None
+        if isinstance(last, UserItem) and not self.is_running:
+            self._transcript.show_unanswered(last.entry)
 
     def _show_sources(self, transcript: ChatTranscript) -> None:
         """Show the sources of the chat's last answer."""

@@ -1,7 +1,8 @@
-"""A turn in progress: the message that was sent, and the results so far."""
+"""A running turn: the message that was sent, and the results received so far."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from time import monotonic
 
 from PySide6.QtCore import QObject
@@ -9,7 +10,7 @@ from PySide6.QtCore import QObject
 from app.errors import ErrorInfo, describe
 from app.library.attachments import Selection
 from chains.cancel import CancelToken
-from chains.events import AskResult, Event, MessageEnded, Retrieved, TurnEnded
+from chains.events import AskResult, Event, MessageEnded, Retrieved, Step, TurnEnded
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.tasks import Task
@@ -21,13 +22,14 @@ StartTurn = Callable[[CancelToken], Iterator[Event]]
 
 @dataclass(frozen=True)
 class OutgoingMessage:
-    """A user message and its place in the chat.
+    """A user message to send, and its place in the chat.
 
     Attributes:
         attached: the attachments of the message.
-        instead: the entry that this message is another version of; empty for a new message.
+        instead: the entry ID of the message that this one replaces as another version; empty for a
+            new message.
         is_again: whether the message stays the same and only its answer is regenerated.
-        reads_whole: whether attachments that are too large to be sent are read whole.
+        reads_whole: whether attachments that are too large to be sent whole are read in parts.
     """
 
     text: str
@@ -38,14 +40,14 @@ class OutgoingMessage:
 
 
 class ChatTurn(QObject):
-    """A turn in a background task, which continues when the user opens another chat.
+    """A turn that runs in a background task, and continues when the user opens another chat.
 
     Attributes:
-        view: the value of the session controller's counter of opened chats when the turn began. If
-            a chat has been opened since, the turn's text is not shown, since it would be
-            incomplete.
-        is_stored: whether the user message is part of the chat. If no request could be made, the
-            message is taken back and only remains in the log.
+        view: the session controller's count of opened chats when the turn began. If another chat
+            has been opened since, the turn's text is not shown as it arrives, because its beginning
+            would be missing.
+        is_stored: whether the user message is part of the chat. If no request could be built, the
+            message is taken back and remains in the log only.
     """
 
     def __init__(
@@ -61,10 +63,21 @@ class ChatTurn(QObject):
         self.result: AskResult | None = None
         self.error: ErrorInfo | None = None
         self.sources: Sequence[Segment] = ()
+        self._wait: tuple[str, int, float] | None = None
+
+    def count_down(self, step: str) -> str:
+        """Return the text of the current step, with the seconds left until a retry, if any."""
+        if self._wait is None or self._wait[0] != step:
+            return step
+        text, seconds, since_s = self._wait
+        left = max(0, ceil(seconds - (monotonic() - since_s)))
+        return text.replace(f"{seconds} s", f"{left} s", 1)
 
     def record(self, event: object) -> None:
-        """Store the result, sources or session id that an event contains."""
-        if isinstance(event, TurnEnded):
+        """Store the result, sources or session ID that an event contains."""
+        if isinstance(event, Step) and event.seconds is not None:
+            self._wait = event.text, event.seconds, monotonic()
+        elif isinstance(event, TurnEnded):
             self.result = event.result
             self.session = self.session or event.result.session
         elif isinstance(event, Retrieved):
@@ -81,10 +94,10 @@ class ChatTurn(QObject):
 
 
 def list_paths(attached: tuple[Attachment, ...]) -> tuple[str, ...]:
-    """Return the paths of the attachments that are not line selections."""
+    """Return the targets of all attachments except line selections."""
     return tuple(item.target for item in attached if item.lines is None)
 
 
 def list_selections(attached: tuple[Attachment, ...]) -> tuple[Selection, ...]:
-    """Return the attachments that are line selections."""
+    """Return the line selections among the attachments."""
     return tuple(Selection(item.target, *item.lines) for item in attached if item.lines)

@@ -1,4 +1,4 @@
-"""The open vault: shows it, keeps its views and index up to date, and asks about instructions."""
+"""The open vault: show it, keep its views and index up to date, ask about its instructions."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from ui.chat.transcript.instructions_bar import InstructionsBar
 from ui.controllers.composer import ComposerController
 from ui.controllers.index import IndexController, WatchController
 from ui.controllers.notes import NoteListing, NotesController
-from ui.controllers.related import RelatedController
+from ui.controllers.reading.note import ReadingController
 from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
 from ui.notify import announce
@@ -31,8 +31,8 @@ _EMPTY = "No notes in this folder yet. Add Markdown files, or choose another fol
 class VaultController(QObject):
     """Shows the open vault and keeps its views and its index up to date.
 
-    Signals: `opened` is emitted when another vault is open, `indexed` when the index may have
-    changed.
+    Signals: `opened` is emitted when another vault has been opened, `indexed` when the index may
+    have changed.
     """
 
     opened = Signal()
@@ -47,18 +47,19 @@ class VaultController(QObject):
         composer: ComposerController,
         index: IndexController,
         notes: NotesController,
-        related: RelatedController,
+        reading: ReadingController,
     ) -> None:
         super().__init__(frame)
         self._assistant, self._frame = assistant, frame
         self._session, self._composer = session, composer
-        self._index, self._notes, self._related = index, notes, related
+        self._index, self._notes, self._reading = index, notes, reading
         self._folders_to_open: Sequence[str] = ()
+        self._shown: Path | None = None
         self.watch = WatchController(runner, self)
         self._connect()
 
     def begin(self, open_folders: Sequence[str]) -> None:
-        """Show the vault from the settings, or why it cannot be opened.
+        """Show the vault that is configured in the settings, or why it cannot be opened.
 
         Args:
             open_folders: the paths of the folders to expand in the note tree.
@@ -79,13 +80,15 @@ class VaultController(QObject):
         folder = self._assistant.vault
         if folder is None:
             return
+        is_other, self._shown = self._shown not in (None, folder), folder
+        if is_other and self._session.session is not None:
+            self._session.open(None)  # the chat is about the notes of the folder before
         frame = self._frame
         frame.middle.welcome.clear_problem()
         frame.middle.clear_notice()
         frame.middle.show_chat(True)
         frame.sidebar.show_vault(folder_name(folder), str(folder))
-        frame.column.note.clear()
-        self._related.forget()
+        self._reading.clear()
         self._index.forget()
         self._index.start(is_background=True)
         self._watch()
@@ -107,7 +110,7 @@ class VaultController(QObject):
         self.watch.failed.connect(self._on_watch_failed)
 
     def _open_again(self) -> None:
-        """Try again to open the vault from the settings."""
+        """Try again to open the vault that is configured in the settings."""
         path = self._assistant.settings.values.vault_path
         if path:
             self._notes.open(Path(path))
@@ -119,9 +122,9 @@ class VaultController(QObject):
             self.watch.start(self._assistant.library)
 
     def _refresh(self) -> None:
-        """Update all views of notes and index."""
+        """Update all views of the notes and the index."""
         self._notes.list()
-        self._related.refresh()
+        self._reading.refresh_related()
         self._index.refresh_status()
         self.indexed.emit()
 
@@ -137,16 +140,16 @@ class VaultController(QObject):
 
     def _on_looked(self) -> None:
         self._index.settle()
-        self._notes.reread()
+        self._reading.reread()
 
     def _on_changed(self, _report: IndexReport) -> None:
         if self._index.state.kind == "failed":
-            self._index.start(is_background=True)  # the cause of the failure may be gone
+            self._index.start(is_background=True)  # the cause of the failure may no longer exist
         self._refresh()
 
     def _on_watch_failed(self, error: VaultError) -> None:
         if isinstance(error, IndexBusy):
-            self._notes.list_soon()  # another process indexes the change
+            self._notes.list_soon()  # another process is indexing the change
         elif not self._index.is_running:
             self._index.show_failure(error)
 
@@ -166,19 +169,20 @@ class VaultController(QObject):
         indexed, failed = (len(listing.by_state.of(state)) for state in ("indexed", "failed"))
         self._index.show_counts(indexed, failed)
         self._frame.column.index.show_notes(listing.by_state)
-        self._session.show_suggestions(indexed, listing.indexed_at, listing.questions)
+        is_bare = not listing.notes and not self._index.is_running
+        self._session.show_suggestions(indexed, listing.indexed_at, listing.questions, is_bare)
         self._composer.set_offers(listing.offers)
 
     def _on_indexed(self, _report: IndexReport) -> None:
         announce(self._frame.sidebar, self._index.state.text)
-        self._watch()  # watching ends if the folder disappears; it exists again now
+        self._watch()  # watching ended when the folder disappeared; it exists again now
         self._refresh()
 
 
 class InstructionsController(QObject):
-    """Asks whether to use the instructions of the vault or project, and again when they change.
+    """Asks whether to use a vault's or project's instructions, and again when they change.
 
-    `decided` is emitted when the user has accepted or refused the instructions.
+    The signal `decided` is emitted when the user has accepted or refused the instructions.
     """
 
     decided = Signal()

@@ -1,4 +1,4 @@
-"""Markdown without Qt: converts a growing text to leaves, the blocks that `page` draws.
+"""Markdown without Qt: parse a growing text into leaves, the blocks that `page` draws.
 
     text ──> stream ──> parser ──> reader ──> blocks (leaves)
                                      └──> inline, code_colors
@@ -7,18 +7,19 @@
                  nested in.
     code_colors  Syntax highlighting with Pygments: lines of code with the names of their colours.
     inline       Converts the parser's inline tokens to runs of text, and checks link addresses.
-    parser       The Markdown dialect of answers: CommonMark, mathematics, and Obsidian's
+    parts        Cuts a note into parts that are parsed and drawn one by one.
+    parser       The Markdown dialect of answers and notes: CommonMark, mathematics, and Obsidian's
                  additions.
     reader       Converts the parser's block tokens to leaves, cut into units that become final
                  one by one.
     stream       Reads a Markdown text that grows, so that each part becomes final once.
     page         Draws the leaves in a Qt text document.
 
-May import: markdown-it-py, its plugins, Pygments, `ui.widgets.texts`. Must not
-import: PySide6 (except in `page`), other packages of Strata.
-Holds always: HTML is shown as text, and so is a link whose address is not allowed. Nothing is
-loaded. A text that is read piece by piece gives the same leaves as the whole text, and the part
-that is final is never read again.
+May import: markdown-it-py, its plugins, Pygments, `ui.widgets.texts`. Must not import: PySide6
+(except in `page`), other packages of Strata.
+Always true: HTML is shown as text, and so is a link whose address is not allowed. No image or other
+resource is loaded. A text that is read piece by piece yields the same leaves as the whole text, and
+its final part is never read again.
 """
 
-__all__ = ["blocks", "inline", "stream"]
+__all__ = ["blocks", "inline", "parts", "stream"]

@@ -1,12 +1,14 @@
-"""Leaves of a Markdown text: a flat list of blocks, each with the boxes it is nested in.
+"""The leaves of a Markdown text: a flat list of blocks, each with the boxes it is nested in.
 
 The list is flat because a document is written from top to bottom, and only its end is replaced.
+The `line` of a leaf is the number of its first line in the text that was parsed, from 1 on; 0 if it
+is not known. For code it is the first line of the code itself.
 """
 
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Literal
 
@@ -47,6 +49,7 @@ class Style(IntFlag):
     CODE = 8
     TEX = 16
     RAISED = 32
+    MARK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Run:
         text: the text of the run.
         style: the style of the text.
         link: an allowed address, or an empty string.
-        cites: the citation numbers if the run is a citation, else empty.
+        cites: the citation numbers if the run is a citation; otherwise empty.
     """
 
     text: str
@@ -73,8 +76,8 @@ class Box:
     Attributes:
         kind: the kind of container.
         key: a unique number that distinguishes two adjacent boxes of one kind.
-        marker: the marker of an item: `•`, `3.`, `[x]`, `[ ]`, or the label of a footnote.
-        tone: the colour of a callout: success, amber, danger or neutral.
+        marker: an item's marker (`•`, `3.`, `[x]`, `[ ]`), or a footnote's label.
+        tone: the colour of a callout: `success`, `amber`, `danger` or `neutral`.
         icon: the name of a callout's icon.
     """
 
@@ -92,6 +95,7 @@ class Paragraph:
     runs: tuple[Run, ...]
     boxes: tuple[Box, ...] = ()
     is_title: bool = False
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,7 @@ class HeadingLeaf:
     level: int
     runs: tuple[Run, ...]
     boxes: tuple[Box, ...] = ()
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +116,11 @@ class CodeLines:
         language: the language of the code as written, or an empty string.
         lines: the lines; each is a sequence of pairs of colour name and text.
         boxes: the boxes the block is nested in.
-        whole: all lines of the block in their final colours, if the block is now closed and a part
-            of it was drawn before; otherwise empty.
-        is_continued: whether the beginning of the block was drawn before.
-        later: all code of a closed block that is too long to be highlighted at once; otherwise
-            empty.
+        whole: all lines of the block in their final colours, if the block has just been closed and
+            part of it was already drawn; otherwise empty.
+        is_continued: whether the beginning of the block was already drawn.
+        later: the entire code of a closed block that is too long to be highlighted at once;
+            otherwise empty.
     """
 
     language: str
@@ -124,6 +129,7 @@ class CodeLines:
     whole: tuple[tuple[tuple[str, str], ...], ...] = ()
     is_continued: bool = False
     later: str = ""
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +138,8 @@ class ColumnLayout:
 
     Attributes:
         shares: the width of each column as a percentage of the table's width.
-        aligns: the alignment of each column: left, center or right.
-        letters: the characters per line that each column needs to be readable.
+        aligns: the alignment of each column: `left`, `center` or `right`.
+        letters: the number of characters per line that each column needs to be readable.
         is_rtl: whether the first column is at the right.
     """
 
@@ -152,7 +158,7 @@ class TableRows:
         rows: the rows, each a sequence of cells.
         boxes: the boxes the table is nested in.
         is_continued: whether other rows of the table come before these.
-        is_last: whether the table ends with these rows, as far as the text is known.
+        is_last: whether the table ends with these rows, as far as the text has arrived.
     """
 
     columns: ColumnLayout
@@ -160,23 +166,27 @@ class TableRows:
     boxes: tuple[Box, ...] = ()
     is_continued: bool = False
     is_last: bool = True
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A placeholder for an image, because images are never loaded.
+    """An image. Answers show a placeholder; notes show the image if its file is in the vault.
 
     Attributes:
         where: the host of the image, or the name of its file.
         alt: the description of the image.
         link: the address to open the image in a browser, or an empty string.
         boxes: the boxes the image is nested in.
+        source: the path or name of a local image, as written; empty for other images.
     """
 
     where: str
     alt: str
     link: str
     boxes: tuple[Box, ...] = ()
+    line: int = field(default=0, compare=False)
+    source: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +194,7 @@ class Rule:
     """A horizontal rule."""
 
     boxes: tuple[Box, ...] = ()
+    line: int = field(default=0, compare=False)
 
 
 Leaf = Paragraph | HeadingLeaf | CodeLines | TableRows | Missing | Rule
@@ -203,7 +214,8 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
     Args:
         header: the cells of the header.
         rows: the first rows, at most `GROUP_ROWS`.
-        written: the alignment written for each column, or an empty string.
+        written: the alignment of each column as written in the Markdown; an empty string if none is
+            written.
     """
     columns = [[header[i], *(row[i] for row in rows)] for i in range(len(header))]
     weights = [_weight(cells) for cells in columns]
@@ -219,7 +231,7 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
 
 
 def _letters(cells: Sequence[tuple[Run, ...]]) -> int:
-    """Return the width of the longest cell in characters, within the limits for a readable line."""
+    """Return the length of the longest cell in characters, limited to what is readable."""
     longest = max((_width("".join(run.text for run in cell)) for cell in cells), default=0)
     return max(_FEWEST, min(longest, _READABLE))
 

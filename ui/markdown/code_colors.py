@@ -23,7 +23,7 @@ Line = tuple[tuple[str, str], ...]
 
 # Longer code is not highlighted.
 MOST_CHARS = 60_000
-# Longer code would take noticeably long, and is highlighted in steps.
+# Longer code would take noticeable time, so it is highlighted in steps.
 AT_ONCE_CHARS = 4_000
 # Highlighting of an open code block restarts at a multiple of this number of lines.
 CHUNK_LINES = 8
@@ -54,12 +54,15 @@ _COLORS = {
 
 
 def color_lines(code: str, language: str) -> tuple[Line, ...]:
-    """Return each line of code as pairs of colour name and text; unknown languages are "plain"."""
+    """Return each line of code as pairs of colour name and text.
+
+    Code in an unknown language, and very long code, has only the colour name "plain".
+    """
     return tuple(each_line(code, language))
 
 
 def each_line(code: str, language: str) -> Iterator[Line]:
-    """Return the lines of `color_lines` as an iterator that highlights one line at a time."""
+    """Yield the same lines as `color_lines`, highlighting each one only when it is requested."""
     lexer = _lexer(language) if len(code) <= MOST_CHARS else None
     if lexer is None:
         return iter(plain_lines(code))
@@ -81,7 +84,7 @@ def _lex(lexer: Lexer, code: str) -> Iterator[Line]:
 
 
 def plain_lines(code: str) -> tuple[Line, ...]:
-    """Return each line of the code as one run with the colour name "plain"."""
+    """Return each line of the code as one pair, with the colour name "plain"."""
     return tuple((("plain", line),) if line else () for line in code.split("\n"))
 
 

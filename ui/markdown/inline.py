@@ -1,4 +1,4 @@
-"""Converts the parser's inline tokens to runs of text, and checks link addresses."""
+"""Convert the parser's inline tokens to runs of text, and check link addresses."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,6 +12,7 @@ from ui.markdown.blocks import Run, Style
 __all__ = [
     "BREAK",
     "NOTE",
+    "TAG",
     "Picture",
     "check_link",
     "parse_host",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 NOTE = "note:"
+TAG = "tag:"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -29,21 +31,22 @@ _MAIL = re.compile(r"(?i)mailto:[^@?&,;:#%\\/]+@[^@?&,;:#%\\/]+(?:\?subject=(?P<
 BREAK = "\N{LINE SEPARATOR}"
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".avif")
 _DIGITS = re.compile(r"\d+")
-_OPENS = {"strong_open": Style.BOLD, "em_open": Style.ITALIC, "s_open": Style.STRIKE}
-_CLOSES = {"strong_close": Style.BOLD, "em_close": Style.ITALIC, "s_close": Style.STRIKE}
+_STYLES = {"strong": Style.BOLD, "em": Style.ITALIC, "s": Style.STRIKE, "mark": Style.MARK}
+_OPENS = {f"{name}_open": style for name, style in _STYLES.items()}
+_CLOSES = {f"{name}_close": style for name, style in _STYLES.items()}
 
-Picture = tuple[str, str, str]
+Picture = tuple[str, str, str, str]
 
 
 def check_link(address: str) -> str:
-    """Return the address that a click on a link may report, or "" if it is not allowed.
+    """Return a link's address in the form that a click reports, or "" if it is not allowed.
 
     Args:
         address: the address as written in Markdown; without a scheme, it is the name of a note.
 
     Returns:
-        `http:` and `https:` addresses without user and password, `mailto:` addresses with at most a
-        subject, and notes as `note:path#heading`.
+        An `http:` or `https:` address without user name and password, a `mailto:` address with at
+        most a subject, or a note as `note:path#heading`.
     """
     if _UNSAFE.search(address) or address.startswith(("//", "\\")):
         return ""
@@ -63,7 +66,7 @@ def parse_host(address: str) -> str:
 
 
 def _is_plain_web(address: str) -> bool:
-    """Return whether a web address is unambiguous: before an `@`, it could name another host."""
+    """Return whether a web address is unambiguous. Text before an `@` can look like the host."""
     if "\\" in address or not parse_host(address):  # browsers read a backslash as a slash
         return False
     host = urlsplit(address).netloc
@@ -95,14 +98,17 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
 
 
 def pictures_only(tokens: Sequence[Token]) -> list[Picture]:
-    """Return location, description and link of each image; empty if there is other content."""
+    """Return the images of a paragraph that contains nothing else; otherwise an empty list.
+
+    Each image is a tuple of location, description, link and local source.
+    """
     shown = [token for token in tokens if not _is_space(token)]
     pictures = [token for token in shown if _is_picture(token)]
     return [_picture(token) for token in pictures] if len(pictures) == len(shown) else []
 
 
 def split_first_line(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Split runs at the first line break; the second part is empty if there is none."""
+    """Split runs at the first line break. The second part is empty if there is no line break."""
     for index, run in enumerate(runs):
         if BREAK in run.text:
             before, after = run.text.split(BREAK, 1)
@@ -127,7 +133,10 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
         case "footnote_ref":
             return [Run(str(token.meta["label"]), style | Style.RAISED)]
         case "wikilink":
-            return [Run(token.info or _note_words(token.content), style, NOTE + token.content)]
+            link = NOTE + token.content
+            return [Run(token.info or _note_words(token.content), style, link)]
+        case "tag":
+            link = TAG + token.content.removeprefix("#")
         case "image" | "embed":
             return _embed_runs(token, style)
     return [Run(token.content, style, link)]
@@ -136,7 +145,7 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
 def _embed_runs(token: Token, style: Style) -> list[Run]:
     if not _is_picture(token):
         return [Run(token.info or _note_words(token.content), style, NOTE + token.content)]
-    where, _alt, link = _picture(token)
+    where, _alt, link, _source = _picture(token)
     return [Run(f"Image not loaded: {where}", style | Style.ITALIC, link)]
 
 
@@ -154,12 +163,14 @@ def _is_space(token: Token) -> bool:
 
 def _picture(token: Token) -> Picture:
     if token.type == "embed":
-        return token.content, token.info, ""
+        return token.content, token.info, "", token.content
     source = str(token.attrGet("src") or "")
     link = check_link(source)
     host = parse_host(source)
     name = "part of the text" if source.startswith("data:") else source.rsplit("/", 1)[-1]
-    return host or unquote(name), token.content, link if host else ""
+    is_local = not host and not _SCHEME.match(source) and not source.startswith("//")
+    local = unquote(source) if is_local else ""
+    return host or unquote(name), token.content, link if host else "", local
 
 
 def _note_words(target: str) -> str:

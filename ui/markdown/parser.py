@@ -1,4 +1,4 @@
-"""The Markdown dialect of answers: CommonMark, mathematics, and Obsidian's additions.
+"""The Markdown dialect of answers and notes: CommonMark, mathematics, and Obsidian's additions.
 
 HTML is disabled, so that tags in a note or an answer are shown as text. Reference definitions are
 disabled too: they would hide a model's `[1]: Backups.md` and turn its `[1]` into a link, and each
@@ -18,9 +18,14 @@ from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
 __all__ = ["CITATION", "Callout", "add_mathematics", "parse_callout", "parser"]
 
-# One number or several, as in `[1, 2]`, unless a link target or a reference address follows.
+# One or several numbers, as in `[1, 2]`, unless a link target or a reference address follows.
 CITATION = re.compile(r"\[ ?\d{1,3}(?: ?[,;&–—-] ?\d{1,3}){0,12} ?\](?!\(|:\s{0,3}\S{1,20}//)")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]+))?\]\]")
+_HIGHLIGHT = re.compile(r"==(?=[^\s=])(.{0,2000}?[^\s=])==(?!=)", re.DOTALL)
+# As `vault` finds tags: a number alone is none, and a tag does not begin within a word.
+_TAG = re.compile(r"#(?!\d+(?:\W|$))[^\s#!\"$%&'()*+,.:;<=>?@\[\\\]^`{|}~]+")
+_BEFORE_TAG = " \t\n([,;"
+_BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+\s*$")
 _OPENING = re.compile(r"(\$\$)(?![\s\d$]+\S)|(\\\[)\s*$")
 _INLINE = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _INTERRUPTS = ["paragraph", "blockquote", "list", "footnote_def"]
@@ -49,8 +54,14 @@ _ICONS = {
 
 
 @cache
-def parser() -> MarkdownIt:
-    """Return the shared parser, which keeps no state between texts."""
+def parser(*, has_citations: bool = True) -> MarkdownIt:
+    """Return the shared parser, which keeps no state between texts.
+
+    Args:
+        has_citations: whether `[1]` is a citation, as in an answer. Notes are parsed differently:
+            `[1]` is text, `#server` is a tag, and the id at the end of a block, such as
+            `^schedule`, is left out.
+    """
     markdown = MarkdownIt("commonmark", {"html": False, "tasklists": True})
     markdown.enable(["table", "strikethrough"])
     markdown.disable(["reference", "html_block", "html_inline"])
@@ -58,7 +69,12 @@ def parser() -> MarkdownIt:
     footnote_plugin(markdown, inline=False, move_to_end=False, always_match_refs=True)
     gfm_autolink_plugin(markdown)
     markdown.inline.ruler.before("link", "wikilink", _wikilink)
-    markdown.inline.ruler.after("wikilink", "citation", _citation)
+    markdown.inline.ruler.before("emphasis", "highlight", _highlight)
+    if has_citations:
+        markdown.inline.ruler.after("wikilink", "citation", _citation)
+    else:
+        markdown.inline.ruler.after("wikilink", "block_id", _skip_block_id)
+        markdown.inline.ruler.after("wikilink", "tag", _tag)
     return markdown
 
 
@@ -69,6 +85,46 @@ def _citation(state: StateInline, silent: bool) -> bool:
         return False
     if not silent:
         token = state.push("citation", "", 0)
+        token.content = match.group()
+    state.pos = match.end()
+    return True
+
+
+def _skip_block_id(state: StateInline, silent: bool) -> bool:
+    """Leave out the id at the end of a block, which Obsidian does not show either."""
+    match = _BLOCK_ID.match(state.src, state.pos, state.posMax)
+    if match is None or (state.pos > 0 and not state.src[state.pos - 1].isspace()):
+        return False
+    if not silent:
+        state.pending = state.pending.rstrip()
+    state.pos = match.end()
+    return True
+
+
+def _highlight(state: StateInline, silent: bool) -> bool:
+    """Parse highlighted text such as `==this==`, which may contain other inline Markdown."""
+    match = _HIGHLIGHT.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        most = state.posMax
+        state.push("mark_open", "mark", 1)
+        state.pos, state.posMax = match.span(1)
+        state.md.inline.tokenize(state)
+        state.push("mark_close", "mark", -1)
+        state.posMax = most
+    state.pos = match.end()
+    return True
+
+
+def _tag(state: StateInline, silent: bool) -> bool:
+    """Parse a tag such as `#home/server`."""
+    match = _TAG.match(state.src, state.pos, state.posMax)
+    before = state.src[state.pos - 1] if state.pos else " "
+    if match is None or before not in _BEFORE_TAG or state.linkLevel:
+        return False
+    if not silent:
+        token = state.push("tag", "", 0)
         token.content = match.group()
     state.pos = match.end()
     return True
@@ -88,7 +144,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 
 
 def add_mathematics(markdown: MarkdownIt) -> None:
-    """Add both notations of mathematics to a parser: with dollar signs, and with backslashes."""
+    """Add both notations for mathematics to a parser: dollar signs and backslashes."""
     dollarmath_plugin(markdown, allow_labels=False, allow_space=False, allow_digits=False)
     markdown.block.ruler.at("math_block", _block, {"alt": _INTERRUPTS})
     markdown.inline.ruler.before("escape", "tex", _inline)
@@ -115,7 +171,7 @@ def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
 
 
 def _collect(state: StateBlock, first: int, end: int, closing: str) -> tuple[list[str], int, bool]:
-    """Return the lines of a block, the number of the line after it, and whether it is closed."""
+    """Return a block's lines, the number of the line after it, and whether the block is closed."""
     lines: list[str] = []
     for number in range(first, end):
         line = _line(state, number)
@@ -148,9 +204,9 @@ class Callout(NamedTuple):
     """The parsed first line of a callout.
 
     Attributes:
-        tone: the colour: amber, danger, success or neutral.
+        tone: the colour: `amber`, `danger`, `success` or `neutral`.
         icon: the name of the icon.
-        title: the title in Markdown; the name of the kind if no title is written.
+        title: the title in Markdown; if none is written, the name of the callout's kind.
         rest: the Markdown that follows in the same paragraph.
     """
 
@@ -161,7 +217,7 @@ class Callout(NamedTuple):
 
 
 def parse_callout(paragraph: str) -> Callout | None:
-    """Parse a callout from the first paragraph of a quote; None for a plain quote."""
+    """Parse a callout from the first paragraph of a quote; return None for a plain quote."""
     match = _HEAD.match(paragraph)
     if match is None:
         return None

@@ -1,8 +1,8 @@
-"""Converts the parser's block tokens to leaves, cut into units that become final one by one.
+"""Convert the parser's block tokens to leaves, grouped into units that become final one by one.
 
 A unit is a top-level block, an item of a top-level list, a group of rows of a top-level table, or
-the lines of a code block that is still open. Each unit has a `Resume`, with which the text from its
-first line on can be read alone, so that a growing text is never read again from its beginning.
+the lines of a code block that is still open. Each unit has a `Resume`: the state needed to read the
+text from the unit's first line on. So a growing text never has to be read again from its beginning.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ui.markdown.blocks import (
@@ -42,10 +43,10 @@ class Resume:
     """The state needed to continue reading in the middle of a block.
 
     Attributes:
-        prefix: lines to put before the text; they are parsed again, but give no leaves.
+        prefix: lines to put before the text; they are parsed again but produce no leaves.
         number: the number of the next list item; None outside a numbered list.
-        columns: the column layout of the table that continues; None outside a table.
-        code: the final lines of the code block that continues, each with its line end.
+        columns: the column layout of the continued table; None outside a table.
+        code: the final lines of the continued code block, each with its line end.
     """
 
     prefix: str = ""
@@ -59,11 +60,11 @@ class Unit:
     """Leaves that become final together.
 
     Attributes:
-        line: the number of the first line, including the lines of the prefix.
-        end: the number of the line after the last one.
+        line: the number of the first line, counting the lines of the prefix.
+        end: the number of the line just past the unit.
         leaves: the leaves of the unit.
-        resume: the state to read the text from this unit on alone.
-        is_sealed: whether no text that follows can change the unit.
+        resume: the state needed to read the text from this unit on.
+        is_sealed: whether the unit is final, whatever text follows.
     """
 
     line: int
@@ -73,26 +74,33 @@ class Unit:
     is_sealed: bool = False
 
 
-def read_units(text: str, resume: Resume, *, is_final: bool) -> list[Unit]:
-    """Parse a text, or the end of a text, into units.
+def read_units(
+    text: str, resume: Resume, *, is_final: bool, has_citations: bool = True
+) -> list[Unit]:
+    """Parse a Markdown text, or the rest of it, into units.
 
     Args:
-        text: the text from the position at which `resume` was made.
+        text: the text from the position that `resume` belongs to.
         resume: the state to continue with.
         is_final: whether the text is complete.
+        has_citations: whether `[1]` is a citation, as in an answer, rather than text.
     """
     whole = resume.prefix + text
-    reader = _Reader(whole.split("\n"), resume, is_final)
-    return list(reader.read(parser().parse(whole)))
+    markdown = parser(has_citations=has_citations)
+    reader = _Reader(whole.split("\n"), resume, is_final, markdown)
+    return list(reader.read(markdown.parse(whole)))
 
 
 class _Reader:
     """Converts the tokens of one text to units."""
 
-    def __init__(self, lines: list[str], resume: Resume, is_final: bool) -> None:
+    def __init__(
+        self, lines: list[str], resume: Resume, is_final: bool, markdown: MarkdownIt
+    ) -> None:
         self._lines = lines
         self._resume = resume
         self._is_final = is_final
+        self._markdown = markdown
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
         """Yield the top-level units; only the first block can continue an earlier one."""
@@ -114,7 +122,7 @@ class _Reader:
             yield Unit(start, end, leaves, is_sealed=bool(first.meta.get("is_closed")))
 
     def _items(self, group: Sequence[Token]) -> Iterator[Unit]:
-        """Yield a unit for each list item; skip the first one if it belongs to the prefix."""
+        """Yield a unit for each list item, except for the first one if it belongs to the prefix."""
         resume = self._resume
         number = _first_number(group[0]) if resume.number is None else resume.number
         for index, item in enumerate(_siblings(group[1:-1])):
@@ -133,7 +141,7 @@ class _Reader:
     ) -> Iterator[Leaf]:
         box = Box("item", next(_keys), _marker(item[0], number))
         found = list(self._leaves(item[1:-1], (*boxes, box)))
-        yield from found or [Paragraph((), (*boxes, box))]
+        yield from found or [Paragraph((), (*boxes, box), line=_find_line(item[0]))]
 
     def _leaves(self, tokens: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
         for group in _siblings(tokens):
@@ -145,7 +153,8 @@ class _Reader:
             case "paragraph_open":
                 yield from _paragraph(group[1], boxes)
             case "heading_open":
-                yield HeadingLeaf(int(first.tag[1]), read_inline(group[1].children or ()), boxes)
+                runs = read_inline(group[1].children or ())
+                yield HeadingLeaf(int(first.tag[1]), runs, boxes, _find_line(first))
             case "bullet_list_open" | "ordered_list_open":
                 yield from self._read_nested_items(group, boxes)
             case "blockquote_open":
@@ -159,7 +168,7 @@ class _Reader:
                 box = Box("footnote", next(_keys), str(first.meta["label"]))
                 yield from self._leaves(group[1:-1], (*boxes, box))
             case "hr":
-                yield Rule(boxes)
+                yield Rule(boxes, _find_line(first))
 
     def _read_nested_items(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
         number = _first_number(group[0])
@@ -175,13 +184,18 @@ class _Reader:
             yield from self._leaves(inner, (*boxes, Box("quote", next(_keys))))
             return
         box = Box("callout", next(_keys), "", callout.tone, callout.icon)
-        yield Paragraph(_inline_runs(callout.title), (*boxes, box), is_title=True)
+        line = _find_line(inner[0])
+        yield Paragraph(self._read_runs(callout.title), (*boxes, box), is_title=True, line=line)
         if callout.rest.strip():
-            yield Paragraph(_inline_runs(callout.rest), (*boxes, box))
+            yield Paragraph(self._read_runs(callout.rest), (*boxes, box), line=line + 1)
         yield from self._leaves(inner[3:], (*boxes, box))
 
+    def _read_runs(self, text: str) -> tuple[Run, ...]:
+        parsed = self._markdown.parseInline(text)
+        return read_inline(parsed[0].children or ()) if parsed else ()
+
     def _fence(self, token: Token) -> Iterator[Unit]:
-        """Yield a closed code block as one unit; of an open one, yield the last line separately."""
+        """Yield a closed code block as one unit; yield the last line of an open one separately."""
         start, end = token.map or (0, 0)
         resume = self._resume
         content = token.content.removesuffix("\n")
@@ -189,9 +203,8 @@ class _Reader:
         is_closed = end - start - 1 > token.content.count("\n") + (token.content[-1:] not in "\n")
         language, lines = _language(token), content.split("\n")
         if is_closed or self._is_final:
-            yield Unit(
-                start, end, (_close_code(resume.code, content, language),), resume, is_closed
-            )
+            leaf = replace(_close_code(resume.code, content, language), line=start + 2)
+            yield Unit(start, end, (leaf,), resume, is_closed)
             return
         colored = _newest(resume.code, lines, language)
         if count_lines < 2:
@@ -224,15 +237,15 @@ class _Reader:
             some = body[index : index + GROUP_ROWS]
             shown = tuple(some if goes_on else [header, *some])
             is_last = index + GROUP_ROWS >= len(body)
-            leaf = TableRows(columns, shown, boxes, goes_on, is_last)
             line = places[index][0] if goes_on and places else start
+            leaf = TableRows(columns, shown, boxes, goes_on, is_last, line + 1)
             end = places[index + len(some) - 1][1] if some else start + 2
             leaves = (leaf,) if shown else ()
             yield Unit(line, end, leaves, later if goes_on else Resume())
 
 
 def _siblings(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """Yield each token of the outermost level together with the tokens up to its closing one."""
+    """Yield each outermost token together with the tokens up to its closing token."""
     depth = start = 0
     for index, token in enumerate(tokens):
         depth += token.nesting
@@ -245,15 +258,15 @@ def _paragraph(inline: Token, boxes: tuple[Box, ...]) -> Iterator[Leaf]:
     children = inline.children or []
     pictures = pictures_only(children)
     if pictures:
-        for where, alt, link in pictures:
-            yield Missing(where, alt, link, boxes)
+        for where, alt, link, source in pictures:
+            yield Missing(where, alt, link, boxes, _find_line(inline), source)
         return
-    yield Paragraph(read_inline(children), boxes)
+    yield Paragraph(read_inline(children), boxes, line=_find_line(inline))
 
 
-def _inline_runs(markdown: str) -> tuple[Run, ...]:
-    parsed = parser().parseInline(markdown)
-    return read_inline(parsed[0].children or ()) if parsed else ()
+def _find_line(token: Token) -> int:
+    """Return the number of a block's first line, counted from 1; 0 if unknown."""
+    return token.map[0] + 1 if token.map else 0
 
 
 def _first_number(token: Token) -> int | None:
@@ -278,15 +291,16 @@ def _language(token: Token) -> str:
 
 
 def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
-    content = token.content.removesuffix("\n")
+    content, line = token.content.removesuffix("\n"), _find_line(token)
+    line += token.type == "fence"
     if token.type == "math_block":
-        return CodeLines("TeX", color_lines(content.strip("\n"), ""), boxes)
+        return CodeLines("TeX", color_lines(content.strip("\n"), ""), boxes, line=line)
     language = _language(token) if token.type == "fence" else ""
-    return replace(_close_code("", content, language), boxes=boxes)
+    return replace(_close_code("", content, language), boxes=boxes, line=line)
 
 
 def _close_code(before: str, content: str, language: str) -> CodeLines:
-    """Return the last lines of a code block, or all of it if no part was drawn before."""
+    """Return the last lines of a code block, or the whole block if none was drawn before."""
     code = before + content
     if len(code) > AT_ONCE_CHARS:
         is_short = bool(before) and len(content) <= AT_ONCE_CHARS
@@ -298,7 +312,7 @@ def _close_code(before: str, content: str, language: str) -> CodeLines:
 
 
 def _newest(code: str, lines: list[str], language: str) -> tuple[Line, ...]:
-    """Highlight lines that have just arrived, with at most 7 of the lines before as context."""
+    """Highlight the newest lines, with up to 7 earlier lines as context."""
     final = code.split("\n")[:-1]
     since = len(final) - len(final) % CHUNK_LINES
     text = "\n".join([*final[since:], *lines])

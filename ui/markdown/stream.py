@@ -1,28 +1,35 @@
-"""Reads a growing Markdown text, of which each part becomes final once.
+"""Read a growing Markdown text. Each part of it becomes final only once.
 
-Only complete lines decide where a block ends, because an incomplete line can still become
-anything. All blocks but the last one are final as soon as the last one's first line is complete.
-The text before that line is cut off and never read again. The text after the cut is the tail: it is
-read and drawn again at each update.
+Only complete lines decide where a block ends, because an incomplete line can still turn into any
+kind of block. All blocks but the last are final as soon as the last block's first line is complete.
+The text before that line is cut off and never read again. The text after the cut is the tail, which
+is read and drawn again at each update.
 """
 
 import re
 from dataclasses import dataclass
 
 from ui.markdown.blocks import Leaf
+from ui.markdown.parser import CITATION
 from ui.markdown.reader import Resume, Unit, read_units
 
 __all__ = ["Growth", "MarkdownStream"]
 
 _HALF_FENCE = re.compile(r"(?:^|\n)[ ]{0,3}[`~]{1,3}$")
 _HALF_CITATION = re.compile(r"\[[\d ,;&–—-]{0,12}$")
+# A link or picture whose end has not arrived, with its text, or the end of a link's text.
+_HALF_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n]{0,200})\]?$")
+_HALF_LINK = re.compile(r"(!?)\[(?!\[)([^\[\]\n]{1,200})\](?:\([^()\s]{0,2000})?$")
+_OPEN_LINK = re.compile(r"(!?)\[(?![\[\d ^!])([^\[\]\n]{1,200})$")
+_TASK = re.compile(r"\s*(?:[-*+]|\d+[.)]) \[.?\]?$")
+_HALF_DELIMITER = re.compile(r"\s*\|?[\s:|-]*$")
 _HALF_BOLD = re.compile(r"\*\*(?=\S)(?:(?!\*\*).)+$")
 _HALF_CODE = re.compile(r"(?<!`)`(?=[^`\s])[^`]+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The result of an update.
+    """The leaves that an update produces.
 
     Attributes:
         final: leaves that have become final, to be appended once.
@@ -46,20 +53,20 @@ class MarkdownStream:
         self._tail += text
 
     def update(self) -> Growth:
-        """Return the leaves that have become final, and those of the tail."""
+        """Return the leaves that have become final, and the leaves of the tail."""
         final = self._cut()
         shown = _mend(self._tail, self._resume)
         tail = _leaves(read_units(shown, self._resume, is_final=False)) if shown else ()
         return Growth(final, tail)
 
     def finish(self) -> tuple[Leaf, ...]:
-        """Return the remaining leaves as final; no text may be fed afterwards."""
+        """Return the remaining leaves as final; `feed` must not be called afterwards."""
         rest = _leaves(read_units(self._tail, self._resume, is_final=True))
         self._tail, self._resume = "", Resume()
         return rest
 
     def _cut(self) -> tuple[Leaf, ...]:
-        """Cut the units that have become final off the text, and return their leaves."""
+        """Cut off the units that have become final, and return their leaves."""
         end = self._tail.rfind("\n") + 1
         if end == self._read_chars:
             return ()
@@ -89,12 +96,15 @@ def _leaves(units: list[Unit]) -> tuple[Leaf, ...]:
 
 
 def _mend(text: str, resume: Resume) -> str:
-    """Hide or close incomplete markup at the end, so that its marks do not flicker."""
+    """Hide or close incomplete markup at the end of a text, so that it does not flicker."""
     if _HALF_FENCE.search(text):
         return text[: text.rindex("\n")] if "\n" in text else ""
     if resume.code or "```" in text:
         return text
+    text = _mend_table(text)
     line = text[text.rfind("\n") + 1 :]
+    if shorter := _mend_link(line):
+        text, line = text[: len(text) - len(line)] + shorter[0], shorter[0]
     if half := _HALF_CITATION.search(line):
         text, line = text[: len(text) - len(half.group())], line[: half.start()]
     if _HALF_CODE.search(line) and line.count("`") % 2:
@@ -102,3 +112,32 @@ def _mend(text: str, resume: Resume) -> str:
     if _HALF_BOLD.search(line) and line.count("**") % 2:
         return text.rstrip("*") + "**"
     return text
+
+
+def _mend_link(line: str) -> tuple[str] | None:
+    """Replace an incomplete link at the end of a line with the link's words.
+
+    Return None if the line does not end with an incomplete link.
+    """
+    if _TASK.match(line) or line.count("`") % 2:
+        return None
+    for kind in (_HALF_WIKILINK, _HALF_LINK, _OPEN_LINK):
+        if (half := kind.search(line)) and not CITATION.fullmatch(half.group()):
+            words = "" if half.group(1) else half.group(2).rpartition("|")[2]
+            return (line[: half.start()] + words,)
+    return None
+
+
+def _mend_table(text: str) -> str:
+    """Hide a table's header until the line below it begins, and complete that line."""
+    body, _, last = text.rpartition("\n")
+    if last.lstrip().startswith("|") and not body.rpartition("\n")[2].lstrip().startswith("|"):
+        return body
+    above, _, head = body.rpartition("\n")
+    is_second = head.lstrip().startswith("|") and not above.rpartition("\n")[2].startswith("|")
+    if not is_second or not _HALF_DELIMITER.match(last):
+        return text
+    if "-" not in last:
+        return above
+    columns = head.strip().removeprefix("|").removesuffix("|").count("|") + 1
+    return f"{body}\n{'|---' * columns}|"

@@ -3,16 +3,16 @@
     controllers ──values──> panel ──signal──> controllers
 
     chats         the list of chats
-    context       the context panel: the content of a request, omissions and costs
-    index         the state of the index: the sidebar's footer, and a panel
+    context       the context panel: a request's content, omissions and costs
+    index         the state of the index: the sidebar's footer and a panel
     notes         the note tree, one note, sources and related notes
-    docks         The right column: docks for context, sources, note, related notes and index.
+    docks         The right column: docks for context, sources, related notes and index.
     request_view  A read-only view of a complete request, for reading, searching and copying.
-    sidebar       The left column: vault, notes, chats and index, or a rail of icons.
+    sidebar       The left column: vault, notes, projects, chats and index, or a rail of icons.
 
 May import: PySide6, `ui.widgets`, `ui.icons`, `ui.theme`, and values of the layers below. Must not:
 call the assistant, start tasks.
-Holds always: the figures are those of the report; rows keep their order.
+Always true: all numbers come from the request report; rows keep their order.
 """
 
 __all__ = ["docks", "request_view", "sidebar"]

@@ -1,7 +1,7 @@
-"""The right column: docks for context, sources, note, related notes and index.
+"""The right column: docks for context, sources, related notes and index.
 
-The column is a nested window whose panels are docks. Each panel can be moved, floated and closed,
-and the whole column can be placed next to the chat or, in a narrow window, over it.
+The column is a nested window whose panels are docks: each can be moved, floated and closed. The
+whole column is beside the chat or, in a narrow window, on top of it.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +10,6 @@ from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QTabBar, QTabWidget, QWidget
 
 from ui.panels.context.panel import ContextPanel
-from ui.panels.notes.note import NotePanel
 from ui.panels.notes.sources import SourcesPanel
 from ui.panels.sidebar import Sidebar
 from ui.theme import Theme, dress
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
 __all__ = ["Docking", "RightColumn"]
 
 _VERSION = 1
-_SHARES = {"context": 64_000, "sources note related index": 36_000}
+_SHARES = {"context": 64_000, "sources related index": 36_000}
 _AREA = Qt.DockWidgetArea.RightDockWidgetArea
 
 
 class RightColumn(DockWindow):
-    """The right column of docks, with their positions.
+    """The right column, with its docks and their positions.
 
-    `close_requested` is emitted when the last panel of the column has been closed.
+    The signal `close_requested` is emitted when the column's last panel has been closed.
 
     Attributes:
         related: the panel of related notes; set by `take_panels`.
@@ -51,28 +50,25 @@ class RightColumn(DockWindow):
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.context = ContextPanel()
         self.sources = SourcesPanel()
-        self.note = NotePanel()
         context_head = _head("Context", self.context.switch)
         self.context_dock = _Dock("Context", self.context, context_head)
         self.sources_dock = _Dock("Sources", self.sources, _head("Sources"))
-        self.note_dock = _Dock("Note", self.note, self.note.head)
         self.related_dock = _Dock("Related", None, _head("Related"))
         self.index_dock = _Dock("Index", None, _head("Index"))
         for dock in self.docks():
             dock.visibilityChanged.connect(self._on_visibility_changed)
             dock.dockLocationChanged.connect(self._fit_heads)
             dock.topLevelChanged.connect(self._fit_heads)
-        self.note.closed.connect(self.note_dock.close)
         self.reset()
 
     def take_panels(self, related: "RelatedPanel", index: "IndexPanel") -> None:
-        """Set the panels that are created after the first paint to make the start faster."""
+        """Set the panels that are created after the first paint, to show the window sooner."""
         self.related, self.index = related, index
         self.related_dock.setWidget(related)
         self.index_dock.setWidget(index)
 
     def docks(self) -> "tuple[_Dock, ...]":
-        """Return all docks, topmost first."""
+        """Return all docks, the topmost first."""
         return (self.context_dock, self.sources_dock, *self._tabs())
 
     def reset(self) -> None:
@@ -94,11 +90,11 @@ class RightColumn(DockWindow):
         dock.raise_()
 
     def is_in_front(self, dock: QDockWidget) -> bool:
-        """Return whether a dock's content is visible, rather than hidden behind another tab."""
+        """Return whether a dock's content is visible, that is, not hidden behind another tab."""
         return dock.isVisible() and not dock.visibleRegion().isEmpty()
 
     def places(self) -> QByteArray:
-        """Return the positions of all docks, to be saved."""
+        """Return the positions of all docks as bytes that can be saved and passed to `restore`."""
         return self.saveState(_VERSION)
 
     def restore(self, places: QByteArray) -> bool:
@@ -111,8 +107,8 @@ class RightColumn(DockWindow):
         return QSize(theme.px(theme.value("layout.right.default")), 600)
 
     def _tabs(self) -> "tuple[_Dock, ...]":
-        """Return the docks that are tabbed with the sources and closed by default."""
-        return (self.note_dock, self.related_dock, self.index_dock)
+        """Return the docks that share tabs with the sources and are closed by default."""
+        return (self.related_dock, self.index_dock)
 
     def _on_visibility_changed(self) -> None:
         self._fit_heads()
@@ -120,25 +116,23 @@ class RightColumn(DockWindow):
             self.close_requested.emit()
 
     def _fit_heads(self) -> None:
-        """Hide headers that would only repeat the tab above them."""
+        """Hide the headers that would only repeat the text of the tab above them."""
         for dock in self.docks():
-            if dock is self.note_dock:  # its header shows the note's title
-                continue
             beside = self.tabifiedDockWidgets(dock)
             dock.set_head_shown(not any(not other.isHidden() for other in beside))
         for tabs in self.findChildren(QTabBar):
             tabs.setAccessibleName("Panels")
-            dress(tabs, "ui", "")  # tabs made before the theme keep another font
+            dress(tabs, "ui", "")  # tabs created before the theme would keep another font
             tabs.setDrawBase(False)  # the style sheet draws its hairline
 
 
 class _Dock(QDockWidget):
-    """A dock with the same kind of header as the columns."""
+    """A dock with a header like those of the columns."""
 
     def __init__(self, title: str, panel: QWidget | None, head: Header) -> None:
         super().__init__(title)
         self.setObjectName(title.lower())
-        self.setAllowedAreas(_AREA)  # this area allows any arrangement of the docks
+        self.setAllowedAreas(_AREA)  # docks can be arranged in any way within this area
         if panel is not None:
             self.setWidget(panel)
         self.setTitleBarWidget(head)
@@ -147,7 +141,7 @@ class _Dock(QDockWidget):
             button.clicked.connect(self.close)
 
     def set_head_shown(self, is_shown: bool) -> None:
-        """Show the header, or hide it if the tab replaces it."""
+        """Show the header, or hide it because the tab replaces it."""
         if self._head.is_folded == is_shown:
             self._head.set_folded(not is_shown)
             direct = Qt.FindChildOption.FindDirectChildrenOnly
@@ -167,19 +161,14 @@ def _head(title: str, extra: QWidget | None = None) -> Header:
 
 
 class Docking(QObject):
-    """Shows panels: opens the right column and raises the panel's dock."""
+    """Shows panels: opens the right column and raises the dock of a panel."""
 
     def __init__(self, columns: Columns, column: RightColumn, sidebar: Sidebar) -> None:
         super().__init__(columns)
         self._columns, self._column, self._sidebar = columns, column, sidebar
-        column.note.related_requested.connect(self.show_related)
         column.index.lists.reveal_requested.connect(self.show_among_folders)
         sidebar.footer.problems_requested.connect(self.show_failed)
         sidebar.footer.details_requested.connect(self.show_index)
-
-    def show_note(self) -> None:
-        """Show the note panel."""
-        self._show(self._column.note_dock)
 
     def show_sources(self) -> None:
         """Show the panel with the sources of the last answer."""

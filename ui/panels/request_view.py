@@ -28,7 +28,7 @@ _MARKS_AROUND = 100
 
 
 class RequestView(QDialog):
-    """A dialog that shows the request of a *Context*, as stored or as sent to the provider."""
+    """A dialog that shows a request, in its neutral form or as sent to the provider."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -63,7 +63,7 @@ class RequestView(QDialog):
         self._lay_out()
 
     def show_request(self, context: Mapping[str, Any]) -> None:
-        """Open the dialog with the request of a *Context* report."""
+        """Open the dialog with the request that a request report contains."""
         self._context = context
         sent = "would be sent next" if context["when"] == "next" else "was sent"
         kept = ", made anew from the chat" if context.get("rebuilt") else ""
@@ -74,7 +74,7 @@ class RequestView(QDialog):
         self.activateWindow()
 
     def json(self) -> str:
-        """Return the shown request as exact JSON, or an empty string if there is none."""
+        """Return the shown request as exact JSON; empty if the report does not contain it."""
         key = "request_body" if self.forms.value == "body" else "wire"
         found = self._context.get(key)
         return "" if found is None else json.dumps(found, ensure_ascii=False, indent=2)
@@ -108,7 +108,7 @@ class RequestView(QDialog):
         self._seek(self.finder.words)
 
     def _seek(self, words: str) -> None:
-        """Find all matches of the search text, and go to the first one."""
+        """Find all matches of the search text and go to the first one."""
         self._places, self._at = find_places(self.text.toPlainText(), words), 0
         self._step(0)
 
@@ -140,7 +140,7 @@ class RequestView(QDialog):
 
 
 def as_lines(exact: str) -> str:
-    """Make JSON readable: show line breaks in texts as such, and split very long lines."""
+    """Make JSON readable: replace escaped line breaks with real ones, and split very long lines."""
     lines = _LINE_BREAK.sub("\\1\n", exact).split("\n")
     pieces = (
         line[start : start + _LONGEST_LINE]
@@ -151,7 +151,7 @@ def as_lines(exact: str) -> str:
 
 
 def find_places(text: str, words: str) -> list[tuple[int, int]]:
-    """Return the spans of all case-insensitive matches in UTF-16 units, as Qt counts positions."""
+    """Return the spans of all matches, ignoring case. Positions are UTF-16 units, as in Qt."""
     if not words.strip():
         return []
     found = [match.span() for match in re.finditer(re.escape(words), text, re.IGNORECASE)]

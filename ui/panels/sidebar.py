@@ -1,11 +1,11 @@
 """The left column: vault, notes, projects, chats and index, or a rail of icons."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QHBoxLayout,
@@ -17,32 +17,42 @@ from PySide6.QtWidgets import (
 )
 
 from resources import sample_vault
+from ui.actions import Keymap
 from ui.icons import paint_icon
 from ui.panels.chats.projects import ProjectList
 from ui.panels.chats.sessions import ChatList
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
-from ui.panels.notes.vault import NoteTree
+from ui.panels.notes.note_tree import NoteTree
 from ui.theme import Theme
-from ui.widgets.controls import IconButton, label, make_wrapped_label, paint_focus, plain_tip
+from ui.widgets.controls import (
+    IconButton,
+    add_keys,
+    label,
+    make_wrapped_label,
+    paint_focus,
+    plain_tip,
+)
+from ui.widgets.find_bar import SearchField
 from ui.widgets.geometry import Scaled
 from ui.widgets.lists import paint_text
+from ui.widgets.menus import unlight_after
 from ui.widgets.surfaces import Hairline, Header, Pane
 
 if TYPE_CHECKING:
     from app.library.projects import Project
-    from app.sessions.store import SessionInfo
+    from app.sessions.listing import SessionInfo
+    from app.sessions.search import ChatHit
 
 __all__ = ["Rail", "RowButton", "Sidebar", "folder_name"]
 
 _HEAD, _BELOW = 36, 8
-_PROJECT_KEYS = "Ctrl+Alt+O"
 _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
 
 class Sidebar(Pane):
-    """The sidebar with vault, projects, chats and index; signals report the user's actions."""
+    """The sidebar: vault, notes, projects, chats and index. Its signals report user actions."""
 
     new_chat_requested = Signal()
     note_chosen = Signal(str)
@@ -51,14 +61,21 @@ class Sidebar(Pane):
     samples_requested = Signal()
     index_requested = Signal()
     project_requested = Signal()
+    all_vaults_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("sidebar", parent)
         self.switcher = VaultSwitcher()
-        self.new_chat = RowButton("note-pencil", "New chat", "Ctrl+N")
+        self.new_chat = RowButton("note-pencil", "New chat", "new_chat")
         self.notes = NoteTree()
         self.projects = ProjectList()
         self.chats = ChatList()
+        self.all_vaults = IconButton("books", "Show the chats of all vaults", size=24)
+        self.all_vaults.setCheckable(True)
+        self.all_vaults.toggled.connect(self.all_vaults_toggled)
+        self.all_vaults.hide()
+        self.chat_search = SearchField("Search chats", "search_chats")
+        self._search_row = self._make_search_row()
         self.footer = IndexFooter()
         self._no_notes = _quiet("")
         self._no_projects = _quiet(_NO_PROJECTS)
@@ -73,12 +90,12 @@ class Sidebar(Pane):
             part.height_changed.connect(self._share_height)
 
     def show_vault(self, name: str, path: str) -> None:
-        """Show the name of the open vault; an empty name means that none is open."""
+        """Show the open vault's name; an empty name means that no vault is open."""
         self.switcher.show_vault(name or "No folder open", path)
         self._reindex.setEnabled(bool(name))
 
     def show_notes(self, folders: Folders, empty: str) -> None:
-        """Show the tree of notes; `empty` is the text shown if there are none."""
+        """Show the note tree; `empty` is the text shown if there are no notes."""
         self.notes.show_folders(folders)
         self._no_notes.setText(empty)
         self._no_notes.setVisible(not folders.notes)
@@ -86,29 +103,42 @@ class Sidebar(Pane):
         self._share_height()
 
     def show_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
-        """Show the projects and select the one of the open chat."""
+        """Show the projects, and select the project of the open chat."""
         self.projects.set_projects(projects, current)
         self._no_projects.setVisible(not projects)
         self.projects.setVisible(bool(projects))
         self._share_height()
 
-    def show_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
-        """Show the chats and select the open one."""
-        self.chats.set_chats(chats, current)
-        self._no_chats.setText("No chats yet. Ctrl+N starts one.")
-        self._no_chats.setVisible(not chats)
-        self.chats.setVisible(bool(chats))
+    def show_chats(
+        self, chats: "Sequence[SessionInfo]", current: str | None, running: Container[str] = ()
+    ) -> None:
+        """Show the chats, mark those being answered, and select the open chat."""
+        self.chats.set_chats(chats, current, running)
+        self._search_row.setVisible(bool(chats) or not self.all_vaults.isHidden())
+        self._show_chat_list("" if chats else _name_no_chats())
+
+    def show_chat_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
+        """Show the texts that a search of all chats found."""
+        self.chats.set_hits(hits, titles)
+        self._show_chat_list("" if hits else "No chat contains these words.")
+
+    def _show_chat_list(self, empty: str) -> None:
+        self._no_chats.setText(empty)
+        self._no_chats.setVisible(bool(empty))
+        self.chats.setVisible(not empty)
         self._share_height()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Redistribute the height of the lists when it changes."""
+        """Distribute the height among the lists again when the total height changes."""
         if event.type() == QEvent.Type.Resize:
             self._share_height()
         return super().eventFilter(watched, event)
 
     def _share_height(self) -> None:
-        """Distribute the height: each list gets up to half, and more if the other needs less."""
+        """Distribute the height among the lists; space that one does not need goes to others."""
         free = self._lists.height() - 3 * Theme.current().px(_HEAD) - _BELOW
+        if not self._search_row.isHidden():
+            free -= self._search_row.sizeHint().height()
         for text in (self._no_notes, self._no_projects, self._no_chats):
             if not text.isHidden():
                 free -= text.heightForWidth(self._lists.width())
@@ -139,14 +169,17 @@ class Sidebar(Pane):
         lists = QVBoxLayout(self._lists)
         lists.setContentsMargins(0, 0, 0, _BELOW)
         lists.setSpacing(0)
-        add = IconButton("plus", "Open a folder as a project", _PROJECT_KEYS, size=24)
+        add = IconButton("plus", "Open a folder as a project", "open_project", size=24)
         add.clicked.connect(self.project_requested)
+        actions: dict[QWidget, QWidget] = {self.projects: add, self.chats: self.all_vaults}
         for title, empty, view in (
             ("Vault", self._no_notes, self.notes),
             ("Projects", self._no_projects, self.projects),
             ("Chats", self._no_chats, self.chats),
         ):
-            lists.addWidget(_SectionHead(title, add if view is self.projects else None))
+            lists.addWidget(_SectionHead(title, actions.get(view)))
+            if view is self.chats:
+                lists.addWidget(self._search_row)
             lists.addWidget(empty)
             lists.addWidget(view)
             view.hide()
@@ -163,17 +196,25 @@ class Sidebar(Pane):
         column.addWidget(Hairline())
         column.addWidget(self.footer)
 
+    def _make_search_row(self) -> QWidget:
+        made = QWidget()
+        row = QHBoxLayout(made)
+        row.setContentsMargins(_BELOW, 0, _BELOW, 4)
+        row.addWidget(self.chat_search)
+        made.hide()
+        return made
+
 
 class RowButton(QAbstractButton):
-    """A row-shaped button with an icon, a label, and its shortcut at the right."""
+    """A row-shaped button with an icon, a label, and its command's shortcut on the right."""
 
-    def __init__(self, icon_name: str, word: str, shortcut: str) -> None:
+    def __init__(self, icon_name: str, word: str, command: str) -> None:
         super().__init__()
-        self._icon = icon_name
-        self._keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+        self._icon, self._command = icon_name, command
         self.setText(word)
         self.setAccessibleName(word)
-        self.setToolTip(f"{word} ({self._keys})")
+        Keymap.current().changed.connect(self._set_tip)
+        self._set_tip()
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -194,14 +235,18 @@ class RowButton(QAbstractButton):
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text.tertiary"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(inner, right, self._keys)
+        painter.drawText(inner, right, Keymap.current().describe(self._command))
         painter.setFont(theme.font("ui_strong"))
         painter.setPen(theme.color("text.primary"))
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, self.text())
 
+    def _set_tip(self) -> None:
+        self.setToolTip(add_keys(self.text(), self._command))
+        self.update()
+
 
 class VaultSwitcher(QAbstractButton):
-    """A button with the name of the open vault that opens a menu to change it."""
+    """A button that shows the open vault's name. Its menu opens another vault."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -215,9 +260,10 @@ class VaultSwitcher(QAbstractButton):
     def set_menu(self, menu: QMenu) -> None:
         """Set the menu that a click opens."""
         self._menu = menu
+        unlight_after(menu, self)
 
     def show_vault(self, name: str, path: str) -> None:
-        """Show the name of the vault, and its path as the tooltip."""
+        """Show the vault's name, with its path as the tooltip."""
         self.setText(name)
         self.setAccessibleName(f"Folder of notes: {name}")
         self.setToolTip(plain_tip(path or "Choose a folder of notes"))
@@ -228,7 +274,7 @@ class VaultSwitcher(QAbstractButton):
         return QSize(120, Theme.current().px(30))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw icon, name and the two arrows."""
+        """Draw the icon, the name and the two arrows."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         _paint_field(self, painter)
@@ -268,6 +314,11 @@ def _quiet(text: str) -> QLabel:
     return made
 
 
+def _name_no_chats() -> str:
+    keys = Keymap.current().describe("new_chat")
+    return f"No chats yet. {keys} starts one." if keys else "No chats yet."
+
+
 def _paint_field(widget: QAbstractButton, painter: QPainter) -> None:
     theme = Theme.current()
     if widget.underMouse() or widget.isDown():
@@ -294,11 +345,11 @@ class Rail(Pane):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("sidebar", parent)
         self.index = IconButton("check-circle", "Index", size=36)
-        open_ = IconButton("panel-left", "Show the sidebar", "Ctrl+B", size=36)
-        new = IconButton("note-pencil", "New chat", "Ctrl+N", size=36)
+        open_ = IconButton("panel-left", "Show the sidebar", "toggle_sidebar", size=36)
+        new = IconButton("note-pencil", "New chat", "new_chat", size=36)
         notes = IconButton("books", "Notes", size=36)
         chats = IconButton("chat", "Chats", size=36)
-        settings = IconButton("gear", "Settings", "Ctrl+,", size=36)
+        settings = IconButton("gear", "Settings", "settings", size=36)
         for button in (open_, notes, chats):
             button.clicked.connect(self.open_requested)
         self.index.clicked.connect(self.index_requested)
@@ -321,7 +372,7 @@ class Rail(Pane):
         self.show_state(IndexState())
 
     def show_state(self, state: IndexState) -> None:
-        """Show the state of the index as an icon with its text."""
+        """Show the state of the index as an icon, with the text as its tooltip."""
         icon, tone = state.icon
         self.index.set_icon(icon, tone)
         self.index.set_name(state.text)

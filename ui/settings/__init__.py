@@ -1,17 +1,22 @@
-"""The settings dialog, whose pages are generated from the settings schema of `app.config`.
+"""The settings dialog. Its pages are generated from the settings schema in `app.config`.
 
     dialog         the dialog with its list of pages
     rows           the row of one setting: name, help, control, reset button
     fields         the controls for each kind of setting
     limit          the row of `autoCompactThreshold`, with a preview of its effect
-    sections       sections that are not settings: text size, key, index, privacy
-    ledger         the calls that left Strata
+    sections       sections without settings: text size, index, privacy, actions
+    keys           the section for an API key: enter, test, remove
+    keyboard       the shortcuts of all commands: record, take from another command, reset
+    ledger         the list of network calls that left Strata
+    folders        the user's own commands, prompts and hooks
+    search         the search over all pages
     instructions   the user's instructions and memories for models
-    writer         writes settings in a task, in order, and reports errors to the row
+    project        the dialog with the settings of one project
+    writer         writes settings in a task, in order, and reports errors to the setting's row
 
 May import: `ui.widgets`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not: `ui.window`,
 `ui.controllers`.
-Holds always: a refused value changes nothing, and its row shows the error.
+Always true: a rejected value changes nothing, and the setting's row shows the error.
 """
 
-__all__ = ["dialog", "writer"]
+__all__ = ["dialog", "project", "writer"]

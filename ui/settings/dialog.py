@@ -1,6 +1,7 @@
 """The settings dialog, with one page for each section of the schema. Changes apply at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from PySide6.QtCore import (
@@ -9,29 +10,33 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QSize,
     Qt,
-    QUrl,
     Signal,
 )
-from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
+    QApplication,
     QDialog,
     QHBoxLayout,
+    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from app.assistant import Assistant
-from app.config.schema import schema
+from app.config.schema import SettingSpec, schema
 from app.config.settings import SECTIONS
 from ui.settings.fields import NumberField, make_row, parse_number
+from ui.settings.folders import make_folder_sections
 from ui.settings.instructions import INSTRUCTIONS_WORDS, MEMORIES_WORDS, UserTextSection
+from ui.settings.keyboard import CommandRow, KeyboardRow
+from ui.settings.keys import KeySection
 from ui.settings.ledger import LedgerSection
 from ui.settings.limit import LimitRow
 from ui.settings.rows import SettingRow
+from ui.settings.search import SettingsSearch, SettingsSearchField
 from ui.settings.sections import (
+    ActionSection,
     IndexSection,
-    KeySection,
     PrivacySection,
     TextSizeSection,
     stack_separated,
@@ -39,14 +44,14 @@ from ui.settings.sections import (
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
-from ui.widgets.controls import IconButton, button, label, plain_tip
+from ui.widgets.controls import button, label, make_wrapped_label, one_line, plain_tip
 from ui.widgets.geometry import make_scroll_area, scale_size
 from ui.widgets.lists import FitTree, Row, RowDelegate
 from ui.widgets.surfaces import Hairline, Pane
 
 __all__ = ["SettingsDialog"]
 
-_LIMIT = "autoCompactThreshold"
+_LIMIT, _KEYS = "autoCompactThreshold", "ui.keys"
 _SHOWN_WITH_LIMIT = (
     "maxOutputTokens",
     "context.trimAt",
@@ -56,26 +61,35 @@ _SHOWN_WITH_LIMIT = (
 )
 _ICONS = {
     "Appearance": "palette",
+    "Keyboard": "keyboard",
     "Vault and index": "books",
     "Models": "cpu",
     "Context": "stack",
     "Retrieval": "magnifying-glass",
     "Agent": "robot",
+    "MCP servers": "share-network",
+    "Prompts": "terminal-window",
+    "Hooks": "puzzle-piece",
+    "Memory": "brain",
     "Privacy": "shield",
+    "Ledger": "list-bullets",
 }
 
 
 class SettingsDialog(QDialog):
-    """The settings dialog, with the list of pages at the left and the open page at the right.
+    """The settings dialog: the list of pages on the left, the open page on the right.
 
-    `changed` carries the key of a setting that was changed, or `instructions` if the user's own
-    instructions or memories for models were saved. `index_requested` is emitted to start an index
-    run. `scale_chosen` carries the chosen font scale.
+    Signals: `changed` carries the key of a changed setting, or `instructions` if the user's
+    instructions or memories for models were saved. `index_requested` asks for an indexing run.
+    `scale_chosen` carries the chosen font scale. `setup_requested` carries the name of a step of
+    the first run. `file_requested` carries a file to open in another program.
     """
 
     changed = Signal(str)
     index_requested = Signal()
     scale_chosen = Signal(float)
+    file_requested = Signal(object)
+    setup_requested = Signal(str)
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QWidget) -> None:
         super().__init__(parent)
@@ -94,30 +108,49 @@ class SettingsDialog(QDialog):
         self.memories = UserTextSection(remembered, runner, MEMORIES_WORDS)
         for text in (self.instructions, self.memories):
             text.saved.connect(lambda: self.changed.emit("instructions"))
+        self.folders = make_folder_sections(assistant.paths, runner)
         self.text_size = TextSizeSection()
         self.text_size.scale_chosen.connect(self.scale_chosen)
+        self._setup = self._make_setup()
         self.stack = QStackedWidget()
         self.pages = FitTree("Pages")
+        self.search = SettingsSearchField(self)
+        self._listed = _PagesModel(self.pages)
+        self._found: dict[str, list[QWidget]] = {}
+        self._areas: dict[str, QScrollArea] = {}
+        self._none = make_wrapped_label("", "ui", "secondary")
         self.setWindowTitle("Settings")
         self._lay_out()
         Theme.current().changed.connect(self._fit)
         self._fit()
         self.show_page("")
 
+    def show_key(self, owner: str) -> None:
+        """Show the API key of a provider or address on its page, and focus the key's field."""
+        self.show_page("Models")
+        self.keys.show_owner(owner)
+        self.keys.field.setFocus()
+
     def show_page(self, name: str) -> None:
-        """Show a page by its name; an empty name keeps the current page."""
-        place = SECTIONS.index(name) if name in SECTIONS else max(0, self.stack.currentIndex())
-        self.stack.setCurrentIndex(place)
-        self.pages.setCurrentIndex(self.pages.model().index(place, 0))
+        """Show a page by its name, or a setting by its key; "" keeps the current page."""
+        self.keys.show_owner("")
+        self.search.clear()
+        section = schema()[name].section if name in self.rows else name
+        place = SECTIONS.index(section) if section in SECTIONS else self.stack.currentIndex()
+        self._turn_to(place)
         for row in self.rows.values():
             row.refresh()
-        for extra in (self.keys, self.index, self.privacy, self.ledger, self.text_size):
+        for extra in (self.index, self.privacy, self.ledger, self.text_size):
             extra.refresh()
+        for folder in chain.from_iterable(self.folders.values()):
+            folder.refresh()
         for text in (self.instructions, self.memories):
             text.refresh()
+        if name in self.rows:
+            self._go_to(self.rows[name])
 
     def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
-        """Set the function that the context limit uses to preview its effect."""
+        """Set the function that the row of the context limit uses to preview a change."""
         self._limit_row.set_preview(preview)
 
     def refresh_index(self) -> None:
@@ -139,17 +172,41 @@ class SettingsDialog(QDialog):
             self.privacy.refresh()
 
     def _on_page(self, index: QModelIndex) -> None:
-        self.stack.setCurrentIndex(index.row())
+        name = index.data()
+        if name in SECTIONS:
+            self.stack.setCurrentIndex(SECTIONS.index(name))
+
+    def _turn_to(self, place: int) -> None:
+        """Show a page, and select it in the list of pages."""
+        self.stack.setCurrentIndex(place)
+        row = self._listed.find(SECTIONS[place])
+        self.pages.setCurrentIndex(self._listed.index(row, 0))
+
+    def _go_to(self, row: SettingRow) -> None:
+        """Scroll to a row of the open page, and focus its control."""
+        QApplication.processEvents()  # places the rows of a page that was never shown
+        self._areas[row.spec.section].ensureWidgetVisible(row)
+        row.control.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_filtered(self, names: list[str]) -> None:
+        """List the pages that match a search, and show one of them."""
+        present = SECTIONS[min(self.stack.currentIndex(), len(SECTIONS) - 1)]
+        self._listed.set_sections(names)
+        if not names:
+            self._none.setText(f"No setting matches “{one_line(self.search.text())}”.")
+            self.stack.setCurrentWidget(self._none)
+        else:
+            self._turn_to(SECTIONS.index(present if present in names else names[0]))
 
     def _reset_page(self) -> None:
-        section = SECTIONS[self.stack.currentIndex()]
+        place = self.stack.currentIndex()
+        section = SECTIONS[place] if place < len(SECTIONS) else ""
         for key, row in self.rows.items():
             if row.spec.section == section and self.writer.value(key) != row.spec.default:
                 self.writer.reset(key)
 
     def _open_file(self) -> None:
-        path = self._assistant.paths.settings_file
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path if path.exists() else path.parent)))
+        self.file_requested.emit(self._assistant.paths.settings_file)
 
     def _fit(self) -> None:
         """Resize the dialog for the font scale and the screen."""
@@ -170,6 +227,12 @@ class SettingsDialog(QDialog):
         column.setSpacing(0)
         for section in SECTIONS:
             self.stack.addWidget(self._page(section))
+        self._none.setContentsMargins(24, 16, 24, 16)
+        self._none.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.stack.addWidget(self._none)
+        finder = SettingsSearch(self._found, self)
+        finder.filtered.connect(self._on_filtered)
+        self.search.textChanged.connect(finder.show_matches)
         column.addWidget(self.stack, 1)
         column.addLayout(self._foot())
         outer.addWidget(right, 1)
@@ -183,7 +246,11 @@ class SettingsDialog(QDialog):
         title = label("Settings", "h2")
         title.setContentsMargins(16, 0, 16, 0)
         column.addWidget(title)
-        self.pages.setModel(_PagesModel(self.pages))
+        field = QHBoxLayout()
+        field.setContentsMargins(12, 0, 12, 0)
+        field.addWidget(self.search)
+        column.addLayout(field)
+        self.pages.setModel(self._listed)
         self.pages.setItemDelegate(RowDelegate(self.pages))
         self.pages.chosen.connect(self._on_page)
         self.pages.selectionModel().currentChanged.connect(self._on_page)
@@ -200,18 +267,17 @@ class SettingsDialog(QDialog):
 
     def _page(self, section: str) -> QWidget:
         head = QHBoxLayout()
-        head.setContentsMargins(24, 12, 16, 4)
+        head.setContentsMargins(24, 16, 16, 4)
         head.addWidget(label(section, "h2"), 1)
-        close = IconButton("x", "Close settings")
-        close.clicked.connect(self.close)
-        head.addWidget(close)
         content = Pane("overlay")
         column = QVBoxLayout(content)
         column.setContentsMargins(24, 0, 24, 16)
         column.setSpacing(0)
         stack_separated(self._widgets(section), column)
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        self._found[section] = content.findChildren(QWidget, options=direct)
         column.addStretch(1)
-        scroll = make_scroll_area(content)
+        scroll = self._areas[section] = make_scroll_area(content)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         page = QWidget()
         outer = QVBoxLayout(page)
@@ -225,18 +291,52 @@ class SettingsDialog(QDialog):
         made: list[QWidget] = []
         for key, spec in schema().items():
             if spec.section == section:
-                is_limit = key == _LIMIT
-                row = LimitRow(spec, self.writer, self._runner) if is_limit else None
-                self.rows[key] = row or make_row(spec, self.writer)
+                self.rows[key] = self._make_row(spec)
                 self._show_while_typed(key)
                 made.append(self._with_key() if key == "chat.model" else self.rows[key])
+        if section == "Models":
+            made.insert(0, self._setup[1])
         extras: dict[str, tuple[QWidget, ...]] = {
-            "Appearance": (self.text_size,),
+            "Appearance": (self.text_size, self._setup[0]),
+            "Keyboard": self._list_commands(),
             "Vault and index": (self.index,),
-            "Models": (self.instructions, self.memories),
-            "Privacy": (self.privacy, self.ledger),
+            "Prompts": (self.instructions, *self.folders["Prompts"]),
+            "Hooks": self.folders["Hooks"],
+            "Memory": (self.memories,),
+            "Privacy": (self.privacy,),
+            "Ledger": (self.ledger,),
         }
         return [*made, *extras.get(section, ())]
+
+    def _make_row(self, spec: SettingSpec) -> SettingRow:
+        if spec.key == _LIMIT:
+            return LimitRow(spec, self.writer, self._runner)
+        if spec.key == _KEYS:
+            return KeyboardRow(spec, self.writer)
+        return make_row(spec, self.writer)
+
+    def _list_commands(self) -> tuple[CommandRow, ...]:
+        """Return the rows of the commands' shortcuts; empty before the row of `ui.keys` exists."""
+        row = self.rows.get(_KEYS)
+        return tuple(row.commands) if isinstance(row, KeyboardRow) else ()
+
+    def _make_setup(self) -> tuple[ActionSection, ActionSection]:
+        """Create the two rows that open the first run: at its beginning and at the model step."""
+        start = ActionSection(
+            "First run", "Folder of notes, model and first question, step by step.", "Set up again"
+        )
+        start.requested.connect(lambda: self._set_up("Notes"))
+        model = ActionSection(
+            "Find a model",
+            "Servers on this computer, a service with a key, or another server, with a test.",
+            "Set a model",
+        )
+        model.requested.connect(lambda: self._set_up("Model"))
+        return start, model
+
+    def _set_up(self, step: str) -> None:
+        self.close()
+        self.setup_requested.emit(step)
 
     def _show_while_typed(self, key: str) -> None:
         field, spec = self.rows[key].control, schema()[key]
@@ -269,11 +369,28 @@ class SettingsDialog(QDialog):
 
 
 class _PagesModel(QAbstractListModel):
-    """A Qt list model of the pages with their icons."""
+    """A Qt list model of the dialog's pages, or of those that match a search, with their icons."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._sections: Sequence[str] = SECTIONS
+
+    def set_sections(self, names: Sequence[str]) -> None:
+        """Replace the list of pages."""
+        if list(names) != list(self._sections):
+            self.beginResetModel()
+            self._sections = names
+            self.endResetModel()
+
+    def find(self, name: str) -> int:
+        """Return the row of a page; -1 if it is not listed."""
+        return self._sections.index(name) if name in self._sections else -1
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(SECTIONS)
+        return 0 if parent.isValid() else len(self._sections)
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
-        section = SECTIONS[index.row()]
+        if not index.isValid():
+            return None
+        section = self._sections[index.row()]
         return Row(section, icon=_ICONS[section]).data(role)

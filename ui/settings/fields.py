@@ -1,7 +1,7 @@
 """The controls of settings: number, switch, choice, text, folder, list of lines, and table.
 
-A function for each kind of setting takes the row and creates its control. The control writes the
-user's input to the row.
+For each kind of setting, a function takes the setting's row and creates its control. The control
+passes the user's input to the row.
 """
 
 import json
@@ -38,7 +38,7 @@ _SEPARATORS = re.compile(r"[\s,'’_\u00a0\u202f]")
 
 
 class NumberField(QLineEdit):
-    """A field for a number with its unit; the input may contain digit separators."""
+    """A field for a number with a unit. The input may contain digit separators."""
 
     def __init__(self, unit: str = "") -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class NumberField(QLineEdit):
 
 
 class _LinesField(QPlainTextEdit):
-    """A field of several lines; `finished` is emitted when it loses the focus."""
+    """A field with several lines. The signal `finished` is emitted when it loses the focus."""
 
     finished = Signal()
 
@@ -87,13 +87,14 @@ class _LinesField(QPlainTextEdit):
 
 
 def make_row(spec: SettingSpec, writer: SettingsWriter) -> SettingRow:
-    """Create the row of a setting, with the control for its kind."""
+    """Create a setting's row, with the control for its kind."""
     is_folder = spec.key == "vault.path"
     return SettingRow(spec, writer, _folder if is_folder else _MAKERS[spec.kind])
 
 
 def _number(row: SettingRow) -> Control:
-    spec, field = row.spec, NumberField(row.spec.unit)
+    spec = row.spec
+    field = NumberField("%" if spec.is_share else spec.unit)
 
     def on_edited(text: str) -> None:
         is_fine = parse_number(text, spec) is not None
@@ -108,7 +109,7 @@ def _number(row: SettingRow) -> Control:
 
     field.textEdited.connect(on_edited)
     field.editingFinished.connect(on_finished)
-    return Control(field, lambda value: field.setText(format_number(value)))
+    return Control(field, lambda value: field.setText(format_value(value, spec)))
 
 
 def _switch(row: SettingRow) -> Control:
@@ -119,7 +120,7 @@ def _switch(row: SettingRow) -> Control:
 
 def _choice(row: SettingRow) -> Control:
     menu = MenuButton(row.spec.label)
-    menu.set_choices([(choice, choice.capitalize(), "") for choice in row.spec.choices])
+    menu.set_choices([(choice, choice[:1].upper() + choice[1:], "") for choice in row.spec.choices])
     menu.chosen.connect(row.write)
     return Control(menu, lambda value: menu.set_value(str(value)))
 
@@ -167,7 +168,7 @@ def _lines(row: SettingRow) -> Control:
 
 
 def _table(row: SettingRow) -> Control:
-    """Create a field for a table, which is shown and typed as JSON."""
+    """Create a field for a table, which is displayed and edited as JSON."""
     field = _LinesField(_TABLE_EXAMPLE)
 
     def show(value: Any) -> None:
@@ -211,10 +212,11 @@ _MAKERS: dict[str, MakeControl] = {
 
 
 def parse_number(text: str, spec: SettingSpec) -> float | int | None:
-    """Parse a typed number; return None if it is not a number or out of the setting's range."""
+    """Parse a typed number; return None if it is not a number or not in the setting's range."""
     plain = _SEPARATORS.sub("", text)
     try:
-        value = int(plain) if spec.kind == "whole" else float(plain)
+        value = int(plain) if spec.kind == "whole" else float(plain.removesuffix("%"))
+        value = round(value / 100, 6) if spec.is_share else value
     except ValueError:
         return None
     low, high = spec.minimum, spec.maximum
@@ -225,8 +227,14 @@ def parse_number(text: str, spec: SettingSpec) -> float | int | None:
 
 def describe_range(spec: SettingSpec) -> str:
     """Describe the allowed range and the default of a number setting."""
-    low, high = format_number(spec.minimum or 0), format_number(spec.maximum or 0)
-    return f"{low} to {high}. Default {format_number(spec.default)}."
+    low, high = format_value(spec.minimum or 0, spec), format_value(spec.maximum or 0, spec)
+    unit = "\N{NO-BREAK SPACE}%" if spec.is_share else ""
+    return f"{low} to {high}{unit}. Default {format_value(spec.default, spec)}{unit}."
+
+
+def format_value(value: float, spec: SettingSpec) -> str:
+    """Format the value of a number setting for its field; a share is shown in percent."""
+    return format_number(round(value * 100, 4) if spec.is_share else value)
 
 
 def format_number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The sections for the user's instructions and long-term memories, on the page "Models"."""
+"""The sections for the user's instructions and memories, on the pages "Prompts" and "Memory"."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ __all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "EditorWords", "UserTextSecti
 
 @dataclass(frozen=True)
 class EditorWords:
-    """The words of an editor: title, help, an example, and the label of the button that saves."""
+    """An editor's texts: title, help, an example, and the label of the Save button."""
 
     title: str
     help: str
@@ -42,9 +42,9 @@ MEMORIES_WORDS = EditorWords(
 
 
 class UserTextSection(QWidget):
-    """An editor for a text that every request begins with; it takes effect when it is saved.
+    """An editor for a text with which every request begins. Saving the text applies it.
 
-    `saved` is emitted after the file has been written.
+    The signal `saved` is emitted after the file has been written.
     """
 
     saved = Signal()
@@ -81,11 +81,11 @@ class UserTextSection(QWidget):
 
     @property
     def text(self) -> str:
-        """The text of the field, with no-break spaces, which `toPlainText` would replace."""
+        """The text in the field. Unlike Qt's `toPlainText`, it preserves no-break spaces."""
         return self.field.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
 
     def refresh(self) -> None:
-        """Reload the file; unsaved changes are kept."""
+        """Reload the file, unless the field has unsaved changes."""
         self._reads.ask(self._file.read, now=True)
 
     def _on_read(self, found: UserText) -> None:
@@ -110,7 +110,7 @@ class UserTextSection(QWidget):
             self._show(found)
             self.saved.emit()
         else:
-            self._known = found  # the next save overwrites it
+            self._known = found  # the next save may overwrite the changed file
             self._on_typed()
             said = "was changed by another program. Save again to replace it, or discard yours."
             self._say(f"{one_line(str(found.path))} {said}", "danger")
@@ -131,7 +131,7 @@ class UserTextSection(QWidget):
         self._say(f"{length} of {count(MOST_CHARS)} characters. Kept in {where}", "secondary")
 
     def _show(self, found: UserText) -> None:
-        """Show the text of the file; the field is read-only if the file has a problem."""
+        """Show the file's text. If the file has a problem, the field is read-only."""
         self._known = found
         self.field.setPlainText(found.text)
         self.field.setReadOnly(bool(found.problem))

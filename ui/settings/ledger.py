@@ -1,4 +1,4 @@
-"""The section that lists the calls that left Strata, on the page "Privacy"."""
+"""The section on the page "Ledger" that lists the network calls that left Strata."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ _KINDS: Final[Mapping[str, str]] = {
 
 
 class LedgerSection(QWidget):
-    """A list of the newest calls: when, where to, for what, how much, and with which notes."""
+    """A list of the newest network calls: time, destination, purpose, size, and notes sent."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()
@@ -59,11 +59,11 @@ class LedgerSection(QWidget):
         self._reads.ask(self._ledger.list_calls, now=True)
 
     def texts(self) -> list[str]:
-        """Return the text of each listed call, the newest first."""
+        """Return the text of each listed call, newest first."""
         return [line.accessibleName() for line in self._lines]
 
     def show_calls(self, calls: Sequence[Mapping[str, Any]]) -> None:
-        """Show the newest calls, and how many there are to each host."""
+        """Show the newest network calls, and the number of calls to each host."""
         clear_layout(self._rows)
         dress(self.state, "caption", "secondary")
         self._lines = [_make_line(call) for call in list(reversed(calls))[:MOST_SHOWN]]
@@ -105,7 +105,7 @@ def _make_line(call: Mapping[str, Any]) -> QWidget:
 
 
 def _describe_size(call: Mapping[str, Any]) -> str:
-    """Return the bytes and tokens of a call, such as `1,200 bytes out, 300 in, 450 tokens`."""
+    """Return a call's bytes and tokens, such as `1,200 bytes out, 300 in, 450 tokens`."""
     came = "no answer" if call["bytes_in"] is None else f"{count(call['bytes_in'])} in"
     parts = [f"{count(call['bytes_out'] or 0)} bytes out", came]
     if call["tokens"] is not None:
@@ -114,7 +114,7 @@ def _describe_size(call: Mapping[str, Any]) -> str:
 
 
 def _format_time(at: str) -> str:
-    """Return a time of the ledger in the user's time zone."""
+    """Format a time in the ledger for the user's time zone."""
     try:
         return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:

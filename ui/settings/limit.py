@@ -1,4 +1,4 @@
-"""The row of `autoCompactThreshold`: field, slider, and a preview of the effect on the chat."""
+"""The row of the setting `autoCompactThreshold`: field, slider, and a preview of its effect."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -49,7 +49,7 @@ class LimitRow(SettingRow):
         self._effect.begin(preview)
 
     def show_change(self, key: str, value: object) -> None:
-        """Preview the next request with one setting changed."""
+        """Preview the next request with one changed setting."""
         self._effect.show_changes({key: value})
 
     def show_in_force(self) -> None:
@@ -96,7 +96,7 @@ class LimitRow(SettingRow):
         self.show_in_force()
 
     def set_problem(self, text: str) -> None:
-        """Show an error instead of the allowed range; an empty text shows the range again."""
+        """Show an error message in place of the allowed range; an empty text restores the range."""
         super().set_problem(text)
         self._range.setVisible(not text)
 
@@ -132,7 +132,7 @@ class LimitRow(SettingRow):
 
 
 class _Scale(QWidget):
-    """The scale with numbers below the slider."""
+    """The scale of numbers below the slider."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class _Scale(QWidget):
 
 
 class _Effect(QFrame):
-    """A preview of the next request with the current and with changed settings."""
+    """A preview of the next request, with the current settings and with changed ones."""
 
     def __init__(self, runner: TaskRunner) -> None:
         super().__init__()
@@ -170,12 +170,12 @@ class _Effect(QFrame):
         self._lay_out()
 
     def begin(self, preview: Preview) -> None:
-        """Set the preview function and take the current settings as the base of comparison."""
+        """Set the preview function, and take the current settings as the basis of comparison."""
         self._preview, self._first = preview, None
         self.show_changes({})
 
     def show_changes(self, changes: Changes) -> None:
-        """Preview the next request with some settings changed."""
+        """Preview the next request with changed settings, beside the one with current settings."""
         preview, first = self._preview, self._first
         if preview is not None:
             self._asks.ask(lambda: (first or _try(preview, {}), _try(preview, changes)))
@@ -244,7 +244,7 @@ class _Half(QWidget):
         column.addWidget(self._bar)
 
     def show_context(self, context: Mapping[str, Any]) -> None:
-        """Show the limit and usage of a request."""
+        """Show a request's limit and usage."""
         used, budget = count(context["used"]), count(context["budget"])
         self._limit.setText(f"{count(context['threshold'])} {self._word}")
         self._figures.setText(f"{used} of {budget} · {percent(context['fraction'])}")
@@ -270,7 +270,7 @@ def to_limit(position: int) -> int:
 
 
 def describe_effect(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
-    """Describe the effect of changed settings on the next request: a sentence and its colour."""
+    """Describe how changed settings affect the next request: a sentence and its colour token."""
     before, after = _turns_out(now), _turns_out(new)
     if all(new[part] == now[part] for part in ("window", "budget", "policy")):
         if new["threshold"] != now["threshold"]:

@@ -1,12 +1,13 @@
-"""The row of a setting: name and help at the left, control and reset button at the right."""
+"""A setting's row: name and help on the left, control and reset button on the right."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.config.schema import SettingSpec, use_labels
+from app.config.schema import SettingSpec, format_share, use_labels
 from ui.settings.writer import SettingsWriter
 from ui.widgets.controls import IconButton, label, make_wrapped_label
 
@@ -15,7 +16,7 @@ __all__ = ["Control", "MakeControl", "SettingRow"]
 
 @dataclass(frozen=True)
 class Control:
-    """The control of a row, and the function that shows a value in it."""
+    """A row's input widget, and the function that shows a value in it."""
 
     widget: QWidget
     show: Callable[[Any], object]
@@ -25,12 +26,12 @@ MakeControl = Callable[["SettingRow"], Control]
 
 
 class SettingRow(QWidget):
-    """The row of a setting, which shows the current value.
+    """A setting's row, which shows the setting's current value.
 
     Args:
         spec: the schema of the setting.
-        writer: reads and sets the value.
-        make: creates the control at the right.
+        writer: reads and writes the setting's value.
+        make: creates the control on the right.
     """
 
     def __init__(self, spec: SettingSpec, writer: SettingsWriter, make: MakeControl) -> None:
@@ -71,14 +72,14 @@ class SettingRow(QWidget):
         return self._problem.text()
 
     def write(self, value: object) -> None:
-        """Set the value if it differs from the current one."""
+        """Write a value to the settings unless it equals the current one."""
         if value != self._writer.value(self.spec.key):
             self._writer.set(self.spec.key, value)
         else:
             self.refresh()
 
     def open_folder(self, path: str) -> None:
-        """Open a folder as the vault, which also sets the value."""
+        """Open a folder as the vault, which also changes the setting."""
         if path and path != self._writer.value(self.spec.key):
             self._writer.open_folder(path)
         else:
@@ -116,11 +117,16 @@ class SettingRow(QWidget):
 
     def _on_refused(self, key: str, problem: str) -> None:
         if key == self.spec.key:
-            self.set_problem(problem)
+            self.set_problem(_use_percent(problem) if self.spec.is_share else problem)
+
+
+def _use_percent(problem: str) -> str:
+    """Return an error message with the unchanged share formatted as a percentage."""
+    return re.sub(r"(?<=stays at )[\d.]*\d", lambda found: format_share(float(found[0])), problem)
 
 
 def _mark_invalid(widget: QWidget, is_invalid: bool) -> None:
-    """Show or hide the red border of a field."""
+    """Show or hide a field's red border."""
     if bool(widget.property("invalid")) != is_invalid:
         widget.setProperty("invalid", is_invalid)
         widget.style().unpolish(widget)

@@ -1,32 +1,28 @@
-"""Sections of the settings pages that are not settings: text size, key, index, privacy."""
+"""Sections of the settings dialog that hold no settings: text size, index, privacy, actions."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.assistant import Assistant
 from app.config.models import ModelChoice
-from app.config.secrets import is_readable_on_the_way
-from app.errors import describe
-from chains.cancel import CancelToken
-from chains.turn.run import ModelCheck
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
 from ui.widgets.controls import ElidedLabel, IconLabel, button, label, make_wrapped_label
-from ui.widgets.figures import count, percent, plural
-from ui.widgets.geometry import clear_layout, scale_size
+from ui.widgets.figures import percent, plural
+from ui.widgets.geometry import clear_layout
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline
 from vault.index import NoteState
 
-__all__ = ["IndexSection", "KeySection", "PrivacySection", "TextSizeSection", "stack_separated"]
+__all__ = ["ActionSection", "IndexSection", "PrivacySection", "TextSizeSection", "stack_separated"]
 
 _MOST_LISTED = 200
 
 
 class TextSizeSection(QWidget):
-    """The section for the text size, which is stored with the window state, not in the settings."""
+    """The section for the text size, which is stored in the window state, not in the settings."""
 
     scale_chosen = Signal(float)
 
@@ -37,8 +33,7 @@ class TextSizeSection(QWidget):
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(label("Text size", "ui_strong"))
-        help_ = "Of text, rows and icons. Ctrl++ and Ctrl+- change it too."
-        texts.addWidget(make_wrapped_label(help_, "caption", "secondary"))
+        texts.addWidget(make_wrapped_label("Of text, rows and icons.", "caption", "secondary"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 10, 0, 10)
         row.addLayout(texts, 1)
@@ -55,140 +50,26 @@ class TextSizeSection(QWidget):
         self.refresh()
 
 
-class KeySection(QWidget):
-    """The section for the API key of the model's provider, stored in the system keyring."""
+class ActionSection(QWidget):
+    """A row with a name, a help text and a button. A click on the button emits `requested`."""
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+    requested = Signal()
+
+    def __init__(self, title: str, text: str, word: str) -> None:
         super().__init__()
-        self._assistant = assistant
-        self._owner = ""
-        self._looks = LatestOnly(runner, 0, self)
-        self._looks.answered.connect(self._on_looked)
-        self._looks.failed.connect(self._on_failed)
-        self._saves = LatestOnly(runner, 0, self)
-        self._saves.answered.connect(self._on_saved)
-        self._saves.failed.connect(self._on_failed)
-        self._tests = LatestOnly(runner, 0, self)
-        self._tests.answered.connect(self._on_tested)
-        self._tests.failed.connect(self._on_failed)
-        self.title = label("Key", "ui_strong")
-        self.state = make_wrapped_label("", "caption", "secondary")
-        self.field = QLineEdit()
-        self.field.setEchoMode(QLineEdit.EchoMode.Password)
-        scale_size(self.field, 264)
-        self.field.setPlaceholderText("Enter a key")
-        self.field.setAccessibleName("Key of the service")
-        self.field.returnPressed.connect(self._on_save)
-        dress(self.field, "ui", "")
-        self.save = button("Save the key", "", self._on_save)
-        self.test = button("Test the key", "", self._on_test)
-        self.remove = button("Remove the key", "text", self._on_remove)
-        self.refuse = button("Don't save", "", self._on_refused)
-        self.agree = button("Save it anyway", "text", self._on_agreed)
-        self._lay_out()
-        self.hide()
-
-    def refresh(self) -> None:
-        """Check which key the model needs and whether it is stored."""
-        self._looks.ask(self._look, now=True)
-
-    def _look(self) -> tuple[str, bool]:
-        model = self._assistant.settings.values.chat_model
-        owner = self._assistant.key_provider(model) or ""
-        return owner, bool(owner) and self._assistant.has_key(owner)
-
-    def _on_looked(self, answer: tuple[str, bool]) -> None:
-        self._owner, has_key = answer
-        self.setVisible(bool(self._owner))
-        self.title.setText(f"Key for {self._owner}")
-        self._ask_about_plain_http(False)
-        words = "There is a key." if has_key else "There is no key yet."
-        if not has_key and "://" in self._owner:
-            words = "No key is sent to this server. Enter one if it asks for a key."
-        self._say(f"{words} Keys are kept in the system's keyring, never in a file.", "secondary")
-        self.remove.setVisible(has_key)
-
-    def _on_save(self) -> None:
-        if not self.field.text().strip():
-            return
-        if is_readable_on_the_way(self._owner):
-            self._ask_about_plain_http(True)
-        else:
-            self._keep(self.field.text().strip())
-
-    def _keep(self, key: str, *, allows_plain_http: bool = False) -> None:
-        owner, keep = self._owner, self._assistant.set_key
-        self._saves.ask(lambda: keep(owner, key, allows_plain_http=allows_plain_http), now=True)
-
-    def _on_test(self) -> None:
-        self._say("Waiting for the model…", "secondary")
-        self._tests.ask(lambda: self._assistant.check_model(CancelToken()), now=True)
-
-    def _on_tested(self, found: ModelCheck) -> None:
-        self._say(
-            f"The key works: {found.model}, {count(round(found.seconds * 1_000))} ms.", "secondary"
-        )
-
-    def _on_remove(self) -> None:
-        self._keep("")
-
-    def _ask_about_plain_http(self, is_asked: bool) -> None:
-        """Show or hide the question whether to send the key over an unencrypted connection."""
-        for answer in (self.refuse, self.agree):
-            answer.setVisible(is_asked)
-        self.save.setVisible(not is_asked)
-        if is_asked:
-            self._say(
-                f"{self._owner} is not encrypted: whoever is on the way there can read the key and "
-                "your notes. Save the key and send it anyway?",
-                "danger",
-            )
-            self.refuse.setFocus()
-
-    def _on_refused(self) -> None:
-        self.field.clear()
-        self.refresh()
-
-    def _on_agreed(self) -> None:
-        self._keep(self.field.text().strip(), allows_plain_http=True)
-
-    def _on_saved(self, _answer: object) -> None:
-        self.field.clear()
-        self.refresh()
-
-    def _on_failed(self, error: Exception) -> None:
-        info = describe(error)
-        self._say(" ".join(filter(None, (info.message, info.hint))), "danger")
-
-    def _say(self, text: str, tone: str) -> None:
-        self.state.setText(text)
-        dress(self.state, "caption", tone)
-
-    def _lay_out(self) -> None:
         texts = QVBoxLayout()
         texts.setSpacing(2)
-        texts.addWidget(self.title)
-        texts.addWidget(self.state)
-        controls = QVBoxLayout()
-        controls.setSpacing(6)
-        controls.addWidget(self.field)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.test)
-        buttons.addWidget(self.remove)
-        buttons.addWidget(self.save)
-        buttons.addWidget(self.refuse)
-        buttons.addWidget(self.agree)
-        controls.addLayout(buttons)
+        texts.addWidget(label(title, "ui_strong"))
+        texts.addWidget(make_wrapped_label(text, "caption", "secondary"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 10, 0, 10)
         row.setSpacing(8)
         row.addLayout(texts, 1)
-        row.addLayout(controls)
+        row.addWidget(button(word, "", self.requested.emit), 0, Qt.AlignmentFlag.AlignTop)
 
 
 class IndexSection(QWidget):
-    """The section that lists the notes not in the index, each with the reason."""
+    """The section that lists the notes missing from the index, each with the reason."""
 
     index_requested = Signal()
 
@@ -219,7 +100,7 @@ class IndexSection(QWidget):
         self._lists.ask(self._assistant.notes, now=True)
 
     def show_notes(self, notes: Sequence[NoteState]) -> None:
-        """Show the note counts, and the failed and excluded notes."""
+        """Show the number of notes, and list the failed and excluded ones."""
         failed = [note for note in notes if note.state == "failed"]
         excluded = [note for note in notes if note.state == "excluded"]
         parts = [f"{plural(len(notes) - len(failed) - len(excluded), 'note')} indexed"]
@@ -234,7 +115,7 @@ class IndexSection(QWidget):
 
 
 class PrivacySection(QWidget):
-    """The section that explains which data is sent to other computers."""
+    """The section that explains what is sent to other computers."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Writes settings in tasks, one after another."""
+"""Write settings in tasks, one after another."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,8 @@ __all__ = ["SettingsWriter"]
 class SettingsWriter(QObject):
     """Writes settings in the order in which they were changed.
 
-    `changed` carries the key of a written setting. `refused` carries the key and an error message.
+    Signals: `changed` carries the key of a setting that was written. `refused` carries the key of a
+    setting that could not be written, and an error message.
     """
 
     changed = Signal(str)
@@ -30,24 +31,29 @@ class SettingsWriter(QObject):
         self._task: Task | None = None
 
     def value(self, key: str) -> object:
-        """Return the current value of a setting."""
+        """Return a setting's current value."""
         value: object = self._assistant.settings.get(key)
         return value
 
     def spec(self, key: str) -> SettingSpec:
-        """Return the schema of a setting."""
+        """Return a setting's schema entry."""
         return self._assistant.settings.spec(key)
 
     def set(self, key: str, value: object) -> None:
-        """Set a setting to a value."""
+        """Set a setting to a value. The value is written later, in a task."""
         self._add(key, lambda: self._assistant.settings.set(key, value))
+
+    def update(self, key: str, change: Callable[[object], object]) -> None:
+        """Change a setting: `change` converts its value at the time of writing to a new value."""
+        settings = self._assistant.settings
+        self._add(key, lambda: settings.set(key, change(settings.get(key))))
 
     def reset(self, key: str) -> None:
         """Reset a setting to its default."""
         self._add(key, lambda: self._assistant.settings.reset(key))
 
     def open_folder(self, folder: str) -> None:
-        """Open a folder as the vault; if that fails, the setting does not change."""
+        """Open a folder as the vault. If that fails, the setting does not change."""
         self._add("vault.path", lambda: self._assistant.open_vault(Path(folder)))
 
     def _add(self, key: str, write: Callable[[], object]) -> None:

@@ -1,31 +1,31 @@
-"""Widgets that all views share: surfaces, controls, lists, columns and docks.
+"""Widgets that several views use: surfaces, controls, lists, columns and docks.
 
     theme, icons ──> texts, geometry ──> controls ──> surfaces, lists, menus ──> columns, docks
 
-    columns          The three columns of the window, which adapt to the window's width.
+    columns          The window's three columns, which adapt to its width.
     completion_list  A list of suggestions for typed text: best matches first, matching
                          letters in bold.
-    controls         Labels, buttons and switches that all views are built from.
-    diff             A diff of notes: removed and added lines, with the changed words marked.
+    controls         The labels, buttons and switches that views are built from.
+    diff             A diff of notes: removed and added lines, with the changed words highlighted.
     docks            A window of docks that keeps the proportions of the docks' heights.
-    figures          Numbers, sizes, prices and times as text in the user's locale.
-    find_bar         A search field with the number of matches and buttons for the previous and
-                     next one.
+    figures          Format numbers, sizes, prices and times in the user's locale.
+    find_bar         A search field, and a search bar with the number of matches and buttons for the
+                     next and previous match.
     flow_row         A row of widgets that wraps to as many lines as it needs.
     geometry         Sizes that follow the font scale, the width of the text column, and scroll
                      areas.
-    lists            Lists and trees whose rows are painted from `Row` values.
+    lists            Lists and trees whose rows are drawn from `Row` values.
     long_list        Long lists with two lines in each row: a title and a detail.
-    menus            A button that opens a menu of choices and shows the chosen one.
+    menus            A button that opens a menu of choices and shows the chosen one, and
+                     context menus.
     surfaces         Surfaces of the window: panes, headers, hairlines, notices and accessible
                      frames.
     texts            The direction and script of a text, and plain text for the clipboard.
 
-May import: PySide6, `ui.theme`, `ui.icons`, `context.layers` for the names of lines,
-`vault.edits.diff` for the lines of a diff. Must not
-import: views and other modules below `ui`.
-Holds always: text is plain text; elided text has a tooltip with the full text; an icon button has
-an accessible name; sizes follow the font scale.
+May import: PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `context.layers` for the names of layers,
+`vault.edits.diff` for the lines of a diff. Must not import: views and other modules below `ui`.
+Always true: text is plain text; elided text has a tooltip with the full text; an icon button has an
+accessible name; sizes follow the font scale.
 """
 
 __all__ = [

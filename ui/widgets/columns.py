@@ -1,8 +1,8 @@
-"""The three columns of the window, which adapt to the window's width.
+"""The window's three columns, which adapt to its width.
 
-Below the first breakpoint, the right column is closed and opens as a drawer over the chat. Below
-the second, the sidebar becomes a rail of icons and opens as a drawer too. The user's choices for
-a wide window are kept and apply again when the window is widened.
+Below the first breakpoint, the right column is closed and can be opened as a drawer over the chat.
+Below the second, the sidebar becomes a rail of icons and can be opened as a drawer too. The user's
+choices for a wide window are remembered and apply again when the window is wide enough.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -16,9 +16,9 @@ __all__ = ["Columns"]
 
 
 class Columns(QWidget):
-    """The columns of the window: sidebar or rail, middle, and right column.
+    """The window's columns: sidebar or rail, middle, and right column.
 
-    `changed` is emitted when a column is shown or hidden, or the layout is updated.
+    The signal `changed` is emitted when a column is shown or hidden, or the layout is updated.
     """
 
     changed = Signal()
@@ -69,11 +69,14 @@ class Columns(QWidget):
         return self._right.isVisibleTo(self)
 
     def widths(self) -> list[int]:
-        """Return the widths of sidebar and right column in pixels, to be saved."""
+        """Return the widths in pixels of the sidebar and the right column, to be saved."""
         return [self._chosen(self._sidebar), self._chosen(self._right)]
 
     def set_widths(self, widths: list[int]) -> None:
-        """Set the widths of sidebar and right column in pixels; missing ones get their default."""
+        """Set the widths in pixels of the sidebar and the right column.
+
+        A column without a width in the list gets its default width.
+        """
         for place, widget in enumerate((self._sidebar, self._right)):
             self._widths[widget] = widths[place] if place < len(widths) else None
         self._fit_limits()
@@ -111,7 +114,7 @@ class Columns(QWidget):
         return self._close(self._drawers[-1].content)
 
     def arrange(self) -> None:
-        """Lay out the columns for the current width of the window."""
+        """Lay out the columns for the window's current width."""
         if self.is_right_docked:
             self._dock(self._right, 2)
         if self.is_sidebar_docked:
@@ -130,7 +133,7 @@ class Columns(QWidget):
         self.changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay the columns out again, since the new width may be past a breakpoint."""
+        """Lay out the columns again, since the new width may be beyond a breakpoint."""
         super().resizeEvent(event)
         self.arrange()
 
@@ -162,11 +165,11 @@ class Columns(QWidget):
         self._middle.setMinimumWidth(min(440, self._length("transcript.min")))
 
     def _compute_width(self, widget: QWidget) -> int:
-        """Return the chosen width in pixels, limited to the range for the current font scale."""
+        """Return the column's chosen width in pixels, limited to the range for the font scale."""
         return min(max(widget.minimumWidth(), self._chosen(widget)), widget.maximumWidth())
 
     def _chosen(self, widget: QWidget) -> int:
-        """Return the chosen width in pixels, or the default width at the current font scale."""
+        """Return the column's chosen width in pixels, or the default for the font scale."""
         name = "sidebar" if widget is self._sidebar else "right"
         return self._widths[widget] or self._length(f"{name}.default")
 
@@ -224,7 +227,7 @@ class Columns(QWidget):
 
 
 class _Drawer(Pane):
-    """A drawer: a column shown over the middle, with a hairline at its inner edge."""
+    """A drawer: a column shown on top of the middle one, with a hairline at its inner edge."""
 
     def __init__(self, parent: QWidget, content: QWidget, edge: Qt.Edge) -> None:
         super().__init__("panel", parent)

@@ -47,12 +47,12 @@ class Choice:
     """An item of a suggestion list or the palette.
 
     Attributes:
-        value: the value that is emitted when the item is chosen.
-        text: the name of the item.
+        value: the value that the signal `chosen` carries when the item is chosen.
+        text: the displayed name of the item.
         icon: the name of the icon; empty for no icon.
         detail: additional text shown dimmed after the name and also searched, such as a note's
             folder or a command's description.
-        beside: text in the right column: the kind of item, or its shortcut.
+        beside: text in the right column, such as the kind of item or its shortcut.
     """
 
     value: str
@@ -63,12 +63,12 @@ class Choice:
     _keys: tuple[str, str] = field(default=("", ""), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Computed here instead of in the first search, which would block the GUI.
+        # Computed here, since computing it in the first search would block the GUI.
         keys = (self.text.casefold(), f"{self.text} {self.detail}".casefold())
         object.__setattr__(self, "_keys", keys)
 
     def rank(self, query: str, words: Sequence[str]) -> tuple[int, int] | None:
-        """Return a sort key for how well the item matches, lowest is best; None if it does not."""
+        """Return a sort key, lowest for the best match; None if the item does not match."""
         text, whole = self._keys
         if any(word not in whole for word in words):
             return None
@@ -81,7 +81,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Match:
-    """A matching choice, with the spans of its text that match the query."""
+    """A choice that matches the query, with the matching spans of its text."""
 
     choice: Choice
     spans: tuple[tuple[int, int], ...] = ()
@@ -139,9 +139,9 @@ class ChoiceModel(QAbstractListModel):
 
 
 class ChoiceView(QListView):
-    """A list view of matches. `chosen` carries the value of the row that was clicked.
+    """A list view of matches. The signal `chosen` carries the value of the clicked row.
 
-    The view never takes the focus; the focused widget calls `step` for the arrow keys.
+    The view never takes the focus. The focused widget calls `step` when an arrow key is pressed.
     """
 
     chosen = Signal(str)
@@ -168,7 +168,7 @@ class ChoiceView(QListView):
 
     @property
     def current(self) -> Choice | None:
-        """The selected choice; None if there is none."""
+        """The selected choice; None if the list is empty."""
         index = self.currentIndex()
         return self.matches[index.row()].choice if index.isValid() else None
 
@@ -179,7 +179,7 @@ class ChoiceView(QListView):
         self.scrollToTop()
 
     def step(self, by: int) -> None:
-        """Move the selection by some rows; a single step wraps around at either end."""
+        """Move the selection by a number of rows; a step of one row wraps around at the ends."""
         rows = len(self.matches)
         if rows:
             row = self.currentIndex().row() + by
@@ -233,7 +233,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
 
 def _paint_match(painter: QPainter, rect: QRect, match: Match) -> int:
-    """Draw the text of a match, and return the x position of its right end."""
+    """Draw a match's text and return the x position of its right end."""
     theme = Theme.current()
     painter.setPen(theme.color("text.primary"))
     plain, heavy = theme.font("ui"), theme.font("ui_strong")
@@ -261,7 +261,7 @@ def _stretch(font: QFont, first: int, last: int) -> QTextLayout.FormatRange:
 
 
 def _spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return the spans of the words in a text, sorted and without overlaps."""
+    """Return the positions of the words in a text, as sorted spans that do not overlap."""
     folded = text.casefold()
     if len(folded) != len(text):
         return ()  # casefolding changed the length, as with ß

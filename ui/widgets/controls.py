@@ -1,4 +1,4 @@
-"""Labels, buttons and switches that all views are built from.
+"""The labels, buttons and switches that views are built from.
 
 Buttons can be reached with the keyboard, and icon buttons have a tooltip and an accessible name.
 """
@@ -7,7 +7,7 @@ import html
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.actions import Keymap
 from ui.icons import icon, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.geometry import Scaled
@@ -28,6 +29,7 @@ __all__ = [
     "IconButton",
     "IconLabel",
     "Switch",
+    "add_keys",
     "button",
     "label",
     "make_wrapped_label",
@@ -38,12 +40,13 @@ __all__ = [
 
 
 class ElidedLabel(QLabel):
-    """A label for one line of plain text; text that is too wide is elided and becomes the tooltip.
+    """A label with one line of plain text. Text that is too wide is elided and gets a tooltip.
 
     Args:
         text: the full text.
         mode: where to elide the text; paths are elided in the middle.
-        is_ours: whether the text is a sentence of Strata, which is always laid out left to right.
+        is_ours: whether the text is one of Strata's own sentences, which are always laid out left
+            to right.
     """
 
     def __init__(
@@ -133,27 +136,41 @@ class IconLabel(Scaled, QWidget):
 
 
 class IconButton(Scaled, QToolButton):
-    """A button that shows only an icon; its tooltip is its name and, if any, its shortcut."""
+    """A button that shows only an icon; its tooltip contains its name and its shortcut, if any.
+
+    Args:
+        icon_name: the name of the icon.
+        name: the button's name, for the tooltip and for screen readers.
+        command: the window command with the same effect, whose shortcut the tooltip shows; empty if
+            there is none.
+        size: the width and height of the button, in pixels at the normal font scale.
+        icon_px: the width and height of the icon, in pixels at the normal font scale.
+    """
 
     def __init__(
-        self, icon_name: str, name: str, shortcut: str = "", size: int = 28, icon_px: int = 16
+        self, icon_name: str, name: str, command: str = "", size: int = 28, icon_px: int = 16
     ) -> None:
         super().__init__()
         self._size, self._icon_px = size, icon_px
+        self._command = command
         self.setIcon(icon(icon_name, on="text.primary"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.set_name(name, shortcut)
+        self.set_name(name)
+        if command:
+            Keymap.current().changed.connect(self._set_tip)
         self._fit()
 
-    def set_name(self, name: str, shortcut: str = "") -> None:
-        """Set the button's name and shortcut for the tooltip and for screen readers."""
-        keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+    def set_name(self, name: str) -> None:
+        """Set the button's name, for the tooltip and for screen readers."""
         self.setAccessibleName(name)
-        self.setToolTip(plain_tip(f"{name} ({keys})" if keys else name))
+        self._set_tip()
 
     def set_icon(self, icon_name: str, tone: str = "text.secondary") -> None:
-        """Set the button's icon and its colour token."""
+        """Set the button's icon and the icon's colour token."""
         self.setIcon(icon(icon_name, tone))
+
+    def _set_tip(self) -> None:
+        self.setToolTip(add_keys(plain_tip(self.accessibleName()), self._command))
 
     def _fit(self) -> None:
         theme = Theme.current()
@@ -214,7 +231,7 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
     """Create a push button.
 
     Args:
-        word: the label, a verb with its object.
+        word: the button's label: a verb with its object.
         role: `primary`, `text`, `link`, or empty for a plain button.
         act: called when the button is clicked.
     """
@@ -232,7 +249,7 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
 
 
 def paint_focus(painter: QPainter, rect: QRect, radius: str = "md") -> None:
-    """Draw the focus ring inside a rectangle; `radius` is the name of a corner radius."""
+    """Draw a focus ring inside a rectangle; `radius` is the name of a corner radius."""
     theme = Theme.current()
     pen = painter.pen()
     pen.setStyle(Qt.PenStyle.SolidLine)
@@ -244,6 +261,12 @@ def paint_focus(painter: QPainter, rect: QRect, radius: str = "md") -> None:
     painter.drawRoundedRect(edge, theme.radius(radius) - 1, theme.radius(radius) - 1)
 
 
+def add_keys(text: str, command: str) -> str:
+    """Append a window command's shortcut in brackets to a text, if the command has one."""
+    keys = Keymap.current().describe(command) if command else ""
+    return f"{text} ({keys})" if keys else text
+
+
 def plain_tip(text: str) -> str:
     """Escape text for a tooltip if Qt would interpret it as rich text."""
     if not GuiQt.mightBeRichText(text):
@@ -252,6 +275,6 @@ def plain_tip(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return text on one line, with control characters as hexadecimal escapes."""
+    """Return a text as a single line, with control characters as hexadecimal escapes."""
     flat = " ".join(text.split())
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)

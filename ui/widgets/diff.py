@@ -1,6 +1,6 @@
-"""A diff of notes: removed and added lines, with the words that changed marked.
+"""A diff of notes: removed and added lines, in which the changed words are highlighted.
 
-Every line begins with its mark, `-`, `+` or a blank, so that colour alone says nothing.
+Every line begins with `-`, `+` or a blank, so that its meaning does not depend on colour alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
@@ -19,34 +19,45 @@ from PySide6.QtGui import (
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGraphicsOpacityEffect,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import button
+from ui.widgets.controls import Switch, button, label
 from ui.widgets.figures import count, plural
+from ui.widgets.geometry import make_scroll_area
 from vault.edits.diff import DiffLine, list_diff_lines
 
-__all__ = ["DiffView"]
+__all__ = ["DiffView", "HunkList"]
 
 _LINES: Final = 12
 _INSET: Final = 8
 _MOST_LINES: Final = 2_000
 _MOST_LINE_CHARS: Final = 4_000
+_MOST_HEIGHT: Final = 360
+_FAINT: Final = 0.4
 _MARKS: Final = {"removed": "- ", "added": "+ ", "same": "  ", "head": "", "note": "  "}
 _GROUNDS: Final = {"removed": "remove", "added": "add"}
 _TONES: Final = {"head": "text.tertiary", "note": "text.tertiary", "same": "text.secondary"}
 
 
 class DiffView(QFrame):
-    """A unified diff in a box that shows twelve lines and scrolls, or all of them when expanded.
+    """A unified diff in a box of at most twelve lines, which scrolls and can be expanded.
 
     Args:
         diff: the unified diff of one or more notes.
         name: the accessible name, for screen readers.
 
     Attributes:
-        text: the field with the lines.
-        more: the button that expands the box and says how many lines are hidden.
+        text: the field with the diff's lines.
+        more: the button that expands the box; it says how many lines are hidden.
     """
 
     def __init__(self, diff: str, name: str = "The change", parent: QWidget | None = None) -> None:
@@ -55,6 +66,7 @@ class DiffView(QFrame):
         self._left_out = max(0, len(lines) - _MOST_LINES)
         self.text = _DiffText(lines[:_MOST_LINES], name)
         self.more = button("", "link", self._on_more)
+        self.text.fitted.connect(self._say)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 8, 1, 8)
         column.setSpacing(4)
@@ -93,16 +105,96 @@ class DiffView(QFrame):
         self.more.setVisible(bool(self.more.text()))
 
 
+class HunkList(QWidget):
+    """The hunks of a change, each with a switch to keep it or leave it out.
+
+    The signal `changed` is emitted when a switch is toggled.
+
+    Args:
+        hunks: the hunks, each as a unified diff without file names.
+
+    Attributes:
+        switches: the switch of each hunk, in order.
+    """
+
+    changed = Signal()
+
+    def __init__(self, hunks: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.switches: list[Switch] = []
+        inside = QWidget()
+        self._rows = QVBoxLayout(inside)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(4)
+        for number, hunk in enumerate(hunks):
+            self._add(number, len(hunks), hunk)
+        self._area = make_scroll_area(inside)
+        self._area.viewport().setAutoFillBackground(False)
+        inside.setAutoFillBackground(False)
+        inside.installEventFilter(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._area)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all hunks are kept."""
+        return all(switch.isChecked() for switch in self.switches)
+
+    def find_kept(self) -> list[int]:
+        """Return the numbers of the hunks that are kept, counted from 0."""
+        return [number for number, switch in enumerate(self.switches) if switch.isChecked()]
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Fit the list's height to the hunks, up to a limit above which they scroll."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            most = Theme.current().px(_MOST_HEIGHT)
+            self._area.setFixedHeight(min(most, self._rows.minimumSize().height()))
+        return super().eventFilter(watched, event)
+
+    def _add(self, number: int, total: int, hunk: str) -> None:
+        name = f"Change {number + 1} of {total}"
+        switch = Switch(f"Make change {number + 1} of {total}")
+        switch.setChecked(True)
+        switch.setToolTip("Leave this change out, or make it")
+        said = label(name, "caption", "secondary")
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(said)
+        head.addStretch(1)
+        head.addWidget(switch)
+        view = DiffView(hunk, name)
+        faint = QGraphicsOpacityEffect(view)
+        faint.setOpacity(_FAINT)
+        faint.setEnabled(False)
+        view.setGraphicsEffect(faint)
+        self._rows.addLayout(head)
+        self._rows.addWidget(view)
+        self.switches.append(switch)
+
+        def show(is_kept: bool) -> None:
+            faint.setEnabled(not is_kept)
+            said.setText(name if is_kept else f"{name}, left out")
+            self.changed.emit()
+
+        switch.toggled.connect(show)
+
+
 @dataclass(frozen=True)
 class _Shown:
-    """A line to show: its kind, and its parts with whether each is marked."""
+    """A line to show: its kind and its parts. Each part is a text and whether it is highlighted."""
 
     kind: str
     parts: Sequence[tuple[str, bool]]
 
 
 class _DiffText(QPlainTextEdit):
-    """Read-only lines of a diff. The chat scrolls where the lines themselves need not."""
+    """Read-only lines of a diff. The mouse wheel scrolls the chat unless some lines are hidden.
+
+    The signal `fitted` is emitted when the number of hidden lines may have changed.
+    """
+
+    fitted = Signal()
 
     def __init__(self, lines: Sequence[_Shown], name: str) -> None:
         super().__init__()
@@ -116,7 +208,7 @@ class _DiffText(QPlainTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        option.setTextDirection(Qt.LayoutDirection.LeftToRight)  # so that the mark comes first
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)  # so that `-` or `+` comes first
         self.document().setDefaultTextOption(option)
         self.setWordWrapMode(option.wrapMode())
         self.setAccessibleName(name)
@@ -128,27 +220,27 @@ class _DiffText(QPlainTextEdit):
 
     @property
     def is_long(self) -> bool:
-        """Whether there are more lines than a folded box shows."""
+        """Whether there are more lines than the collapsed box shows."""
         return self._all_lines > _LINES
 
     @property
     def hidden_lines(self) -> int:
-        """The number of lines that have to be scrolled to."""
+        """The number of lines that are only visible after scrolling."""
         return self._all_lines - self._shown_lines
 
     def set_whole(self, is_whole: bool) -> None:
-        """Show all lines, or the first ones."""
+        """Show all lines, or only the first twelve."""
         self.is_whole = is_whole
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the height to the lines at the new width."""
+        """Fit the height to the lines for the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the lines if some are hidden; else leave the event to the chat."""
+        """Scroll the lines if some are hidden; otherwise leave the event to the chat."""
         if self.hidden_lines:
             super().wheelEvent(event)
         else:
@@ -170,7 +262,7 @@ class _DiffText(QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _fit(self) -> None:
-        # In a QPlainTextEdit the document's height counts lines, wrapped ones included.
+        # A QPlainTextEdit's document gives its height in lines, wrapped ones included.
         self._all_lines = max(1, ceil(self.document().size().height()))
         self._shown_lines = self._all_lines if self.is_whole else min(self._all_lines, _LINES)
         bars = Qt.ScrollBarPolicy
@@ -180,6 +272,7 @@ class _DiffText(QPlainTextEdit):
         height = self.blockBoundingRect(self.document().firstBlock()).height()
         per_line = height / max(1, self.document().firstBlock().layout().lineCount())
         self.setFixedHeight(ceil(per_line * self._shown_lines) + 2)
+        self.fitted.emit()
 
 
 def _write_line(cursor: QTextCursor, line: _Shown) -> None:
@@ -202,7 +295,7 @@ def _write_line(cursor: QTextCursor, line: _Shown) -> None:
 
 
 def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
-    """Yield the lines to show: the path of each note if there are several, and its changes."""
+    """Yield the lines to show: each note's changes, after its path if there are several notes."""
     notes = sum(line.text.startswith("+++ ") for line in lines if line.kind == "head")
     for line in lines:
         if line.kind != "head":
@@ -214,7 +307,7 @@ def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
 
 
 def _describe_head(text: str, has_several: bool) -> str:
-    """Return the words for a head of a unified diff, or empty if it says nothing new."""
+    """Return the text to show for a header line of a unified diff; empty to leave the line out."""
     if text.startswith("@@ "):
         start = text.split("+", 1)[1].split(" ", 1)[0].split(",", 1)[0]
         return "" if start in ("0", "1") else f"line {start}"
@@ -224,7 +317,7 @@ def _describe_head(text: str, has_several: bool) -> str:
 
 
 def _cut(parts: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Cut a line that is too long to be laid out quickly."""
+    """Shorten a line that is too long to be laid out quickly."""
     cut: list[tuple[str, bool]] = []
     room = _MOST_LINE_CHARS
     for text, is_marked in parts:

@@ -1,9 +1,9 @@
 """A window of docks that keeps the proportions of the docks' heights.
 
-Qt derives the layout of docks from their current heights. Heights that were distorted by a short
-window or a closed panel would therefore stay distorted when there is enough space again. Here,
-only dragging a separator changes the proportions. After any other change, the height is
-distributed by the stored proportions.
+Qt derives the layout of docks from their current heights. If a short window or a closed panel
+distorts these heights, they stay distorted even when there is enough space again. In this window,
+only dragging a separator changes the proportions. After any other change, the height is distributed
+according to the stored proportions.
 """
 
 from collections.abc import Mapping
@@ -29,14 +29,17 @@ class DockWindow(QMainWindow):
         self._is_dragged = False
 
     def shares(self) -> dict[str, int]:
-        """Return the share of each area; the key is the names of its docks joined with spaces."""
+        """Return each area's share of the height.
+
+        Each key consists of the names of the docks in the area, joined with spaces.
+        """
         names: dict[str, list[str]] = {}
         for name, place in self._places.items():
             names.setdefault(place, []).append(name)
         return {" ".join(docks): self._shares[place] for place, docks in names.items()}
 
     def set_shares(self, shares: Mapping[str, int]) -> None:
-        """Set the shares of the areas in the format of `shares`; only their proportions matter."""
+        """Set the areas' shares, in the format of `shares`; only their proportions matter."""
         for names, share in shares.items():
             place = names.partition(" ")[0]
             self._places.update(dict.fromkeys(names.split(), place))
@@ -45,7 +48,7 @@ class DockWindow(QMainWindow):
         self._share_out()
 
     def event(self, event: QEvent) -> bool:
-        """Redistribute the height after size changes; store the shares after a separator drag."""
+        """Distribute the height after a size change; store the shares after a separator drag."""
         is_done = super().event(event)
         kind = event.type()
         if kind == QEvent.Type.MouseButtonPress:
@@ -60,7 +63,8 @@ class DockWindow(QMainWindow):
     def _share_out(self) -> None:
         """Resize the docks to their shares, unless the layout is already up to date.
 
-        Resizing triggers another layout request. That request ends here, since nothing has changed.
+        Resizing triggers another layout request. That one has no effect because nothing has
+        changed.
         """
         is_dragging = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
         if is_dragging or not self.isVisible() or self._laid_out == self._heights():
@@ -85,7 +89,7 @@ class DockWindow(QMainWindow):
         self._laid_out = self._heights()
 
     def _learn_places(self) -> None:
-        """Update which docks are tabbed together in one area."""
+        """Update the record of which docks are tabbed together in one area."""
         seen: dict[str, set[str]] = {}
         for dock in self._list_placed():
             name = dock.objectName()
@@ -99,19 +103,19 @@ class DockWindow(QMainWindow):
             self._places.update(dict.fromkeys(tabs, place))
 
     def _list_placed(self) -> list[QDockWidget]:
-        """Return the docks that are neither hidden nor floating, including those behind a tab."""
+        """Return the docks that are neither hidden nor floating, including docks behind a tab."""
         docks = self.findChildren(QDockWidget)
         return [dock for dock in docks if not dock.isHidden() and not dock.isFloating()]
 
     def _heights(self) -> object:
-        """Return the window height and the docks' heights and minimum heights, for comparison."""
+        """Return the heights of the window and its docks, to detect changes."""
         return self.height(), [
             (dock.objectName(), dock.height(), dock.minimumSizeHint().height())
             for dock in self._list_placed()
         ]
 
     def _tabs_over(self, dock: QDockWidget) -> int:
-        """Return the height of the tab bar above a dock, or 0 if there is none."""
+        """Return the height in pixels of the tab bar above a dock; 0 if there is no tab bar."""
         for tabs in self.findChildren(QTabBar):
             place = tabs.geometry()
             if tabs.isVisible() and place.bottom() + 1 == dock.y() and place.left() == dock.x():

@@ -1,4 +1,4 @@
-"""Numbers, sizes, prices and times formatted as text in the user's locale."""
+"""Format numbers, sizes, prices and times as text in the user's locale."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -43,12 +43,12 @@ def percent(fraction: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Format a layer's share of the budget: `25 %`, `<1 %` below one percent, `–` for none."""
+    """Format a layer's share of the token budget: `25 %`, `<1 %` if below one percent, `–` if 0."""
     return "–" if part <= 0 or whole <= 0 else percent(part / whole)
 
 
 def money(dollars: float) -> str:
-    """Format a price with about two significant digits, such as `$0.0042`, `$0.12` or `$3.40`."""
+    """Format a price to about two significant digits, such as `$0.0042`, `$0.12` or `$3.40`."""
     if dollars < 0.0001:
         return f"<${_locale().toString(0.0001, 'f', 4)}"
     places = 4 if dollars < 0.01 else 3 if dollars < 0.1 else 2
@@ -77,7 +77,7 @@ def span(seconds: float) -> str:
 
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
-    """Format a path with its lines or its page, such as `Inbox.md, lines 3–9`."""
+    """Format a path with lines or a page, such as `Inbox.md, lines 3–9`."""
     if page is not None:
         return f"{path}, page {page}"
     if not lines:
@@ -86,18 +86,18 @@ def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> st
 
 
 def local_time(stamp: str) -> datetime:
-    """Parse an ISO 8601 time, in UTC by default, and convert it to the local time zone."""
+    """Parse an ISO 8601 time, by default in UTC, and convert it to the local time zone."""
     parsed = datetime.fromisoformat(stamp)
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone()
 
 
 def minutes_clock(stamp: str) -> str:
-    """Format the local time of day of an ISO 8601 time, such as `14:03`."""
+    """Format an ISO 8601 time as the local time of day, such as `14:03`."""
     return local_time(stamp).strftime("%H:%M")
 
 
 def ago(stamp: str, now: datetime | None = None) -> str:
-    """Format the time since an ISO 8601 time, such as `5 minutes ago`, or its date after a day."""
+    """Format how long ago an ISO 8601 time was, such as `5 minutes ago`; after a day, the date."""
     seconds = ((now or datetime.now(UTC)) - local_time(stamp)).total_seconds()
     if seconds < 60:
         return "just now"
@@ -111,7 +111,7 @@ def ago(stamp: str, now: datetime | None = None) -> str:
 
 
 def when_group(stamp: str, today: date | None = None) -> str:
-    """Return the list heading for a chat's date: Today, Yesterday, Last week, or a month."""
+    """Return the heading for a chat's date in the list: Today, Yesterday, Last week, or a month."""
     day = local_time(stamp).date()
     today = today or datetime.now().astimezone().date()
     if day >= today:
@@ -129,7 +129,7 @@ def _day(day: date) -> str:
 
 
 def _locale() -> QLocale:
-    """Return the user's locale, or British English for the C locale, which groups no digits."""
+    """Return the user's locale; British English replaces the C locale, which groups no digits."""
     locale = QLocale()
     if locale.language() == QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)

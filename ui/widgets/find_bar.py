@@ -1,20 +1,28 @@
-"""A search field with the number of matches and buttons for the previous and next one."""
+"""Search in a text: a search field, a bar that steps through the matches, and highlighting."""
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from collections.abc import Sequence
 
+from PySide6.QtCore import QEvent, QObject, QRect, QRegularExpression, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+
+from ui.actions import Keymap, show_keys
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconButton, label
+from ui.widgets.controls import IconButton, add_keys, label
 from ui.widgets.figures import count
 
-__all__ = ["FindBar"]
+__all__ = ["FindBar", "SearchField", "find_occurrences", "find_start", "mark_occurrences"]
+
+_OPTIONS = (
+    QRegularExpression.PatternOption.CaseInsensitiveOption
+    | QRegularExpression.PatternOption.UseUnicodePropertiesOption
+)
 
 
 class FindBar(QWidget):
-    """A search bar: Enter goes to the next match, Shift+Enter to the previous one, Esc closes it.
+    """A search bar: Enter goes to the next match, Shift+Enter to the previous one, Esc closes.
 
-    `sought` carries the search text when it changes. `stepped` carries 1 for the next match or -1
+    Signals: `sought` carries the changed search text. `stepped` carries 1 for the next match or -1
     for the previous one. `closed` is emitted when the user closes the bar.
 
     Args:
@@ -37,9 +45,15 @@ class FindBar(QWidget):
         self.field.installEventFilter(self)
         self._found = label("", "caption", "secondary", numbers=True)
         self._found.setMinimumWidth(Theme.current().px(72))
-        self.previous = IconButton("caret-up", "Previous place", "Shift+Return", size=24)
-        self.following = IconButton("caret-down", "Next place", "Return", size=24)
-        self.close_button = IconButton("x", "Close the search", "Esc", size=24)
+        self.previous = IconButton("caret-up", "Previous place", size=24)
+        self.following = IconButton("caret-down", "Next place", size=24)
+        self.close_button = IconButton("x", "Close the search", size=24)
+        for one, keys in (
+            (self.previous, "Shift+Return"),
+            (self.following, "Return"),
+            (self.close_button, "Esc"),
+        ):
+            one.setToolTip(f"{one.accessibleName()} ({show_keys(keys)})")
         self.previous.clicked.connect(lambda _checked=False: self.stepped.emit(-1))
         self.following.clicked.connect(lambda _checked=False: self.stepped.emit(1))
         self.close_button.clicked.connect(lambda _checked=False: self.closed.emit())
@@ -57,13 +71,19 @@ class FindBar(QWidget):
         """The search text."""
         return self.field.text()
 
+    def set_words(self, words: str) -> None:
+        """Replace the search text without emitting `sought`."""
+        self.field.blockSignals(True)
+        self.field.setText(words)
+        self.field.blockSignals(False)
+
     @property
     def found(self) -> str:
-        """The text about the matches, such as `2 of 5`."""
+        """The displayed number of matches, such as `2 of 5`."""
         return self._found.text()
 
     def show_found(self, at: int, total: int) -> None:
-        """Show the number of the current match, counted from 1, and the total number."""
+        """Show the number of the current match, counted from 1, and the total number of matches."""
         said = f"{count(at)} of {count(total)}" if total else "Not found"
         self._found.setText(said if self.words.strip() else "")
         for step in (self.previous, self.following):
@@ -92,3 +112,81 @@ class FindBar(QWidget):
         else:
             return False
         return True
+
+
+class SearchField(QLineEdit):
+    """A search field with a button to clear it; Esc clears it too.
+
+    Args:
+        hint: the placeholder, such as "Search chats".
+        command: the window command that focuses the field, whose shortcut the tooltip shows.
+    """
+
+    def __init__(self, hint: str, command: str) -> None:
+        super().__init__()
+        self._command = command
+        self.setPlaceholderText(hint)
+        self.setAccessibleName(hint)
+        self.setClearButtonEnabled(True)
+        dress(self, "ui", "")
+        Keymap.current().changed.connect(self._set_tip)
+        self._set_tip()
+
+    def begin(self) -> None:
+        """Focus the field and select its text, so that typing replaces it."""
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.selectAll()
+
+    def _set_tip(self) -> None:
+        self.setToolTip(add_keys(self.placeholderText(), self._command))
+
+    def event(self, event: QEvent) -> bool:
+        """Handle Esc before the window does, as long as there is text to clear."""
+        is_key = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_key and event.type() == QEvent.Type.ShortcutOverride and self.text():
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Clear the field with Esc."""
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+
+def find_occurrences(field: QTextEdit | QPlainTextEdit, terms: Sequence[str]) -> list[QTextCursor]:
+    """Return the occurrences of any of the terms in a field, in order; case is ignored."""
+    pattern = QRegularExpression("|".join(map(QRegularExpression.escape, terms)), _OPTIONS)
+    found: list[QTextCursor] = []
+    place = field.document().find(pattern, 0)
+    while not place.isNull() and place.hasSelection():
+        found.append(place)
+        place = field.document().find(pattern, place)
+    return found
+
+
+def find_start(field: QTextEdit | QPlainTextEdit, place: QTextCursor) -> QRect:
+    """Return the cursor rectangle at the start of an occurrence, in the field's viewport."""
+    cursor = QTextCursor(place)
+    cursor.setPosition(place.selectionStart())
+    return field.cursorRect(cursor)
+
+
+def mark_occurrences(found: Sequence[QTextCursor], at: int) -> list[QTextEdit.ExtraSelection]:
+    """Build the highlights of all occurrences, with a different colour for the current one.
+
+    Args:
+        found: the occurrences, as cursors that select them.
+        at: the index of the current occurrence; -1 if there is none.
+    """
+    theme, marks = Theme.current(), []
+    for nth, place in enumerate(found):
+        mark = QTextEdit.ExtraSelection()
+        mark.cursor = place
+        is_here = nth == at
+        mark.format.setBackground(theme.color("accent.base" if is_here else "diff.mark_bg"))
+        mark.format.setForeground(theme.color("text.on_accent" if is_here else "diff.mark_text"))
+        marks.append(mark)
+    return marks

@@ -1,4 +1,4 @@
-"""A row of widgets that wraps to as many lines as it needs."""
+"""A row of widgets that wraps onto as many lines as it needs."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,11 @@ from ui.widgets.geometry import Scaled
 __all__ = ["FlowRow"]
 
 _GAP = 6
+_LINE = 24
 
 
 class FlowRow(Scaled, QScrollArea):
-    """A row of widgets that wraps into lines, and scrolls beyond a maximum number of lines.
+    """A row of widgets that wraps onto several lines; beyond a maximum, it scrolls.
 
     Args:
         most_lines: the maximum number of visible lines.
@@ -26,6 +27,7 @@ class FlowRow(Scaled, QScrollArea):
         super().__init__(parent)
         self._most_lines = most_lines
         self._shown: list[QWidget] = []
+        self._line_height = _LINE
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -40,8 +42,12 @@ class FlowRow(Scaled, QScrollArea):
         self._inner.installEventFilter(self)
         self._fit()
 
+    def set_line_height(self, height: int) -> None:
+        """Set the height of each line, in pixels at the normal font scale; widgets are centred."""
+        self._line_height = height
+
     def show_widgets(self, widgets: Sequence[QWidget]) -> None:
-        """Show widgets in the given order; widgets that are no longer shown are deleted."""
+        """Show widgets in the given order; delete the previous widgets that are not among them."""
         for widget in self._shown:
             if widget not in widgets:
                 widget.hide()
@@ -57,7 +63,7 @@ class FlowRow(Scaled, QScrollArea):
         self._fit()
 
     def shown(self) -> list[QWidget]:
-        """Return the shown widgets, in order."""
+        """Return the widgets in the order in which they are shown."""
         return list(self._shown)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -67,13 +73,13 @@ class FlowRow(Scaled, QScrollArea):
             self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Wrap the widgets again when one of them requests another width."""
+        """Wrap the widgets again when one of them needs a different width."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return False
 
     def _fit(self) -> None:
-        width, line = self.viewport().width(), Theme.current().px(24)
+        width, line = self.viewport().width(), Theme.current().px(self._line_height)
         spot, lines = QPoint(0, 0), 1
         for widget in self._shown:
             size = widget.sizeHint().boundedTo(widget.maximumSize())
@@ -81,7 +87,8 @@ class FlowRow(Scaled, QScrollArea):
             if spot.x() and spot.x() + taken > width:
                 spot = QPoint(0, spot.y() + line + _GAP)
                 lines += 1
-            widget.setGeometry(QRect(spot.x(), spot.y(), taken, line))
+            high = line if self._line_height == _LINE else min(line, size.height())
+            widget.setGeometry(QRect(spot.x(), spot.y() + (line - high) // 2, taken, high))
             spot.setX(spot.x() + taken + _GAP)
         height = lines * (line + _GAP) - _GAP
         self._inner.resize(width, height)

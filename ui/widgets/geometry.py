@@ -1,4 +1,4 @@
-"""Sizes that follow the font scale, the width of the text column, and scroll areas."""
+"""Sizes that follow the font scale, the text column's width, and scroll areas."""
 
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,13 @@ __all__ = [
 if TYPE_CHECKING:
     _Widget = QWidget
 else:
-    _Widget = object  # only one of a widget's bases can be of Qt
+    _Widget = object  # a widget can have only one base class of Qt
 
 OUTDENT = 16
 
 
 class Scaled(_Widget):
-    """A mixin that calls `_fit` when the font scale changes; list it before the widget's class."""
+    """A mixin that calls `_fit` when the font scale changes; list it before the widget class."""
 
     def changeEvent(self, event: QEvent) -> None:
         """Call `_fit` when the style changes, since the font scale may have changed."""
@@ -40,7 +40,10 @@ class Scaled(_Widget):
 
 
 def scale_size(widget: QWidget, width: int = 0, height: int = 0) -> None:
-    """Fix a widget's width, height or both in unscaled pixels; they follow the font scale."""
+    """Fix a widget's width, height or both, in pixels that are scaled with the font.
+
+    A size of 0 is not fixed.
+    """
     _Size(widget, width, height)
 
 
@@ -62,7 +65,7 @@ class _Size(QObject):
 
 
 def compute_column(width: int) -> tuple[int, int]:
-    """Return the left edge and the width of the text column, including the outdents.
+    """Return the text column's left edge and width in pixels, including the outdents.
 
     Args:
         width: the width of the whole middle column, in pixels.
@@ -75,13 +78,17 @@ def compute_column(width: int) -> tuple[int, int]:
 
 
 def set_in(width: int) -> tuple[int, int]:
-    """Return the left and right margins of the text column, in pixels."""
+    """Return the text column's left and right margins in pixels.
+
+    Args:
+        width: the width of the whole middle column, in pixels.
+    """
     left, column = compute_column(width)
     return left, width - left - column
 
 
 def clear_layout(layout: QLayout) -> None:
-    """Remove all items of a layout and delete their widgets."""
+    """Remove all items from a layout and delete their widgets."""
     while (item := layout.takeAt(0)) is not None:
         if widget := item.widget():
             widget.hide()
@@ -89,7 +96,7 @@ def clear_layout(layout: QLayout) -> None:
 
 
 def make_scroll_area(content: QWidget) -> QScrollArea:
-    """Create a scroll area that scrolls vertically and resizes its content to its width."""
+    """Create a vertical scroll area whose content is always as wide as the area."""
     scroll = QScrollArea()
     scroll.setWidgetResizable(True)
     scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -1,7 +1,7 @@
-"""Lists and trees whose rows are painted from `Row` values.
+"""Lists and trees whose rows are drawn from `Row` values.
 
-A model returns a `Row` for the role `ROW`, and the delegate draws it. Views are as high as their
-content, so several views can share one column without separate scroll bars.
+A Qt model returns a `Row` for the role `ROW`, and the delegate draws it. Views are as high as their
+content, so that several of them can share one column without their own scroll bars.
 """
 
 from dataclasses import dataclass
@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 from ui.icons import paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import paint_focus, plain_tip
+from ui.widgets.menus import show_menu
 
 __all__ = ["ROW", "FitTree", "Row", "RowDelegate", "WithMenus"]
 
@@ -46,7 +47,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class WithMenus(_View):
-    """A mixin for list views with a context menu for each row; list it before the view's class."""
+    """A mixin for list views with a context menu for each row; list it before the view class."""
 
     menu_wanted: ClassVar[Signal]
 
@@ -58,12 +59,13 @@ class WithMenus(_View):
             return
         menu = self.build_menu(index)
         below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
-        if not menu.isEmpty():
-            menu.exec(below if is_by_key else event.globalPos())
-        menu.deleteLater()
+        if menu.isEmpty():
+            menu.deleteLater()
+        else:
+            show_menu(menu, below if is_by_key else event.globalPos())
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create the context menu of a row; receivers of `menu_wanted` add the actions."""
+        """Create a row's context menu; receivers of the signal `menu_wanted` add its actions."""
         menu = QMenu(self)
         self.menu_wanted.emit(index, menu)
         return menu
@@ -71,18 +73,20 @@ class WithMenus(_View):
 
 @dataclass(frozen=True)
 class Row:
-    """The appearance of one row of a list.
+    """The content and appearance of one row in a list.
 
     Attributes:
         right: text at the right edge, usually a count.
-        problem: a problem of the item, shown as a warning icon with this tooltip.
-        tip: the tooltip; the text if empty.
-        name: the text for screen readers; made from the other texts if empty.
-        depth: the level of indentation.
+        problem: a problem with the item, shown as a warning icon with this tooltip; empty if there
+            is none.
+        tip: the tooltip; if empty, the row's text.
+        name: the text for screen readers; if empty, it is made from the other texts.
+        depth: the level of indentation, from 0.
         arrow: `open`, `closed`, or empty for a row without children.
         head: whether the row is a heading, which cannot be chosen.
         is_dim: whether the row is drawn dimmed.
-        is_file: whether the text is a file name, which is laid out left to right in any script.
+        is_file: whether the text is a file name, which is laid out left to right whatever its
+            script.
     """
 
     text: str
@@ -111,7 +115,7 @@ class Row:
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Draws a `Row` with icon, text and count on a rounded hover or selection background."""
+    """Draws a `Row`: icon, text and count, with a rounded background for hover and selection."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the fixed height of a row."""
@@ -134,7 +138,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text.tertiary"))
         place = rect.adjusted(_INSET, 4, -_INSET, 0)
-        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, row.text)
+        paint_text(painter, place, row.text)
 
     def _paint_row(
         self, painter: QPainter, rect: QRect, row: Row, option: QStyleOptionViewItem
@@ -176,10 +180,11 @@ class RowDelegate(QStyledItemDelegate):
 
 
 class FitTree(WithMenus, QTreeView):
-    """A tree view without header and branch lines, as high as its rows up to a limit.
+    """A tree view without header and branch lines, as high as its rows up to a maximum height.
 
-    `chosen` carries the index that was clicked or activated with Enter or Space. `menu_wanted`
-    carries an index and the context menu to fill. Rows with children open and close on a click.
+    Rows with children open and close on a click. Signals: `chosen` carries the index that was
+    clicked or activated with Enter or Space. `menu_wanted` carries an index and the context menu to
+    fill.
     """
 
     chosen = Signal(QModelIndex)
@@ -215,12 +220,12 @@ class FitTree(WithMenus, QTreeView):
         self.fit()
 
     def set_limit(self, height: int) -> None:
-        """Set the maximum height in pixels; higher content scrolls."""
+        """Set the maximum height in pixels, above which the content scrolls."""
         self._limit = height
         self.fit()
 
     def content_height(self) -> int:
-        """Return the height of all visible rows in pixels; counting stops beyond the limit."""
+        """Return the total height of the visible rows in pixels; counting stops at the maximum."""
         model, total = self.model(), 0
         index = model.index(0, 0) if model is not None else QModelIndex()
         while index.isValid() and total <= self._limit:
@@ -229,7 +234,7 @@ class FitTree(WithMenus, QTreeView):
         return total
 
     def fit(self) -> None:
-        """Set the height to that of the content, up to the limit."""
+        """Set the view's height to that of its content, but not above the maximum height."""
         height = min(self.content_height(), self._limit)
         if height != self.minimumHeight() or height != self.maximumHeight():
             self.setFixedHeight(height)
@@ -262,7 +267,7 @@ class FitTree(WithMenus, QTreeView):
 
 
 def paint_row_field(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-    """Draw the background of a row: selection or hover, and the focus ring."""
+    """Draw a row's background: selection or hover, and the focus ring."""
     theme = Theme.current()
     radius = theme.radius("md")
     painter.setPen(Qt.PenStyle.NoPen)
@@ -283,10 +288,10 @@ def paint_text(
     mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     direction: Qt.LayoutDirection = Qt.LayoutDirection.LayoutDirectionAuto,
 ) -> str:
-    """Draw a line of text, elided if it is too long, and return the visible text.
+    """Draw a line of text, elided if it is too long; return the visible text.
 
-    By default, the text's first letter sets its direction, but the text is left-aligned. With an
-    explicit right-to-left direction, the text is right-aligned.
+    By default, the text's first letter determines its direction, and the text is left-aligned. With
+    an explicit right-to-left direction, the text is right-aligned.
     """
     shown = QFontMetrics(painter.font()).elidedText(text, mode, rect.width())
     usual = painter.layoutDirection()

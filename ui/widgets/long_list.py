@@ -1,13 +1,13 @@
-"""Long lists with two lines in each row: a title and a detail.
+"""Long lists whose rows have two lines: a title and a detail.
 
-A model returns `TwoLines` for the role `ROW`. They are created when the row becomes visible, so a
-list with thousands of rows costs only the visible ones.
+A Qt model returns a `TwoLines` for the role `ROW`. Each value is created only when its row becomes
+visible, so a list with thousands of rows is as fast as a short one.
 """
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QToolTip,
     QWidget,
 )
 
@@ -24,19 +25,20 @@ from ui.theme import Theme
 from ui.widgets.controls import plain_tip
 from ui.widgets.lists import ROW, Index, WithMenus, paint_row_field, paint_text
 
-__all__ = ["LongList", "TwoLines"]
+__all__ = ["LongList", "TwoLines", "find_act_rect"]
 
 _KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 @dataclass(frozen=True)
 class TwoLines:
-    """The appearance of a row with a title and a detail.
+    """The content of a row with a title and a detail.
 
     Attributes:
-        icon: the icon's name and colour token; `name` must include its meaning.
+        icon: the icon's name and colour token; `name` must say what the icon means.
         mark: an icon and a word at the right of the title, such as a link icon and "linked".
-        name: the text for screen readers; made from the other texts if empty.
+        act: the icon and the name of an action on the row, shown as a button at its right edge.
+        name: the text for screen readers; if empty, it is made from the other texts.
     """
 
     title: str
@@ -44,6 +46,7 @@ class TwoLines:
     icon: tuple[str, str]
     mark: tuple[str, str] = ("", "")
     name: str = ""
+    act: tuple[str, str] = ("", "")
 
     def data(self, role: int) -> object:
         """Return the row's data for a Qt item role."""
@@ -62,10 +65,12 @@ class TwoLines:
 class LongList(WithMenus, QListView):
     """A list view of `TwoLines` rows with its own scroll bar.
 
-    `chosen` carries the index that was clicked or activated with Enter or Space. `menu_wanted`
+    Signals: `chosen` carries the index that was clicked or activated with Enter or Space. `acted`
+    carries the index whose button was clicked, or for which Ctrl+Enter was pressed. `menu_wanted`
     carries an index and the context menu to fill.
     """
 
+    acted = Signal(QModelIndex)
     chosen = Signal(QModelIndex)
     menu_wanted = Signal(QModelIndex, QMenu)
 
@@ -80,22 +85,47 @@ class LongList(WithMenus, QListView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.clicked.connect(self.chosen)
+        self._pressed = QPoint()
+        self.clicked.connect(self._on_clicked)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of two and a half rows, so that users see that there are more."""
+        """Return the height of two and a half rows; the half row shows that there are more."""
         return QSize(0, round(2.5 * Theme.current().px(44)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Treat Enter and Space like a click."""
-        if event.key() in _KEYS and self.currentIndex().isValid():
-            self.chosen.emit(self.currentIndex())
-            return
-        super().keyPressEvent(event)
+        """Treat Enter and Space like a click on the row, Ctrl+Enter like a click on its button."""
+        index = self.currentIndex()
+        if event.key() not in _KEYS or not index.isValid():
+            super().keyPressEvent(event)
+        elif not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.chosen.emit(index)
+        elif index.data(ROW).act[1]:
+            self.acted.emit(index)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Store the position of the press, to tell a row's button from the rest of the row."""
+        self._pressed = event.position().toPoint()
+        super().mousePressEvent(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Show the name of a row's button as its tooltip."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            index = self.indexAt(event.pos())
+            if self._is_on_button(index, event.pos()):
+                QToolTip.showText(event.globalPos(), plain_tip(index.data(ROW).act[1]), self)
+                return True
+        return super().viewportEvent(event)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        (self.acted if self._is_on_button(index, self._pressed) else self.chosen).emit(index)
+
+    def _is_on_button(self, index: QModelIndex, spot: QPoint) -> bool:
+        has_button = index.isValid() and bool(index.data(ROW).act[1])
+        return has_button and find_act_rect(self.visualRect(index)).contains(spot)
 
 
 class _TwoLinesDelegate(QStyledItemDelegate):
-    """Draws a `TwoLines`: icon, title and mark, and below them the detail."""
+    """Draws a `TwoLines`: icon, title and mark, with the detail below them."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the height of a row of two lines."""
@@ -111,6 +141,13 @@ class _TwoLinesDelegate(QStyledItemDelegate):
         rect: QRect = option.rect.adjusted(16, 0, -16, 0)
         side = theme.px(16)
         paint_icon(painter, QRect(rect.left(), rect.top() + theme.px(6), side, side), *row.icon)
+        if row.act[1]:
+            spot = find_act_rect(option.rect)
+            is_hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+            inset = (spot.width() - side) // 2
+            tone = "text.primary" if is_hovered else "text.tertiary"
+            paint_icon(painter, spot.adjusted(inset, inset, -inset, -inset), row.act[0], tone)
+            rect.setRight(spot.left() - 4)
         text = QRect(rect.left() + side + 8, rect.top() + theme.px(3), 0, theme.px(20))
         text.setRight(_paint_mark(painter, rect, row.mark) - 8)
         painter.setFont(theme.font("ui", weight=500))
@@ -124,8 +161,16 @@ class _TwoLinesDelegate(QStyledItemDelegate):
         painter.restore()
 
 
+def find_act_rect(rect: QRect) -> QRect:
+    """Return the rectangle of the button in a row, given the row's rectangle."""
+    side = Theme.current().px(28)
+    spot = QRect(0, 0, side, side)
+    spot.moveCenter(QPoint(rect.right() - 12 - side // 2, rect.center().y()))
+    return spot
+
+
 def _paint_mark(painter: QPainter, rect: QRect, mark: tuple[str, str]) -> int:
-    """Draw the mark at the right, and return the x position of its left edge."""
+    """Draw a row's mark at the right edge and return the x position of the mark's left edge."""
     icon, word = mark
     if not word:
         return rect.right()

@@ -1,29 +1,62 @@
-"""A button that opens a menu of choices and shows the chosen one."""
+"""Context menus, a button with a menu of choices, and a title that opens a menu."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QCursor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolButton, QWidget
 
 from ui.icons import paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import one_line, paint_focus, plain_tip
 
-__all__ = ["MenuButton"]
+__all__ = ["MenuButton", "TitleButton", "show_menu", "unlight_after"]
 
 _ARROW = 12
 _ICON = 16
-_ROUNDED = 2  # text widths are rounded down, and a word that is one pixel too wide is elided
+_INSET = 8
+_ROUNDED = 2  # added since text widths are rounded down: a word one pixel too wide would be elided
 _FEWEST = 5
 
 
+def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None:
+    """Show a menu at a global position and return at once; the menu is deleted when it closes.
+
+    `opener` is the button that opened the menu. Its hover highlight ends when the menu closes.
+
+    Unlike `QMenu.exec`, this function does not run a nested event loop. During a nested loop, the
+    widget that opened the menu could be deleted, and its event handler would then continue on a
+    deleted object.
+    """
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    if opener is not None:
+        unlight_after(menu, opener)
+    menu.popup(place)
+
+
+def unlight_after(menu: QMenu, opener: QWidget) -> None:
+    """Update a button's hover highlight when its menu closes.
+
+    Qt notifies a widget that the pointer has left only when the pointer moves over the window
+    again.
+    """
+    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, opener, lambda: _update_hover(opener)))
+
+
+def _update_hover(widget: QWidget) -> None:
+    is_over = widget.rect().contains(widget.mapFromGlobal(QCursor.pos()))
+    widget.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, is_over)
+    widget.update()
+
+
 class MenuButton(QToolButton):
-    """A menu button labelled with the current choice; `chosen` carries a newly chosen value.
+    """A button with a menu of choices, labelled with the current one.
+
+    The signal `chosen` carries a newly chosen value.
 
     Args:
-        name: the name of the choice, such as "Model".
-        icon_name: the icon before the label; empty for none.
+        name: what the user chooses, such as "Model".
+        icon_name: the name of the icon before the label; empty for no icon.
         kind: the type role of the label.
         parent: the Qt parent.
     """
@@ -40,6 +73,7 @@ class MenuButton(QToolButton):
         self._menu = QMenu(self)
         self._menu.triggered.connect(self._on_triggered)
         self.setMenu(self._menu)
+        unlight_after(self._menu, self)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -47,7 +81,7 @@ class MenuButton(QToolButton):
         self.set_value("")
 
     def set_choices(self, choices: Sequence[tuple[str, str, str]]) -> None:
-        """Fill the menu with tuples of value, label, and a second text next to the label."""
+        """Fill the menu with choices: tuples of value, label, and a second text after the label."""
         self._words = {value: one_line(word) for value, word, _ in choices}
         self._menu.clear()
         for value, word, beside in choices:
@@ -58,7 +92,7 @@ class MenuButton(QToolButton):
         self.set_value(self.value)
 
     def set_value(self, value: str) -> None:
-        """Set the current choice; a value that is not in the menu is shown as it is."""
+        """Set the current choice. If the menu lacks the value, the value itself is the label."""
         self.value = value
         word = self._words.get(value, one_line(value))
         self.setText(word)
@@ -85,7 +119,7 @@ class MenuButton(QToolButton):
         return QSize(before + text + _ROUNDED + after, Theme.current().px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the width for a few letters, since a long label is elided."""
+        """Return the width needed for a few letters, since a long label is elided."""
         theme = Theme.current()
         return QSize(min(theme.px(88), self.sizeHint().width()), theme.px(28))
 
@@ -136,3 +170,71 @@ class MenuButton(QToolButton):
         self.set_value(value)
         if is_other:
             self.chosen.emit(value)
+
+
+class TitleButton(QAbstractButton):
+    """A one-line title that opens a menu on a click; the code that creates it shows the menu.
+
+    Args:
+        what: the kind of thing that has the title, such as "Chat", for screen readers.
+        tip: the tooltip, which says what a click does.
+    """
+
+    def __init__(self, what: str, tip: str) -> None:
+        super().__init__()
+        self._what, self._tip = what, tip
+        self._whole = ""
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        dress(self, "ui_strong")
+
+    @property
+    def whole(self) -> str:
+        """The full title, before elision."""
+        return self._whole
+
+    def set_text(self, text: str) -> None:
+        """Show a title."""
+        self._whole = one_line(text)
+        self.setAccessibleName(f"{self._what}: {self._whole}")
+        self.setToolTip(plain_tip(f"{self._whole}\n{self._tip}"))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the full title and the arrow."""
+        theme = Theme.current()
+        text = QFontMetrics(self.font()).horizontalAdvance(self._whole)
+        return QSize(_INSET + text + _ROUNDED + theme.px(_ARROW) + 11, theme.px(28))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width needed for a few letters, since a long title is elided."""
+        theme = Theme.current()
+        return QSize(min(theme.px(56), self.sizeHint().width()), theme.px(28))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Update the size when the font changes."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.updateGeometry()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw background, title and arrow."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.underMouse() or self.isDown():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("bg.pressed" if self.isDown() else "bg.hover"))
+            painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
+        if self.hasFocus():
+            paint_focus(painter, self.rect())
+        side = theme.px(_ARROW)
+        text = self.rect().adjusted(_INSET, 0, -side - 11, 0)
+        painter.setPen(theme.color("text.primary"))
+        painter.setFont(self.font())
+        right = Qt.TextElideMode.ElideRight
+        word = QFontMetrics(self.font()).elidedText(self._whole, right, text.width())
+        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, word)
+        arrow = QRect(self.width() - side - 7, (self.height() - side) // 2 + 1, side, side)
+        paint_icon(painter, arrow, "caret-down", "text.tertiary")

@@ -1,4 +1,4 @@
-"""Surfaces of the window: panes, headers, hairlines, notices and accessible frames.
+"""The window's surfaces: panes, headers, hairlines, notices and accessible frames.
 
 Style Guide: "Depth is one background step and one hairline."
 """
@@ -22,13 +22,13 @@ from ui.widgets.texts import from_left
 
 __all__ = ["AccessibleFrame", "Hairline", "Header", "Notice", "Pane"]
 
-# Qt uses the interfaces but PySide keeps no reference; each is kept as long as its widget lives.
+# Qt uses the interfaces but PySide keeps no reference, so each is kept while its widget lives.
 _alive: dict[int, QAccessibleInterface] = {}
 _installed: list[bool] = []
 
 
 class Pane(QWidget):
-    """A widget with the background of one of the window's surfaces.
+    """A widget with one of the window's background colours.
 
     Args:
         surface: `sidebar`, `content`, `panel`, `overlay` or `raised`.
@@ -42,7 +42,7 @@ class Pane(QWidget):
 
 
 class Header(Scaled, Pane):
-    """The header of a column, with a hairline at the lower edge."""
+    """A column's header, with a hairline at the lower edge."""
 
     def __init__(self, surface: str, parent: QWidget | None = None) -> None:
         super().__init__(surface, parent)
@@ -58,7 +58,7 @@ class Header(Scaled, Pane):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the fixed height here, since docks only use the size hint."""
+        """Return the fixed height; docks ignore the minimum height and use the size hint."""
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -115,7 +115,7 @@ class Notice(QFrame):
     def show_notice(
         self, tone: str, title: str, text: str, actions: Sequence[tuple[str, Callable[[], object]]]
     ) -> None:
-        """Show a title, a text, and actions as pairs of a label and a function."""
+        """Show a title, a text and actions. Each action is a pair of label and function."""
         self._tone = tone
         icons = {"danger": "x-circle", "amber": "warning", "info": "info"}
         colour = "text.secondary" if tone == "info" else f"{tone}.text"
@@ -133,7 +133,7 @@ class Notice(QFrame):
         self.update()
 
     def focus_first(self) -> None:
-        """Focus the first action, for a notice that the user requested."""
+        """Focus the first action. Call this if the notice appears at the user's request."""
         first = self._actions.itemAt(0)
         if first is not None and (widget := first.widget()) is not None:
             widget.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -148,7 +148,7 @@ class Notice(QFrame):
 
 
 class AccessibleFrame(QFrame):
-    """A frame with an accessible role.
+    """A frame with an accessible role, for screen readers.
 
     Args:
         role: the accessible role, such as `Document` for an answer or `AlertMessage` for an error.
@@ -172,6 +172,6 @@ class AccessibleFrame(QFrame):
 def _build_interface(_name: str, widget: QObject) -> QAccessibleInterface | None:
     if not isinstance(widget, AccessibleFrame):
         return None
-    made = QAccessibleWidget(widget, widget.accessible_role, widget.accessibleName())
+    made = QAccessibleWidget(widget, widget.accessible_role)  # a name here would never change
     _alive[id(widget)] = made
     return made

@@ -1,6 +1,6 @@
 """The direction and script of a text, and plain text for the clipboard.
 
-Nothing here needs Qt, so that Markdown can be read without it.
+Importing this module does not import Qt, so that Markdown can be read without Qt.
 """
 
 import re
@@ -57,15 +57,15 @@ def is_rtl(text: str) -> bool:
 
 
 def from_left(sentence: str) -> str:
-    """Return a sentence of Strata that is laid out left to right even if it starts otherwise.
+    """Mark one of Strata's own sentences so that it is always laid out left to right.
 
-    A sentence can start with a note name or a quotation in a right-to-left script.
+    A sentence can start with a note's name or a quotation in a right-to-left script.
     """
     return f"{_MARK}{sentence}" if is_rtl(sentence) else sentence
 
 
 def has_tall_letters(text: str) -> bool:
-    """Return whether a text contains letters too tall for a line of fixed height."""
+    """Return whether a text contains letters that are too tall for a line of fixed height."""
     return _TALL.search(text) is not None
 
 
@@ -75,7 +75,7 @@ def has_rtl(text: str) -> bool:
 
 
 def read_selection(cursor: "QTextCursor") -> str:
-    """Return the selected text of a cursor as plain text; citations keep the form `[1]`.
+    """Return a cursor's selection as plain text; citations keep the form `[1]`.
 
     Formatting is removed, and Qt's own separators become plain line breaks and spaces.
     """

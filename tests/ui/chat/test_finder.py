@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import AnswerItem, UserItem
@@ -43,18 +44,72 @@ def marks(transcript: Transcript) -> list[str]:
     return [mark.cursor.selectedText() for view in answers for mark in view.view.extraSelections()]
 
 
-def test_the_last_place_comes_first_and_all_are_marked(
+def test_the_first_place_in_view_comes_first_and_all_are_marked(
     transcript: Transcript, bar: FindBar, qtbot: QtBot
 ) -> None:
     transcript.load(Chat("c", (*turn(1, "A **bean**, two Beans."), *turn(2, "No bean."))))
     bar.finder.open()
     bar.field.setText("bean")
-    assert bar.found == "3 of 3"
+    assert bar.found == "1 of 3"
     qtbot.waitUntil(lambda: marks(transcript) == ["bean", "Bean", "bean"])
     qtbot.keyClick(bar.field, Qt.Key.Key_Return)
-    assert bar.found == "1 of 3"
+    assert bar.found == "2 of 3"
     qtbot.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    assert bar.found == "3 of 3"
+    assert bar.found == "1 of 3"
+
+
+def test_what_is_in_view_does_not_move_if_a_place_is_in_it(
+    transcript: Transcript, bar: FindBar, qtbot: QtBot
+) -> None:
+    turns = [item for n in range(30) for item in turn(n, f"Bean {n}.")]
+    transcript.load(Chat("c", tuple(turns)))
+    scroll = transcript.scroller.bar
+    qtbot.waitUntil(lambda: len(transcript.feed.rows) >= 40 and scroll.value() == scroll.maximum())
+    scroll.setValue(scroll.maximum() // 2)
+    QApplication.processEvents()
+    before = find_top(transcript)
+    bar.finder.open()
+    for letter in "bean":
+        qtbot.keyClicks(bar.field, letter)
+        qtbot.waitUntil(lambda: marks(transcript) != [])
+    assert find_top(transcript) == before
+    qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
+    assert find_top(transcript) == before
+
+
+def find_top(transcript: Transcript) -> tuple[str, int]:
+    """Return the message at the top of the view, and how much of it is above."""
+    value = transcript.scroller.bar.value()
+    row = transcript.feed.row_at(value)
+    assert row is not None
+    return str(row.widget.text), value - row.y()
+
+
+def test_messages_that_come_later_are_marked_and_the_place_stays(
+    transcript: Transcript, bar: FindBar, qtbot: QtBot
+) -> None:
+    first = turn(1, "A bean and a bean.")
+    transcript.load(Chat("c", tuple(first)))
+    bar.finder.open()
+    bar.field.setText("bean")
+    qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+    assert bar.found == "2 of 2"
+    transcript.refresh(Chat("c", (*first, *turn(2, "More beans."))))
+    qtbot.waitUntil(lambda: marks(transcript) == ["bean", "bean", "bean"])
+    assert bar.found == "2 of 3"
+
+
+def test_several_words_are_marked_at_the_message_in_which_they_were_found(
+    transcript: Transcript, bar: FindBar, qtbot: QtBot
+) -> None:
+    items = [item for number in range(40) for item in turn(number, f"A bean {number} climbs.")]
+    transcript.load(Chat("c", tuple(items)))
+    bar.finder.open_at("a7", "climbs bean", ("climbs", "bean"))
+    qtbot.waitUntil(lambda: "bean" in marks(transcript) and "climbs" in marks(transcript))
+    assert bar.found == "15 of 80"
+    answer = next(r for r in transcript.feed.rows if r.widget.text == "A bean 7 climbs.")
+    scroll = transcript.scroller.bar
+    qtbot.waitUntil(lambda: scroll.value() <= answer.y() < scroll.value() + scroll.pageStep())
 
 
 def test_closing_takes_the_marks_away(transcript: Transcript, bar: FindBar, qtbot: QtBot) -> None:

@@ -132,7 +132,7 @@ def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> 
     assert first.is_current
     qtbot.keyClick(transcript, Qt.Key.Key_Down)
     visited = []
-    for _ in range(10):
+    for _ in range(12):
         qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Tab)
         visited.append(spoken())
     assert visited == [
@@ -140,9 +140,11 @@ def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> 
         "Answer",
         "Copy answer",
         "Answer again",
+        "Compare with another model's answer",
         "Continue from here in a new chat",
         "Pin answer",
         "Name this answer",
+        "Save answer as a note",
         "What the model saw",
         "Message",
         "Attach",

@@ -1,6 +1,7 @@
 """Reading a chat while it grows, on the real transcript."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QRect, Qt
@@ -22,6 +23,7 @@ from tests.support.transcripts import (
     answer_item,
     chat,
     left_of,
+    passage,
     result,
     settle,
     text_left,
@@ -30,6 +32,7 @@ from tests.support.transcripts import (
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Divider
 from ui.chat.message.failures import Failure
+from ui.chat.message.sources import list_sources
 from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.empty_state import EmptyState
@@ -130,6 +133,24 @@ def test_what_the_model_saw_names_the_answer(qtbot: QtBot, transcript: Transcrip
     with qtbot.waitSignal(transcript.maker.action_requested) as caught:
         qtbot.mouseClick(answer.tools.saw, Qt.MouseButton.LeftButton)
     assert caught.args == [MessageAction("saw", "e9")]
+
+
+def test_sources_that_strata_found_are_numbered_and_said(transcript: Transcript) -> None:
+    found = Citation(
+        1, "Home server/Backups.md", (), (12, 12), None, False, "Borg runs each night."
+    )
+    answered = result("Borg runs each night. It is fast.", citations=(found,))
+    transcript.begin_turn("A question?")
+    transcript.live.append(answered.answer)
+    transcript.live.finish(replace(answered, sentences=2), [passage(1)])
+    settle()
+    (answer,) = widgets(transcript, Answer)
+    said = "The model cited no note. Strata found sources for 1 of 2 sentences."
+    assert answer.text == "Borg runs each night. [1] It is fast."
+    assert said in [label.text() for label in answer.findChildren(QLabel) if label.isVisible()]
+    shown = list_sources([passage(1)], (found,))[1]
+    assert shown.spoken.endswith("Found by Strata, not cited by the model")
+    assert not answer.doubts or not answer.doubts.sentences
 
 
 def test_an_answer_is_copied_in_markdown(qtbot: QtBot, transcript: Transcript) -> None:
@@ -243,11 +264,11 @@ def test_a_stopped_answer_says_so(transcript: Transcript) -> None:
 def test_an_answer_that_broke_off_can_be_tried_again(qtbot: QtBot, transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
     transcript.live.append("Half")
-    transcript.live.finish(result("Half", "interrupted", warnings=("The answer broke off.",)), ())
+    transcript.live.finish(result("Half", "interrupted", reason="it ended too early"), ())
     (answer,) = widgets(transcript, Answer)
-    assert answer.ending == "The connection broke off. What had arrived is kept."
+    assert answer.ending == "The answer broke off: it ended too early. What had arrived is kept."
     (again,) = (b for b in answer.findChildren(QPushButton) if b.text() == "Try again")
-    with qtbot.waitSignal(transcript.maker.retry_requested):
+    with qtbot.waitSignal(transcript.maker.action_requested):
         qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
 
 
@@ -265,7 +286,8 @@ def test_an_error_stands_where_the_answer_would_have_stood(
     assert [button.text() for button in failure.buttons] == ["Choose a model", "Try again"]
     with qtbot.waitSignal(transcript.maker.error_action) as caught:
         qtbot.mouseClick(failure.buttons[0], Qt.MouseButton.LeftButton)
-    assert caught.args == ["choose_model"]
+    assert caught.args[0] == "choose_model"
+    assert caught.args[1].code == "model_unavailable"
     with qtbot.waitSignal(transcript.maker.retry_requested):
         qtbot.mouseClick(failure.buttons[1], Qt.MouseButton.LeftButton)
 
@@ -302,6 +324,16 @@ def test_parts_have_names_and_roles(transcript: Transcript) -> None:
     assert found[1] == (QAccessible.Role.Document, "Answer")
     assert found[3] == (QAccessible.Role.AlertMessage, "Offline is on.")
     assert transcript.feed.rows[1].widget.accessibleName().endswith(", 1 source")
+
+
+def test_a_name_that_changes_is_said_anew(transcript: Transcript) -> None:
+    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
+    answer = transcript.feed.rows[1].widget
+    interface = QAccessible.queryAccessibleInterface(answer)
+    before = interface.text(QAccessible.Text.Name)
+    assert before.endswith(", 1 source")
+    answer.set_sources({})
+    assert interface.text(QAccessible.Text.Name) == answer.accessibleName() != before
 
 
 def test_dropped_turns_have_a_line(transcript: Transcript) -> None:

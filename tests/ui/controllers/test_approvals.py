@@ -1,6 +1,7 @@
 """Proposals of tools in the window: the card, its buttons and keys, and their effects."""
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.conftest import write_notes
+from tests.support.clicks import click_button
 from tests.support.model_server import Answer, ModelServer
 from tests.support.window_pages import WindowPage, open_window
 
@@ -76,6 +78,33 @@ def test_a_card_shows_what_a_tool_wants_and_a_click_approves_it(window, assistan
     assert memories(assistant) == ("Answer in German.",)
     assert (statuses(window), window.chat.approvals()) == (["ok"], [])
     assert window.chat.answers()[0].text == "Done."
+
+
+def test_a_proposal_behind_a_note_is_told_and_shown(window, assistant, server, qtbot) -> None:
+    is_note_open = threading.Event()
+    answers = iter((REMEMBER, Answer("Done.")))
+
+    def answer(_body: object) -> Answer:
+        assert is_note_open.wait(60)
+        return next(answers)
+
+    server.script(answer)
+    window.view.resize(900, 700)
+    window.composer.send("Remember it.")
+    qtbot.waitUntil(lambda: any(assistant.library.notes()), timeout=LONG_MS)
+    window.view.show_note(min(note.path for note in assistant.library.notes()))
+    qtbot.waitUntil(lambda: window.view.middle.is_chat_covered, timeout=LONG_MS)
+    is_note_open.set()
+    said = "The chat behind this note waits for your decision"
+    qtbot.waitUntil(lambda: said in window.toasts(), timeout=LONG_MS)
+    window.press("Show the chat")
+    (card,) = window.chat.approvals()
+    assert card.isVisible()
+    assert window.view.focusWidget() is card.refuse
+    wait_for_card(window, qtbot)
+    window.press("Remember it")
+    wait_for_end(window, qtbot)
+    assert memories(assistant) == ("Answer in German.",)
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Space])
@@ -216,3 +245,58 @@ def test_a_long_argument_keeps_the_buttons_in_sight(window, qtbot) -> None:
     change = window.chat.show_approval("edit_note", "Change a.md.", diff=diff)
     assert "more lines below · Show all" in " ".join(window.chat.texts_in(change))
     assert change.height() < window.chat.view.height()
+
+
+LINES = [f"line {number}" for number in range(12)]
+OLD = "\n".join(LINES)
+NEW = OLD.replace("line 1\n", "LINE 1\n").replace("line 6", "LINE 6")
+
+
+@pytest.fixture
+def listed(window, server, tmp_path, qtbot) -> Path:
+    """A note for which a change of two hunks is proposed."""
+    file = tmp_path / "notes" / "List.md"
+    file.write_text(OLD, "utf-8")
+    server.script(calling("edit_note", path="List.md", old=OLD, new=NEW), Answer("Done."))
+    window.composer.send("Shout.")
+    wait_for_card(window, qtbot)
+    return file
+
+
+def test_a_hunk_is_switched_off_by_a_click_and_not_written(window, server, listed, qtbot) -> None:
+    (card,) = window.chat.approvals()
+    click_button(card, "Make change 2 of 2")
+    assert "Change 2 of 2, left out" in window.chat.texts_in(card)
+    window.press("Make 1 of 2 changes")
+    wait_for_end(window, qtbot)
+    assert listed.read_text("utf-8") == OLD.replace("line 1\n", "LINE 1\n")
+    told = server.bodies[-1]["messages"][-1]["content"]
+    assert "accepted 1 of 2 parts" in told
+    assert "+LINE 6" in told
+    window.press("Undo")
+    qtbot.waitUntil(lambda: bool(window.chat.edits()[-1].state), timeout=LONG_MS)
+    assert listed.read_text("utf-8") == OLD
+
+
+def test_hunks_are_switched_by_keys_and_at_least_one_is_needed(window, listed, qtbot) -> None:
+    (card,) = window.chat.approvals()
+    first, second = card.hunks.switches
+    QTest.keyClick(card.refuse, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+    assert window.view.focusWidget() is second
+    QTest.keyClick(second, Qt.Key.Key_Space)
+    QTest.keyClick(second, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(first, Qt.Key.Key_Space)
+    assert not card.approve.isEnabled()
+    QTest.keyClick(first, Qt.Key.Key_Space)
+    assert card.approve.text() == "Make 1 of 2 changes"
+    QTest.keyClick(second, Qt.Key.Key_Space)
+    assert card.approve.text() == "Change the note"
+    window.press("Change the note")
+    wait_for_end(window, qtbot)
+    assert listed.read_text("utf-8") == NEW
+
+
+def test_refusing_writes_no_hunk(window, listed, qtbot) -> None:
+    window.press("Don't change")
+    wait_for_end(window, qtbot)
+    assert listed.read_text("utf-8") == OLD

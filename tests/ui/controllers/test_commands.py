@@ -67,6 +67,6 @@ def test_the_list_of_models_shows_their_properties_and_offers_to_set_one(
     last = window.composer.view.models.menu().actions()[-1]
     assert last.text() == "Set a model…"
     opened: list[str] = []
-    window.composer.view.settings_requested.connect(lambda: opened.append("settings"))
+    window.composer.view.model_wanted.connect(lambda: opened.append("settings"))
     last.trigger()
     assert opened == ["settings"]

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from chains.model import LiteLLMModel
 from tests.support.model_server import Answer, ModelServer
 from tests.support.window_pages import WindowPage, open_window
 from ui.chat.message.blocks import FoldedDivider, SummaryDivider
@@ -75,7 +76,7 @@ def test_an_opened_chat_tells_what_the_service_counted_then(window: WindowPage) 
     window.chat.new()
     window.chat.reopen(session)
     window.context.switch("Last request")
-    assert any("the service counted 100" in text for text in window.context.texts())
+    assert any("The service counted 100" in text for text in window.context.texts())
 
 
 def test_passages_still_to_be_found_make_the_next_request_an_estimate(
@@ -108,8 +109,8 @@ def test_compacting_from_the_panel_tells_what_it_came_to(
     window.assistant.settings.set("chat.model", "extractive")
     window.composer.send("And the second one?")
     window.context.choose("compact")
-    begun, ended = window.toasts()
-    assert begun == "Summarising older messages…"
+    window.compaction.accept()
+    (ended,) = window.toasts()
     assert ended == "2 earlier messages became an outline, made without a model."
     assert compactions(window)
 
@@ -118,6 +119,7 @@ def test_a_compaction_has_one_line_in_the_chat(window: WindowPage) -> None:
     window.assistant.settings.set("chat.model", "extractive")
     window.composer.send("And the second one?")
     window.composer.send("/compact")
+    window.compaction.accept()
     (line,) = window.chat.view.findChildren(FoldedDivider)
     assert isinstance(line, SummaryDivider)
 
@@ -125,6 +127,7 @@ def test_a_compaction_has_one_line_in_the_chat(window: WindowPage) -> None:
 def test_a_summary_is_shown_at_the_end_of_the_chat(window: WindowPage) -> None:
     window.composer.send("And the second one?")
     window.composer.send("/compact")
+    window.compaction.accept()
     (compaction,) = compactions(window)
     window.context.choose("summary", compaction["entry"])
     assert len(window.chat.asides()) == 1
@@ -132,15 +135,38 @@ def test_a_summary_is_shown_at_the_end_of_the_chat(window: WindowPage) -> None:
 
 def test_without_a_turn_before_the_last_there_is_nothing_to_compact(window: WindowPage) -> None:
     window.composer.send("/compact")
-    assert window.toasts()[-1] == ("There is nothing to summarise before the last message.")
+    assert "There is nothing to summarise before the last question." in window.compaction.texts()
+    assert not window.compaction.view.make.isVisible()
 
 
 def test_a_chat_goes_on_from_before_a_compaction_as_one_of_its_own(window: WindowPage) -> None:
     window.composer.send("And the second one?")
     first = window.chat.session
     window.composer.send("/compact")
+    window.compaction.accept()
     (compaction,) = compactions(window)
     window.context.choose("before", compaction["entry"])
     assert window.chat.session not in {None, first}
     assert compactions(window) == []
     assert window.chat.user_messages()[-1].text == "And the second one?"
+
+
+def test_the_price_of_an_answer_and_of_the_chat_is_shown_and_stays(
+    window: WindowPage, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiteLLMModel, "_price", lambda _self, _counted: 0.0042)
+    assert "$" not in window.chat.answers()[0].tools.about.whole  # it runs on this computer
+    server.script(Answer("In November."))
+    window.composer.send("When is it emptied?")
+    said = window.chat.answers()[-1].tools.about.whole
+    assert said.endswith(" · $0.0042")
+    assert "This chat has cost $0.0042 so far." in window.context.texts()
+    session = window.chat.session
+    window.chat.reopen(None)
+    assert not any("has cost" in text for text in window.context.texts())
+    window.chat.reopen(session)
+    assert window.chat.answers()[-1].tools.about.whole == said
+    assert "This chat has cost $0.0042 so far." in window.context.texts()
+    server.script(Answer("Yes.", usage=None))
+    window.composer.send("Surely?")
+    assert "This chat has cost about $0.0042 so far." in window.context.texts()

@@ -11,7 +11,7 @@ from app.assistant import Assistant
 from tests.support.model_server import Answer, Failure, ModelServer
 from tests.support.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
-from ui.chat.composer.chips import ChipState
+from ui.chat.composer.attachment_state import ChipState
 from ui.controllers.notes import NoteListing, build_offers
 from ui.panels.notes.folders import Folders
 from ui.tasks import TaskRunner
@@ -206,7 +206,9 @@ def test_the_command_compact_sums_the_chat_up(window: WindowPage, server: ModelS
         window.composer.send(f"Question {number}?")
     server.script(Answer("Barrel: behind the shed.", usage=None))
     window.composer.send("/compact keep the barrel")
+    window.compaction.press("Make the summary")
     assert "keep the barrel" in said_to_the_model(server)
+    window.compaction.press("Use this summary")
     assert window.composer.text == ""
     window.composer.send("And now?")
     assert "Barrel: behind the shed." in str(server.bodies[-1]["messages"])
@@ -221,11 +223,14 @@ def test_compacting_asks_the_model_that_is_set_and_nobody_else(
     assistant.settings.set("chat.model", "extractive")
     before = len(server.received)
     window.composer.send("/compact")
+    window.compaction.press("Make the summary")
+    window.compaction.press("Use this summary")
     assert len(server.received) == before
     window.composer.send("And now?")
     server.script(Answer("Barrel: behind the shed.", usage=None))
     window.composer.choose_model("gpt-4o")
     window.composer.send("/compact")
+    window.compaction.press("Make the summary")
     assert "Write down what has to be remembered" in said_to_the_model(server)
 
 
@@ -395,9 +400,10 @@ def test_a_source_marks_its_citation_and_the_other_way_round(window: WindowPage)
 
 def test_lines_selected_in_a_note_are_attached(window: WindowPage, qtbot: QtBot) -> None:
     window.view.show_note("Watering.md")
-    panel = window.view.column.note
+    panel = window.view.note
     assert panel.attach.accessibleName() == "Attach this note"
-    text = panel.text
+    panel.show_source(True)
+    text = panel.source
     cursor = text.textCursor()
     cursor.setPosition(text.document().findBlockByNumber(2).position())
     cursor.setPosition(text.document().findBlockByNumber(5).position(), cursor.MoveMode.KeepAnchor)

@@ -46,8 +46,8 @@ def explain(window: MainWindow, path: str) -> str:
 
 def test_the_tree_tells_why_a_note_is_no_source(window: MainWindow) -> None:
     window.composer.submitted.emit("How much does the barrel hold?")
-    window.column.note_dock.show()
-    window.column.note_dock.raise_()
+    window.column.related_dock.show()
+    window.column.related_dock.raise_()
     said = explain(window, "garden/Kompost.md")
     assert said.startswith(("garden/Kompost.md ", "The best passage of garden/Kompost.md "))
     assert window.column.is_in_front(window.column.sources_dock)

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QAbstractItemView, QFileDialog
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.clicks import (
+    choose_from_row,
     click_button,
     click_row,
     press_enter_on,
@@ -16,6 +18,7 @@ from tests.support.clicks import (
 )
 from tests.support.model_server import ModelServer
 from tests.support.window_pages import WindowPage, open_window
+from ui.settings.project import ProjectDialog
 from ui.tasks import TaskRunner
 
 Press = Callable[[QAbstractItemView, str], None]
@@ -46,6 +49,18 @@ def window(assistant: Assistant, thesis: Path, runner: TaskRunner, qtbot: QtBot)
     page.view.activateWindow()
     qtbot.waitUntil(page.view.isActiveWindow)
     return page
+
+
+def open_project_settings(window: WindowPage) -> ProjectDialog:
+    choose_from_row(window.view.sidebar.projects, "Thesis", "Settings of this project…")
+    (dialog,) = (one for one in window.view.findChildren(ProjectDialog) if one.isVisible())
+    return dialog
+
+
+def type_over(field: QPlainTextEdit, text: str) -> None:
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, text)
 
 
 def test_a_folder_is_opened_as_a_project_and_its_chat_is_asked_about_it(
@@ -80,7 +95,7 @@ def test_a_project_row_goes_back_to_its_last_chat(
     assert window.chat.session == project_chat
     assert window.composer.mode == "project"
     menu = projects.build_menu(row_of(projects, "Thesis"))
-    new_chat, _remove = menu.actions()
+    new_chat, _settings, _remove = menu.actions()
     assert new_chat.text() == "New chat in this project"
     new_chat.trigger()
     assert window.chat.session not in (None, project_chat)
@@ -123,6 +138,41 @@ def test_a_project_whose_folder_is_gone_says_so_and_can_be_removed(
     window.press("Remove from the list")
     assert projects.isHidden()
     assert len(assistant.list_sessions()) == 1
+
+
+def test_the_settings_of_a_project_are_changed_from_its_row(
+    window: WindowPage, server: ModelServer, thesis: Path
+) -> None:
+    (thesis / "Draft.md").write_text("A walrus draft.")
+    window.view.open_project("Thesis")
+    dialog = open_project_settings(window)
+    type_over(dialog.instructions.field, "Answer in rhymes.")
+    click_button(dialog, "Save instructions")
+    type_over(dialog.notes.exclude, "Draft.md")
+    assert dialog.notes.save.isEnabled()
+    dialog.close()
+    assert open_project_settings(window).notes.exclude.toPlainText() == "Draft.md", "kept unsaved"
+    click_button(dialog, "Save notes and model")
+    assert not dialog.notes.save.isEnabled()
+    dialog.close()
+    window.composer.send("What is it about?")
+    sent = str(server.bodies[-1]["messages"])
+    assert "Answer in rhymes." in sent
+    assert "walrus songs" in sent
+    assert "Draft" not in sent
+
+
+def test_a_project_taken_off_the_list_comes_back_with_undo(
+    window: WindowPage, assistant: Assistant, thesis: Path
+) -> None:
+    window.view.open_project("Thesis")
+    assistant.projects.instructions("Thesis").write("Be brief.")
+    projects = window.view.sidebar.projects
+    choose_from_row(projects, "Thesis", "Remove from the list")
+    assert projects.isHidden()
+    window.press("Undo")
+    assert not projects.isHidden()
+    assert assistant.projects.instructions("Thesis").read().text == "Be brief."
 
 
 def test_instructions_of_a_project_are_asked_about_in_its_chat(

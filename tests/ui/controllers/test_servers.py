@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -88,8 +89,11 @@ def test_a_web_page_that_was_a_source_opens_in_the_browser(
     window: WindowPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(
-        "ui.controllers.notes.QDesktopServices.openUrl", lambda url: opened.append(url.toString())
-    )
-    window.view.controllers.notes.show("https://example.org/oak", 1, 3)
+
+    def take(url: QUrl) -> bool:
+        opened.append(url.toString())
+        return True
+
+    monkeypatch.setattr("ui.notify.QDesktopServices.openUrl", take)
+    window.view.controllers.reading.show("https://example.org/oak", 1, 3)
     assert opened == ["https://example.org/oak"]

@@ -60,7 +60,7 @@ def test_an_answer_is_stored_listed_and_accounted_for(
 
 def test_what_the_service_counted_is_told(window: WindowPage, server: ModelServer) -> None:
     window.composer.send("How much does the barrel hold?")
-    assert any("the service counted 100" in text for text in window.context.texts())
+    assert any("The service counted 100" in text for text in window.context.texts())
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape])

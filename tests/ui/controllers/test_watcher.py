@@ -47,6 +47,11 @@ def listed(window: MainWindow) -> dict[str, str]:
     return {note.path: note.state for note in window.controllers.notes.listing.notes}
 
 
+def shown(panel: NotePanel) -> str:
+    """Return the rendered text of the note."""
+    return "\n".join(view.toPlainText() for view in panel.page.views())
+
+
 def said(panel: NotePanel) -> list[str]:
     return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
 
@@ -56,7 +61,7 @@ def test_what_changes_on_the_disk_reaches_tree_foot_panel_and_the_open_note(
 ) -> None:
     window.run_command("toggle_index")
     window.show_note("Welcome.md")
-    note = window.column.note
+    note = window.note
     qtbot.waitUntil(lambda: note.path == "Welcome.md")
     window.composer.setFocus()
     (small_vault / "Zebra.md").write_text("A zebra came by.\n")
@@ -64,7 +69,7 @@ def test_what_changes_on_the_disk_reaches_tree_foot_panel_and_the_open_note(
     (small_vault / "Welcome.md").write_text("Other words now.\n")
     qtbot.waitUntil(lambda: listed(window).get("Secret.md") == "excluded", timeout=_LONG_MS)
     qtbot.waitUntil(lambda: listed(window).get("Zebra.md") == "indexed", timeout=_LONG_MS)
-    qtbot.waitUntil(lambda: note.text.toPlainText() == "Other words now.", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: shown(note) == "Other words now.", timeout=_LONG_MS)
     assert window.sidebar.notes.model().find("Zebra.md").isValid()
     indexed = sum(state == "indexed" for state in listed(window).values())
     qtbot.waitUntil(lambda: window.sidebar.footer.state.notes == indexed)
@@ -77,15 +82,15 @@ def test_the_open_note_that_is_deleted_stays_to_be_read(
     window: MainWindow, small_vault: Path, qtbot: QtBot
 ) -> None:
     window.show_note("Welcome.md")
-    note = window.column.note
+    note = window.note
     qtbot.waitUntil(lambda: note.path == "Welcome.md")
-    text = note.text.toPlainText()
+    text = shown(note)
     (small_vault / "Welcome.md").unlink()
     gone = "This note is not there any more."
     qtbot.waitUntil(lambda: gone in said(note), timeout=_LONG_MS)
-    assert note.text.toPlainText() == text
+    assert shown(note) == text
     (small_vault / "Welcome.md").write_text("Back again.\n")
-    qtbot.waitUntil(lambda: note.text.toPlainText() == "Back again.", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: shown(note) == "Back again.", timeout=_LONG_MS)
     assert gone not in said(note)
 
 
@@ -235,10 +240,11 @@ def lines(count: int, before: str = "") -> str:
 
 def test_a_note_that_changed_stays_where_the_reader_was(note: NotePanel) -> None:
     note.show_note(made(lines(400)))
-    note.text.verticalScrollBar().setValue(100)
+    note.toggle_source()
+    note.source.verticalScrollBar().setValue(100)
     note.show_changed(made(lines(400) + "\nAnother line."))
-    assert note.text.verticalScrollBar().value() == 100
-    assert note.text.toPlainText().endswith("Another line.")
+    assert note.source.verticalScrollBar().value() == 100
+    assert note.source.toPlainText().endswith("Another line.")
 
 
 @pytest.mark.parametrize(
@@ -255,4 +261,4 @@ def test_marked_lines_are_found_again_or_marked_no_more(
 ) -> None:
     note.show_note(made(lines(9)), 3, 4)
     note.show_changed(made(now))
-    assert note.text.find_marked_lines() == marked
+    assert note.find_marked_lines() == marked

@@ -21,6 +21,14 @@ from ui.markdown.blocks import (
 from ui.markdown.inline import check_link
 from ui.markdown.stream import MarkdownStream
 
+
+def said(leaf: Leaf) -> str:
+    """Return the text of a leaf that has runs, or of its cells."""
+    if isinstance(leaf, TableRows):
+        return ""
+    return plain(leaf.runs) if isinstance(leaf, Paragraph) else ""
+
+
 LINES = [
     "- a",
     "- b **bold** [1]",
@@ -84,7 +92,7 @@ def read_in_pieces(text: str, cuts: list[int]) -> list[Any]:
 
 
 def shapes(leaves: Any) -> list[Any]:
-    """Leaves without the keys of their boxes, and code blocks in one piece."""
+    """Leaves without the keys of their boxes and their lines, and code blocks in one piece."""
     found: list[Any] = []
     for leaf in leaves:
         boxes = tuple((box.kind, box.marker, box.tone) for box in leaf.boxes)
@@ -94,7 +102,9 @@ def shapes(leaves: Any) -> list[Any]:
         elif isinstance(leaf, CodeLines):
             found.append(("code", leaf.language, leaf.lines, boxes))
         else:
-            values = [getattr(leaf, f.name) for f in fields(leaf) if f.name != "boxes"]
+            values = [
+                getattr(leaf, f.name) for f in fields(leaf) if f.compare and f.name != "boxes"
+            ]
             found.append((type(leaf).__name__, values, boxes))
     return found
 
@@ -151,6 +161,47 @@ def test_half_a_citation_is_not_shown() -> None:
     (leaf,) = stream.update().tail
     assert isinstance(leaf, Paragraph)
     assert plain(leaf.runs) == "It rains"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("See [[Watering#In summer|the beds]] today.", "See the beds today."),
+        ("See [[Watering]] today.", "See Watering today."),
+        ("See [the page](https://example.org/a) today.", "See the page today."),
+        ("See ![a plan](https://example.org/a.png) there.", None),
+        ("- [ ] [[Watering]] and [x](y)", "Watering and x"),
+    ],
+)
+def test_half_a_link_shows_no_brackets(text: str, words: str | None) -> None:
+    stream = MarkdownStream()
+    for letter in text:
+        stream.feed(letter)
+        shown = " ".join(said(leaf) for leaf in stream.update().tail)
+        assert not {"[[", "](", "]]", "!["} & {shown[at : at + 2] for at in range(len(shown))}
+        assert "[t" not in shown
+    if words is not None:
+        assert " ".join(said(leaf) for leaf in stream.finish()) == words
+
+
+def test_brackets_that_are_no_link_stay() -> None:
+    stream = MarkdownStream()
+    stream.feed("An array [a, b] holds [1].")
+    assert said(stream.update().tail[0]) == "An array [a, b] holds [1]."
+
+
+def test_half_a_table_shows_no_bars() -> None:
+    stream = MarkdownStream()
+    for letter in "Rows:\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n":
+        stream.feed(letter)
+        for leaf in stream.update().tail:
+            assert isinstance(leaf, TableRows) or "|" not in said(leaf)
+
+
+def test_a_line_with_bars_that_is_no_table_is_shown_once_the_next_has_begun() -> None:
+    stream = MarkdownStream()
+    stream.feed("| a | b |\nand more")
+    assert "| a | b |" in said(stream.update().tail[0])
 
 
 def test_a_list_that_goes_on_keeps_counting() -> None:
@@ -250,6 +301,13 @@ def test_mathematics_is_tex() -> None:
     assert [run.text for run in paragraph.runs if run.style & Style.TEX] == ["a + b", "x^2"]
     assert isinstance(block, CodeLines)
     assert block.lines == ((("plain", "e = mc^2"),),)
+
+
+def test_a_diagram_is_its_code() -> None:
+    (block,) = read("```mermaid\ngraph TD\n  A --> B\n```")
+    assert isinstance(block, CodeLines)
+    assert block.language == "mermaid"
+    assert "".join(text for line in block.lines for _, text in line) == "graph TD  A --> B"
 
 
 def test_headings_keep_their_level() -> None:

@@ -6,9 +6,12 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QTextBlock, QTextCursor, QTextDocument
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
+from tests.support.clicks import click_item, open_menu
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
@@ -455,3 +458,25 @@ def test_only_the_code_is_painted_where_it_scrolls(view: MarkdownView) -> None:
     middle = view.cursorRect(view.document().find("restic")).center().y()
     ground = Theme.current().color("bg.raised")
     assert all(picture.pixelColor(x, middle) == ground for x in range(18, 27))
+
+
+def test_a_page_may_go_while_its_menu_is_open(qtbot: QtBot) -> None:
+    view = MarkdownView()
+    view.resize(640, 100)
+    view.show()
+    spot = view.viewport().mapTo(view, view.viewport().rect().center())
+    QTest.mouseClick(view.windowHandle(), Qt.MouseButton.RightButton, pos=spot)
+    menu = open_menu()
+    assert [action.text() for action in menu.actions()] == ["Copy", "Select all"]
+    view.deleteLater()
+    qtbot.waitUntil(lambda: not (isValid(view) or isValid(menu)))
+
+
+def test_a_menu_is_gone_once_an_item_is_chosen(qtbot: QtBot, view: MarkdownView) -> None:
+    view.set_markdown("Some text.")
+    spot = view.viewport().mapTo(view, view.viewport().rect().center())
+    QTest.mouseClick(view.windowHandle(), Qt.MouseButton.RightButton, pos=spot)
+    menu = open_menu()
+    click_item(menu, "Select all")
+    qtbot.waitUntil(lambda: not isValid(menu))
+    assert view.textCursor().selectedText() == "Some text."

@@ -126,7 +126,7 @@ def test_reuse_is_given_in_tokens_with_its_reason_and_its_price(panel: ContextPa
 
 def test_the_services_own_count_stands_beside_ours(panel: ContextPanel) -> None:
     panel.show_context(make_context(when="last"), PanelState(counted=Counted(48_511)))
-    assert any(text.endswith("the service counted 48,511") for text in texts(panel))
+    assert any(text.endswith("The service counted 48,511") for text in texts(panel))
 
 
 def test_what_is_still_looked_up_is_marked_as_an_estimate(panel: ContextPanel) -> None:
@@ -283,11 +283,12 @@ def test_a_notice_that_stands_is_not_made_again(panel: ContextPanel, qtbot: QtBo
 def test_a_summary_is_asked_for_where_messages_were_left_out(
     panel: ContextPanel, qtbot: QtBot
 ) -> None:
-    panel.show_context(panel_states()["compacted"])
+    state = panel_states()["compacted"]
+    panel.show_context({**state, "prefix": {**state["prefix"], "changed": False}})
     rows = panel.findChild(LeftOutList)
     row = rows.model().index(0, 0)
     rows.expand(row)
-    rows.setCurrentIndex(rows.model().index(1, 0, row))
+    rows.setCurrentIndex(rows.model().index(0, 0, row))
     with qtbot.waitSignal(panel.action_chosen) as chosen:
         qtbot.keyClick(rows, Qt.Key.Key_Return)
     assert chosen.args == ["summary", "c1"]

@@ -96,10 +96,14 @@ def test_trimmed_messages_say_how_many_how_much_and_up_to_where() -> None:
 
 def test_summarised_messages_offer_their_summary() -> None:
     row = only(panel_states()["compacted"])
-    assert (row.what, row.tokens) == ("Earlier messages", 66_292)
-    assert row.reason == "Summarised: written by a model"
-    assert below(row) == ["96,412 → 30,120 tokens", "Show summary"]
+    assert (row.what, row.tokens) == ("Earlier messages", None)
+    assert row.reason == "Summarised: 96,412 → 30,120 tokens, written by a model"
+    assert below(row) == ["Show summary"]
     assert row.below[-1].summary == "c1"
+
+
+def test_a_compaction_is_told_once() -> None:
+    assert left_out_rows(panel_states()["compacted"], {}, "c1") == []
 
 
 def test_results_that_are_kept_aside_are_named_with_their_size() -> None:
@@ -122,6 +126,15 @@ def test_an_unknown_reason_is_said_as_it_is() -> None:
 
 def test_a_calm_request_has_no_notice() -> None:
     assert build_notice(panel_states()["calm"]) is None
+
+
+def test_warnings_of_a_request_are_repeated_where_nothing_else_is_to_be_said() -> None:
+    said = "812 of 6,591 notes searched by meaning, all by words."
+    notice = build_notice(panel_states()["calm"] | {"warnings": [said]})
+    assert notice is not None
+    assert (notice.tone, notice.title, notice.text) == ("info", "About this answer", said)
+    overflow = panel_states()["overflow"]
+    assert build_notice(overflow | {"warnings": [said]}) == build_notice(overflow)
 
 
 def test_past_the_first_mark_it_says_what_happens_at_the_next() -> None:
@@ -194,9 +207,11 @@ def test_the_window_is_explained_in_one_sentence() -> None:
     assert window_sentence(plain) == "Window 128,000, less 4,096 kept for the answer"
     unsure = make_context(factor=1.1, model_limit=None)
     sentence = window_sentence(unsure, Counted(48_511))
-    assert "10\u00a0% held back for counting" in sentence
-    assert "limit unknown" in sentence
-    assert "the service counted 48,511" in sentence
+    assert sentence.split(" · ")[1:] == [
+        "10\u00a0% spare, because this model's tokenizer is not known",
+        "The model's limit is not known",
+        "The service counted 48,511",
+    ]
 
 
 def test_the_price_is_the_models_own_for_what_is_new_and_what_was_kept() -> None:

@@ -145,14 +145,14 @@ def test_what_was_dragged_holds_from_then_on(column: RightColumn, by: int) -> No
 
 
 def test_what_was_dragged_holds_where_the_lower_panels_are_tabs(column: RightColumn) -> None:
-    column.show_dock(column.note_dock)
+    column.show_dock(column.related_dock)
     settle()
     drag(column, -100)
     dragged = share(column)
     set_height(column, 250)
     set_height(column, HEIGHT)
     assert share(column) == about(dragged)
-    column.note_dock.close()
+    column.related_dock.close()
     settle()
     assert share(column) == about(dragged)
 
@@ -168,9 +168,9 @@ def test_panels_that_were_closed_come_up_in_what_was_dragged(column: RightColumn
 
 
 def test_a_panel_that_leaves_its_tabs_begins_with_their_share(column: RightColumn) -> None:
-    column.show_dock(column.note_dock)
+    column.show_dock(column.related_dock)
     settle()
-    column.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, column.note_dock)
+    column.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, column.related_dock)
     settle()
     heights = [dock.height() for dock in column.docks() if dock.isVisible()]
     assert heights[1] == pytest.approx(heights[2], abs=1)
@@ -206,8 +206,8 @@ STEPS: dict[str, Callable[[RightColumn], object]] = {
     "close context": lambda column: column.context_dock.hide(),
     "open context": lambda column: column.context_dock.show(),
     "close sources": lambda column: column.sources_dock.hide(),
-    "open note": lambda column: column.show_dock(column.note_dock),
-    "close note": lambda column: column.note_dock.close(),
+    "open related": lambda column: column.show_dock(column.related_dock),
+    "close related": lambda column: column.related_dock.close(),
     "float context": lambda column: column.context_dock.setFloating(True),
 }
 
@@ -284,7 +284,7 @@ def test_tabs_begin_on_the_edge_of_their_panels_and_stand_on_a_hairline(
     column: RightColumn, mode: Any
 ) -> None:
     Theme.current().apply(mode)
-    column.show_dock(column.note_dock)
+    column.show_dock(column.related_dock)
     settle()
     (tabs,) = (bar for bar in column.findChildren(QTabBar) if bar.isVisible())
     picture, theme = column.grab().toImage(), Theme.current()
@@ -297,11 +297,11 @@ def test_tabs_begin_on_the_edge_of_their_panels_and_stand_on_a_hairline(
 
 
 def test_the_words_of_tabs_have_their_room_also_after_a_reset(column: RightColumn) -> None:
-    column.show_dock(column.note_dock)
+    column.show_dock(column.related_dock)
     settle()
     column.reset()
     settle()
-    column.show_dock(column.note_dock)
+    column.show_dock(column.related_dock)
     settle()
     for tabs in column.findChildren(QTabBar):
         for place in range(tabs.count()):
@@ -318,7 +318,7 @@ def test_tabs_of_a_column_that_is_made_before_the_theme_have_its_font(
     column.resize(400, 800)
     Theme.current().apply("light", 1.0)
     column.show()
-    column.show_dock(column.note_dock)
+    column.show_dock(column.related_dock)
     QApplication.processEvents()
     tabs = [tabs for tabs in column.findChildren(QTabBar) if tabs.isVisible()]
     assert [bar.font().family() for bar in tabs] == [Theme.current().font("ui").family()]

@@ -12,6 +12,7 @@ from ui.panels.index.footer import IndexFooter
 from ui.panels.index.panel import IndexPanel
 from ui.panels.index.state import IndexState, NotesByState
 from ui.widgets.figures import size, span
+from vault.coverage import Coverage
 from vault.index import NoteState
 from vault.indexing.status import IndexStatus
 
@@ -59,7 +60,7 @@ def press(panel: IndexPanel, word: str, qtbot: QtBot) -> None:
 
 def test_a_run_says_what_it_is_at_how_fast_it_is_and_how_long_it_takes(panel: IndexPanel) -> None:
     panel.show_state(AT_WORK)
-    assert "Indexing 3,000 of 12,000 new or changed notes" in said(panel)
+    assert "By meaning: 3,000 of 12,000 new or changed notes" in said(panel)
     assert "45 a second, about 3 minutes left" in said(panel)
     assert "Slower, since the computer runs on its battery." in said(panel)
 
@@ -69,7 +70,7 @@ def test_a_run_is_paused_and_goes_on_with_the_same_button(panel: IndexPanel, qtb
     with qtbot.waitSignal(panel.run.pause_requested):
         panel.run.pause.click()
     panel.show_state(IndexState("paused", 3_000, 12_000, phase="embed"))
-    assert said(panel).startswith("Paused\nIndexing 3,000 of 12,000")
+    assert said(panel).startswith("Paused\nBy meaning: 3,000 of 12,000")
     assert panel.run.pause.accessibleName() == "Go on reading the notes"
     with qtbot.waitSignal(panel.run.continue_requested):
         panel.run.pause.click()
@@ -206,6 +207,12 @@ def test_the_harmless_answer_has_the_focus(panel: IndexPanel, qtbot: QtBot) -> N
     assert focus.text() == "Keep it"
 
 
+def test_what_cannot_be_searched_by_meaning_yet_is_said(panel: IndexPanel) -> None:
+    gap = Coverage(6_591, 6_591, 812)
+    panel.show_status(IndexStatus(6_591, 40, 1, "m", "2026-05-14T10:00:00Z", gap=gap))
+    assert "812 of 6,591 notes searched by meaning, all by words." in said(panel)
+
+
 def test_an_index_of_another_strata_is_not_rebuilt(panel: IndexPanel, qtbot: QtBot) -> None:
     panel.show_state(IndexState("failed", message="Another Strata keeps it.", is_elsewhere=True))
     assert not panel.rebuild.isVisible()
@@ -234,7 +241,8 @@ def test_nothing_of_the_panel_is_cut(panel: IndexPanel, width: int, state: Index
 @pytest.mark.parametrize(
     ("state", "text"),
     [
-        (IndexState("running", 9, 90, phase="scan"), "Reading your notes…"),
+        (IndexState("running", 9, phase="seen"), "Reading your notes…"),
+        (IndexState("running", 9, 90, phase="scan"), "Reading: 9 of 90 notes"),
         (IndexState("paused", 9, 90, phase="embed"), "Paused at 9 of 90 notes"),
         (IndexState("paused"), "Paused"),
         (IndexState("stopped"), "Indexing stopped. Search covers what is done."),
@@ -251,6 +259,7 @@ def test_the_foot_pauses_beside_stopping_and_tells_the_pace(
     tip = footer._progress.toolTip()
     assert "12,000 notes new or changed.\n45 a second, about 3 minutes left" in tip
     assert footer._progress.text() == "Indexing: 3,000 of 12,000 notes"
+    assert footer._line.whole == "Words done, now meaning."
     with qtbot.waitSignal(footer.pause_requested):
         footer.pause.click()
     footer.show_state(IndexState("paused", 3_000, 12_000, phase="embed"))

@@ -7,7 +7,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.sessions.store import SessionInfo
+from app.sessions.listing import SessionInfo
 from chains.citations.check import Citation, Unverified
 from chains.events import CITES_NOTHING
 from context.layers import Layer, Segment
@@ -16,8 +16,8 @@ from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.note import NotePanel
+from ui.panels.notes.note_tree import NoteTree
 from ui.panels.notes.sources import SourceRow, SourcesPanel, source_rows
-from ui.panels.notes.vault import NoteTree
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel
 from vault.index import NoteState
@@ -250,34 +250,38 @@ def long_note(lines: int) -> Note:
 
 def test_the_cited_lines_are_marked_and_in_view(note: NotePanel) -> None:
     note.show_note(long_note(400), 211, 213)
-    assert note.text.find_marked_lines() == (211, 213)
-    first = note.text.first_visible_line()
+    note.toggle_source()
+    assert note.find_marked_lines() == (211, 213)
+    first = note.source.first_visible_line()
     assert first <= 211 <= first + 10
     marked = Theme.current().color("diff.mark_bg")
-    image = note.text.viewport().grab().toImage()
+    image = note.source.viewport().grab().toImage()
     rows = [y for y in range(image.height()) if image.pixelColor(image.width() - 4, y) == marked]
-    assert len(rows) == pytest.approx(3 * note.text.fontMetrics().lineSpacing(), abs=6)
+    assert len(rows) == pytest.approx(3 * note.source.fontMetrics().lineSpacing(), abs=6)
 
 
 def test_a_marked_line_that_wraps_is_marked_whole(note: NotePanel) -> None:
     text = "short\n" + "a long line that wraps " * 12 + "\nshort\n"
     note.show_note(Note("a.md", "a", text, "v"), 2, 2)
+    note.toggle_source()
     marked = Theme.current().color("diff.mark_bg")
-    image = note.text.viewport().grab().toImage()
+    image = note.source.viewport().grab().toImage()
     rows = [y for y in range(image.height()) if image.pixelColor(image.width() - 4, y) == marked]
-    assert len(rows) > 4 * note.text.fontMetrics().lineSpacing()
+    assert len(rows) > 4 * note.source.fontMetrics().lineSpacing()
 
 
 def test_a_very_large_note_is_shown_around_its_lines(note: NotePanel) -> None:
     note.show_note(long_note(30_000), 20_000, 20_001)
-    assert note.text.blockCount() == 4_000
-    assert note.text.first_visible_line() <= 20_000
+    note.toggle_source()
+    assert note.source.blockCount() == 4_000
+    assert note.source.first_visible_line() <= 20_000
     shown = [label.text() for label in note.findChildren(QLabel) if label.isVisible()]
     assert any("of 30,000 are shown here" in text for text in shown)
 
 
 def test_a_part_of_one_line_is_said_to_be_one(note: NotePanel) -> None:
     note.show_note(Note("a.md", "a", f"{'x' * 3_000_000}\nThe end.\n", "v"))
+    note.toggle_source()
     shown = [label.text() for label in note.findChildren(QLabel) if label.isVisible()]
     assert "Line 1 of 2 is shown here." in shown
 
@@ -293,7 +297,8 @@ def test_a_note_that_cannot_be_read_says_why_in_place(note: NotePanel) -> None:
     note.show_error("gone.md", "There is no note gone.md.", "")
     shown = [label.text() for label in note.findChildren(QLabel) if label.isVisible()]
     assert "There is no note gone.md." in shown
-    assert not note.text.isVisible()
+    assert not note.page.isVisible()
+    assert not note.source.isVisible()
 
 
 def test_a_cut_label_has_the_whole_text_as_its_tooltip(qtbot: QtBot) -> None:

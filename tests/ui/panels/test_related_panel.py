@@ -18,7 +18,7 @@ from ui.widgets.lists import ROW
 from vault.errors import IndexUnusable
 from vault.search.related import RelatedNote
 
-BACKUPS = RelatedNote("Server/Backups.md", "Backups", 0.8, is_linked=True)
+BACKUPS = RelatedNote("Server/Backups.md", "Backups", 0.8, is_linked=True, is_link_target=True)
 ROUTER = RelatedNote("Server/Router.md", "The router", 0.4, is_linked=False)
 
 
@@ -46,6 +46,14 @@ def test_a_linked_note_is_marked_with_an_icon_and_a_word(panel: RelatedPanel) ->
     spoken = rows[0].data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "Backups, linked, Server/Backups.md"
     assert said(panel) == ["Related to Server/Overview.md"]
+
+
+def test_the_tags_that_both_notes_have_are_named(panel: RelatedPanel) -> None:
+    tagged = RelatedNote("Server/Power.md", "Power", 0.5, is_linked=False, tags=("server", "todo"))
+    panel.show_notes("Server/Overview.md", [tagged])
+    row = panel.list.model().index(0, 0)
+    assert row.data(ROW).detail == "Server/Power.md · shares #server #todo"
+    assert "shares #server #todo" in row.data(Qt.ItemDataRole.ToolTipRole)
 
 
 def test_a_click_opens_a_note_and_the_menu_attaches_it(panel: RelatedPanel, qtbot: QtBot) -> None:

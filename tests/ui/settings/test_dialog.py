@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.config.schema import schema, use_labels
+from app.config.secrets import name_key
 from app.config.settings import SECTIONS
 from tests.support import widgets
 from tests.support.contexts import make_context, make_segment
@@ -84,7 +85,8 @@ def test_the_foot_of_the_pages_stands_on_their_edge_and_on_the_line_of_the_other
     dialog: SettingsDialog,
 ) -> None:
     found = {button.text(): button for button in dialog.findChildren(QPushButton)}
-    (title,) = (label for label in dialog.findChildren(QLabel) if label.text() == "Settings")
+    shown = (label for label in dialog.findChildren(QLabel) if label.isVisible())
+    (title,) = (label for label in shown if label.text() == "Settings")
     file = widgets.rect_in(dialog, found["Open settings.toml"])
     text_of_title = widgets.rect_in(dialog, title).left() + title.contentsMargins().left()
     assert file.left() + 8 == text_of_title  # its ring and what is free inside it
@@ -275,7 +277,7 @@ def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
     assistant.settings.set("chat.model", "llama")
     dialog.show_page("Models")
     keys, owner = dialog.keys, "http://box.example:8000"
-    qtbot.waitUntil(lambda: keys.title.text() == f"Key for {owner}")
+    qtbot.waitUntil(lambda: keys.title.text() == name_key(owner))
     enter(qtbot, keys.field, "sk-secret")
     assert "whoever is on the way there can read the key" in keys.state.text()
     assert keys.refuse.isVisible()
@@ -309,7 +311,7 @@ def test_another_share_is_shown_while_it_is_typed(dialog: SettingsDialog, qtbot:
     dialog.show_page("Context")
     field = field_of(dialog, "context.trimAt")
     field.setText("")
-    qtbot.keyClicks(field, "0.6")
+    qtbot.keyClicks(field, "60")
     now, new = dialog.rows[LIMIT].findChildren(ContextBar)
     assert [mark.text for mark in now.marks()] == ["trim 80", "95", "98"]
     assert [mark.text for mark in new.marks()] == ["trim 60", "95", "98"]
@@ -329,8 +331,9 @@ def test_shares_out_of_their_order_say_so_at_once(dialog: SettingsDialog, qtbot:
     dialog.show_page("Context")
     field = field_of(dialog, "context.trimAt")
     field.setText("")
-    qtbot.keyClicks(field, "1")
-    assert '"Compact at" (0.95) must not be below "Trim at" (1.0).' in shown(dialog)
+    qtbot.keyClicks(field, "100")
+    said = '"Compact at" (95 %) must not be below "Trim at" (100 %).'
+    assert said in [text.replace("\N{NO-BREAK SPACE}", " ") for text in shown(dialog)]
 
 
 def test_the_window_names_settings_by_their_labels(dialog: SettingsDialog, qtbot: QtBot) -> None:
@@ -338,9 +341,9 @@ def test_the_window_names_settings_by_their_labels(dialog: SettingsDialog, qtbot
     assert any(text.endswith('Not below "Trim at".') for text in shown(dialog))
     keys = [key for key in schema() if "." in key]
     assert not any(key in text for text in shown(dialog) for key in keys)
-    enter(qtbot, field_of(dialog, "context.trimAt"), "1")
-    said = '"Compact at" (0.95) must not be below "Trim at" (1.0). It stays at 0.8.'
-    assert said in shown(dialog)
+    enter(qtbot, field_of(dialog, "context.trimAt"), "100")
+    said = '"Compact at" (95 %) must not be below "Trim at" (100 %). It stays at 80 %.'
+    assert said in [text.replace("\N{NO-BREAK SPACE}", " ") for text in shown(dialog)]
     assert use_labels("`strata settings set chat.model NAME`") == (
         "`strata settings set chat.model NAME`"
     )

@@ -23,9 +23,9 @@ def file(assistant: Assistant) -> Path:
 
 @pytest.fixture
 def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[SettingsDialog]:
-    """The settings at the page of the models."""
+    """The settings at the page of the prompts."""
     with open_settings(assistant, runner, qtbot) as dialog:
-        click_row(dialog.pages, "Models")
+        click_row(dialog.pages, "Prompts")
         yield dialog
 
 
@@ -57,13 +57,13 @@ def test_a_file_is_shown_and_what_is_not_saved_survives_turning_the_page(
 ) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(TEXT, "utf-8")
-    click_row(dialog.pages, "Models")
-    dialog.show_page("Models")
+    click_row(dialog.pages, "Prompts")
+    dialog.show_page("Prompts")
     assert dialog.instructions.text == TEXT
     assert not dialog.instructions.is_changed
     type_into(dialog, "Another")
     dialog.show_page("Privacy")
-    dialog.show_page("Models")
+    dialog.show_page("Prompts")
     assert dialog.instructions.text == "Another"
     click_button(dialog, "Discard changes")
     assert dialog.instructions.text == TEXT
@@ -93,6 +93,6 @@ def test_too_long_instructions_are_refused_in_words(dialog: SettingsDialog, file
 def test_a_file_that_cannot_be_used_is_left_alone(dialog: SettingsDialog, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("x" * (MOST_CHARS + 1), "utf-8")
-    dialog.show_page("Models")
+    dialog.show_page("Prompts")
     assert dialog.instructions.field.isReadOnly()
     assert "longer than 16,000 characters" in dialog.instructions.state.text()

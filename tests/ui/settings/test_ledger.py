@@ -16,7 +16,7 @@ from ui.tasks import TaskRunner
 @pytest.fixture
 def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[SettingsDialog]:
     with open_settings(assistant, runner, qtbot) as dialog:
-        click_row(dialog.pages, "Privacy")
+        click_row(dialog.pages, "Ledger")
         yield dialog
 
 

@@ -4,14 +4,15 @@
                 └─────────── composer (sends both) <────┘
 
     attachment  Attachments of a message, and files and folders dropped on the window.
+    attachment_state  The state of an attachment in an unsent message, and image thumbnails.
     chips       The attachments of a message as chips above its text.
     completion  Completion in the text field: notes, folders, tags and commands.
     composer    The composer: message text, attachments, mode, model and the context meter.
-    parts       The composer's small parts: meter, error line, frame, send and attach buttons.
+    parts       The composer's small widgets: meter, error line, frame, send and attach buttons.
     text        The text field of the composer: grows with its text, up to twelve lines.
 
 May import: PySide6, `ui.markdown.page.formats`, `ui.widgets`, `ui.theme`, `ui.icons`, values of
 `context.layers`, `vault.notes.kinds`. Must not: read files, search notes.
 """
 
-__all__ = ["attachment", "chips", "completion", "composer", "parts", "text"]
+__all__ = ["attachment", "attachment_state", "chips", "completion", "composer", "parts", "text"]

@@ -8,12 +8,21 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
-from context.layers import Segment, name_lines
+from context.layers import ImageData, Segment, name_lines
 from ui.widgets.figures import plural
 
-__all__ = ["Attachment", "Dropped", "Drops", "attachments_at", "describe_uses", "read_drop"]
+__all__ = [
+    "Attachment",
+    "Dropped",
+    "Drops",
+    "attachments_at",
+    "describe_uses",
+    "find_images",
+    "read_drop",
+]
 
 _NOTE_SUFFIXES = (".md", ".markdown")
+_IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,8 @@ class Attachment:
     Attributes:
         target: the path, with a trailing `/` for a folder; the tag with its `#`; or the address of
             a web page.
-        lines: the first and last line of a selection, from 1, inclusive; None for the whole.
+        lines: the first and last line of a selection, counted from 1, inclusive; None if the whole
+            note or file is attached.
     """
 
     target: str
@@ -43,7 +53,7 @@ class Attachment:
 
     @property
     def whole_name(self) -> str:
-        """The name with all folders of its path."""
+        """The attachment's name with its full path, for the tooltip."""
         if self.is_web_page:
             return self.target
         folder = "" if self.is_tag else self.target.rstrip("/").rpartition("/")[0]
@@ -51,7 +61,7 @@ class Attachment:
 
     @property
     def icon(self) -> str:
-        """The name of the icon for this kind of attachment."""
+        """The name of the icon for an attachment of this kind."""
         if self.is_tag:
             return "hash"
         if self.is_web_page:
@@ -60,6 +70,8 @@ class Attachment:
             return "selection"
         if self.is_folder:
             return "folder"
+        if self.is_image:
+            return "image-square"
         return "file-text" if self.target.lower().endswith(_NOTE_SUFFIXES) else "file"
 
     @property
@@ -68,9 +80,20 @@ class Attachment:
         return self.target.startswith("#") and self.lines is None
 
     @property
+    def is_file(self) -> bool:
+        """Whether the attachment is a single note or file."""
+        return not (self.is_tag or self.is_folder or self.is_web_page)
+
+    @property
     def is_folder(self) -> bool:
         """Whether the attachment is a folder, that is, all notes in it."""
         return self.target.endswith("/") and self.lines is None and not self.is_web_page
+
+    @property
+    def is_image(self) -> bool:
+        """Whether the attachment is an image file, judged by its file name."""
+        is_named = self.target.lower().endswith(_IMAGE_SUFFIXES)
+        return is_named and self.lines is None and not self.is_web_page
 
     @property
     def is_web_page(self) -> bool:
@@ -89,8 +112,16 @@ def _shorten_address(address: str) -> str:
 def describe_uses(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, str]:
-    """Describe which part was sent of each attachment that was too large to be sent whole."""
+    """Return, for each attachment that was too large, a text that says which part was sent."""
     return {item: use for item in attached for use in _use(item, sent)}
+
+
+def find_images(
+    attached: Iterable[Attachment], sent: Sequence[Segment]
+) -> Mapping[Attachment, ImageData]:
+    """Return the image of each attachment that was sent as an image."""
+    images = {part.source: part.image for part in sent if part.image is not None}
+    return {item: images[item.target] for item in attached if item.target in images}
 
 
 def _use(item: Attachment, sent: Sequence[Segment]) -> Iterator[str]:
@@ -104,11 +135,12 @@ def _use(item: Attachment, sent: Sequence[Segment]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The files and folders of one drop.
+    """The files, folders and web pages that were dropped together.
 
     Attributes:
-        items: those that can be attached: anything inside the vault, and single files elsewhere.
-        folders: the folders outside the vault, which can only be opened as a vault.
+        items: what can be attached: anything inside the vault, single files outside it, and web
+            pages.
+        folders: the folders outside the vault; they can only be opened as a vault.
     """
 
     items: tuple[Attachment, ...] = ()
@@ -116,19 +148,21 @@ class Dropped:
 
 
 class Drops(QObject):
-    """Handles files and folders that are dropped on a window.
+    """Handles files, folders and images that are dropped on a window.
 
-    `attached` carries attachments, `folder_dropped` a folder to open, and `folder_refused` a
-    folder that was dropped on the chat and cannot be attached. `hovered` carries whether something
-    that can be attached is dragged over the window.
+    Signals: `attached` carries the attachments, `image_dropped` a `QImage`, such as one that is
+    dragged from a browser, `folder_dropped` a folder to open, and `folder_refused` a folder that
+    was dropped on the chat and cannot be attached. `hovered` carries whether something that can be
+    attached is being dragged over the window.
 
     Args:
         window: the window that accepts drops anywhere.
         chat: the widget on which a dropped folder is refused instead of opened.
-        vault: returns the folder of the open vault, or None if no vault is open.
+        vault: a function that returns the open vault's folder, or None if no vault is open.
     """
 
     attached = Signal(object)
+    image_dropped = Signal(object)
     folder_dropped = Signal(object)
     folder_refused = Signal(object)
     hovered = Signal(bool)
@@ -156,7 +190,8 @@ class Drops(QObject):
     def _can_take(self, event: QDropEvent) -> bool:
         vault = self._vault()
         dropped = read_drop(event.mimeData(), vault)
-        return bool(dropped.folders or (dropped.items and vault is not None))
+        has_items = bool(dropped.items) or event.mimeData().hasImage()
+        return bool(dropped.folders or (has_items and vault is not None))
 
     def _drop(self, event: QDropEvent) -> None:
         event.acceptProposedAction()
@@ -167,12 +202,16 @@ class Drops(QObject):
         is_on_chat = vault is not None and self._chat.rect().contains(spot)
         if dropped.folders:
             (self.folder_refused if is_on_chat else self.folder_dropped).emit(dropped.folders[0])
-        if vault is not None and dropped.items:
+        if vault is None:
+            return
+        if event.mimeData().hasImage() and not any(item.is_file for item in dropped.items):
+            self.image_dropped.emit(event.mimeData().imageData())
+        elif dropped.items:
             self.attached.emit(dropped.items)
 
 
 def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
-    """Return the files, folders and web pages of a drop: those to attach, and those to open."""
+    """Return what was dropped: the files, folders and web pages to attach, and folders to open."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     pages = [Attachment(url.toString()) for url in data.urls() if url.scheme() in ("http", "https")]
     folders = tuple(path for path in paths if path.is_dir() and _below(path, vault) is None)
@@ -181,7 +220,7 @@ def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
 
 
 def attachments_at(paths: Sequence[Path], vault: Path | None) -> tuple[Attachment, ...]:
-    """Return attachments for the paths that exist; paths inside the vault become relative."""
+    """Return an attachment for each path that exists; paths inside the vault become relative."""
     return tuple(_attachment(path, vault) for path in paths if path.exists())
 
 
@@ -196,7 +235,7 @@ def _attachment(path: Path, vault: Path | None) -> Attachment:
 
 
 def _below(path: Path, vault: Path | None) -> str | None:
-    """Return a path relative to the vault; None if it is outside the vault or the vault itself."""
+    """Return a path relative to the vault, or None if it is not below the vault's folder."""
     if vault is None:
         return None
     whole = path.resolve()

@@ -1,112 +1,76 @@
 """The attachments of a message as chips above its text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import (
+    QEvent,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
+from context.layers import ImageData
 from ui.chat.composer.attachment import Attachment
+from ui.chat.composer.attachment_state import ChipState, read_thumbnail
 from ui.icons import paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import one_line, paint_focus, plain_tip
-from ui.widgets.figures import count, plural
 from ui.widgets.flow_row import FlowRow
 from ui.widgets.lists import paint_text
 
-__all__ = ["Chip", "ChipRow", "ChipState"]
+__all__ = ["Chip", "ChipRow"]
 
 _MOST_NAME = 220
 _MOST_LINES = 3
+_HEIGHT = 24
+_IMAGE_HEIGHT = 48
+_IMAGE_SIDE = 40
 _CROSS = 24
 _PADDING = 8
-_ROUNDED = 2  # widths of text are rounded down
-_COUNTING = "…"
+_ROUNDED = 2  # pixels, added since text widths are rounded down
 _NO_USES: Mapping[Attachment, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True)
-class ChipState:
-    """The state of an attachment of the message that is being written.
-
-    Attributes:
-        notes: the number of notes in a folder or with a tag; 0 for a single note or file.
-        tokens: the tokens of the attachment; None while they are being counted.
-        sent: the tokens of it that fit into the next request; None if all of them fit.
-        problem: why the attachment cannot be sent; empty if it can.
-        length: the length of the attachment, such as `412 pages`.
-        parts: the number of parts in which a too large attachment is read, or 0 if it is searched
-            instead; None if it is not too large.
-    """
-
-    notes: int = 0
-    tokens: int | None = None
-    sent: int | None = None
-    problem: str = ""
-    length: str = ""
-    parts: int | None = None
-
-    @property
-    def is_amber(self) -> bool:
-        """Whether to warn: the attachment cannot be sent, or only a part of it fits."""
-        return bool(self.problem) or (self.sent is not None and self.parts is None)
-
-    @property
-    def figures(self) -> str:
-        """The figures after the name, such as `11 notes, 3,120`, the last one in tokens."""
-        if self.problem:
-            return "cannot be sent"
-        if self.parts is not None:
-            how = f"read in {plural(self.parts, 'part')}" if self.parts else "searched within"
-            return f"{self.length}, {how}" if self.length else how
-        amount = _COUNTING if self.tokens is None else count(self.tokens)
-        if self.sent is not None:
-            amount = f"{count(self.sent)} of {amount}"
-        return f"{plural(self.notes, 'note')}, {amount}" if self.notes else amount
-
-    @property
-    def sentence(self) -> str:
-        """The sentence below the name in the tooltip."""
-        if self.problem:
-            return self.problem
-        if self.tokens is None:
-            return "Its tokens are being counted."
-        if self.parts:
-            return f"All of its {count(self.tokens)} tokens are read before the answer."
-        if self.parts == 0:
-            return f"Too large to go whole ({count(self.tokens)} tokens): what is closest goes."
-        if self.sent == 0:
-            return "Too large: nothing of it fits into the next message."
-        if self.sent is not None:
-            sent, all_ = count(self.sent), count(self.tokens)
-            return f"Too large to go whole: {sent} of its {all_} tokens fit, what is closest goes."
-        return f"{count(self.tokens)} tokens"
 
 
 class Chip(QAbstractButton):
     """A chip for one attachment; a click opens the attachment.
 
-    `removed` is emitted by the cross, Delete and Backspace. `left` is emitted by the arrow keys and
-    carries the step to the next chip, -1 or 1.
+    Signals: `removed` is emitted when the user clicks the cross or presses Delete or Backspace.
+    `left` is emitted by the arrow keys; it carries the step to the neighbouring chip, -1 or 1.
 
     Args:
         attachment: the attachment that the chip shows.
-        state: the state of the attachment; None if it was sent already, so that it has no cross.
-        used: which part was sent; empty if all of it was.
+        state: the attachment's state in an unsent message; None if it was sent already, in which
+            case the chip has no cross.
+        used: which part of the attachment was sent; empty if all of it was.
+        image: the image that was sent; None in an unsent message, where `state` holds the image.
     """
 
     removed = Signal()
     left = Signal(int)
 
     def __init__(
-        self, attachment: Attachment, state: ChipState | None = None, used: str = ""
+        self,
+        attachment: Attachment,
+        state: ChipState | None = None,
+        used: str = "",
+        image: ImageData | None = None,
     ) -> None:
         super().__init__()
         self.attachment = attachment
         self._state = state
-        self._used = used
+        self._used, self._image = used, image
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -115,16 +79,21 @@ class Chip(QAbstractButton):
 
     @property
     def state(self) -> ChipState | None:
-        """The state of the attachment; None if it was sent already."""
+        """The attachment's state in an unsent message; None if the message was sent already."""
         return self._state
 
     @property
+    def image(self) -> ImageData | None:
+        """The image that is shown as a thumbnail; None if the attachment is not an image."""
+        return self._state.image if self._state else self._image
+
+    @property
     def figures(self) -> str:
-        """The figures after the name, or which part was sent."""
+        """The numbers after the attachment's name, or a text that says what part of it was sent."""
         return self._state.figures if self._state else self._used
 
     def set_state(self, state: ChipState) -> None:
-        """Update the state of the attachment."""
+        """Update the chip to a new state of its attachment."""
         if state != self._state:
             self._state = state
             self._say()
@@ -132,19 +101,20 @@ class Chip(QAbstractButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size that icon, name, figures and cross need."""
+        """Return the size that the chip's icon, name, numbers and cross need."""
         theme = Theme.current()
         name = min(self._name_width(), theme.px(_MOST_NAME))
         figures = self._figures_width()
-        wide = _PADDING + theme.px(14) + 6 + name + (figures + 8 if figures else 0)
-        return QSize(wide + (theme.px(_CROSS) if self._state else _PADDING), theme.px(24))
+        wide = _PADDING + self._picture_side() + 6 + name + (figures + 8 if figures else 0)
+        height = theme.px(_IMAGE_HEIGHT if self.image else _HEIGHT)
+        return QSize(wide + (theme.px(_CROSS) if self._state else _PADDING), height)
 
     def minimumSizeHint(self) -> QSize:
         """Return the smallest size at which the chip can still be recognised."""
-        return QSize(Theme.current().px(72), Theme.current().px(24))
+        return QSize(Theme.current().px(72), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Remove with Delete or Backspace, move to a neighbour with the arrows, open with Enter."""
+        """Handle keys: Delete or Backspace removes the chip, Enter opens it, arrows leave it."""
         match event.key():
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self._state:
                 self.removed.emit()
@@ -166,12 +136,12 @@ class Chip(QAbstractButton):
             super().mouseReleaseEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Repaint, because the cross changes its colour while it is hovered."""
+        """Repaint, because the cross changes its colour while the pointer is over it."""
         super().mouseMoveEvent(event)
         self.update()
 
     def cross_rect(self) -> QRect:
-        """Return the rectangle of the cross."""
+        """Return the rectangle of the cross that removes the chip."""
         side = Theme.current().px(_CROSS)
         return QRect(self.width() - side, 0, side, self.height())
 
@@ -182,15 +152,16 @@ class Chip(QAbstractButton):
             self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint border, icon, name, figures and cross."""
+        """Paint the chip's border, icon, name, numbers and cross."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_field(painter)
         is_amber = self._state is not None and self._state.is_amber
-        side = theme.px(14)
+        side = self._picture_side()
         spot = QRect(_PADDING, (self.height() - side) // 2, side, side)
-        name = "warning" if is_amber else self.attachment.icon
-        paint_icon(painter, spot, name, "amber.graphic" if is_amber else "text.secondary")
+        if not self._paint_image(painter, spot):
+            name = "warning" if is_amber else self.attachment.icon
+            paint_icon(painter, spot, name, "amber.graphic" if is_amber else "text.secondary")
         figures = self._figures_width()
         after = theme.px(_CROSS) if self._state else _PADDING
         rest = self.rect().adjusted(spot.right() + 7, 0, -after, 0)
@@ -205,6 +176,19 @@ class Chip(QAbstractButton):
             self._paint_cross(painter)
         if self.hasFocus():
             paint_focus(painter, self.rect())
+
+    def _picture_side(self) -> int:
+        return Theme.current().px(_IMAGE_SIDE if self.image else 14)
+
+    def _paint_image(self, painter: QPainter, spot: QRect) -> bool:
+        """Paint the image into a square; return False if there is no image or decoding fails."""
+        if self.image is None:
+            return False
+        small = read_thumbnail(self.image, round(spot.width() * self.devicePixelRatioF()))
+        shown = QRect(QPoint(0, 0), small.size().scaled(spot.size(), _KEEP))
+        shown.moveCenter(spot.center())
+        painter.drawImage(shown, small)
+        return not small.isNull()
 
     def _paint_field(self, painter: QPainter) -> None:
         theme = Theme.current()
@@ -261,10 +245,10 @@ def _name_font() -> QFont:
 
 
 class ChipRow(FlowRow):
-    """The chips of one message.
+    """The row of chips for one message's attachments.
 
-    `removed` carries the attachment that was removed, `opened` the one that was clicked. `left` is
-    emitted when the focus moves beyond the last chip.
+    Signals: `removed` carries the attachment that was removed, `opened` the one that was clicked.
+    `left` is emitted when the focus moves beyond the last chip.
     """
 
     removed = Signal(object)
@@ -276,15 +260,15 @@ class ChipRow(FlowRow):
         self.hide()
 
     def chips(self) -> list[Chip]:
-        """Return the chips in their order."""
+        """Return the chips in the order in which they are shown."""
         return [chip for chip in self.shown() if isinstance(chip, Chip)]
 
     def show_states(self, states: Mapping[Attachment, ChipState]) -> None:
-        """Show the attachments of a message that is being written."""
+        """Show the attachments of an unsent message and their states."""
         known = {chip.attachment: chip for chip in self.chips()}
         chips = []
         for attachment, state in states.items():
-            chip = known.get(attachment) or self._make(attachment, state)
+            chip = known.get(attachment) or self._connect(Chip(attachment, state))
             chip.set_state(state)
             chips.append(chip)
         self._show(chips)
@@ -292,29 +276,33 @@ class ChipRow(FlowRow):
     def show_sent(
         self,
         attachments: Sequence[Attachment],
-        uses: Mapping[Attachment, str] = MappingProxyType({}),
+        uses: Mapping[Attachment, str] = _NO_USES,
+        images: Mapping[Attachment, ImageData] = MappingProxyType({}),
     ) -> None:
         """Show the attachments of a message that was sent.
 
         Args:
             attachments: the attachments in their order.
-            uses: which part was sent of attachments that were not sent whole.
+            uses: for each attachment that was not sent whole, which part was sent.
+            images: the attachments that were sent as images.
         """
-        self._show([self._make(one, None, uses.get(one, "")) for one in attachments])
+        chips = (Chip(one, None, uses.get(one, ""), images.get(one)) for one in attachments)
+        self._show([self._connect(chip) for chip in chips])
 
     def focus_last(self) -> bool:
-        """Give the focus to the last chip; return False if there is no chip."""
+        """Focus the last chip; return False if there is no chip."""
         chips = self.chips()
         if chips:
             chips[-1].setFocus(Qt.FocusReason.BacktabFocusReason)
         return bool(chips)
 
     def _show(self, chips: Sequence[Chip]) -> None:
+        has_image = any(chip.image for chip in chips)
+        self.set_line_height(_IMAGE_HEIGHT if has_image else _HEIGHT)
         self.show_widgets(chips)
         self.setVisible(bool(chips))
 
-    def _make(self, attachment: Attachment, state: ChipState | None, used: str = "") -> Chip:
-        chip = Chip(attachment, state, used)
+    def _connect(self, chip: Chip) -> Chip:
         chip.removed.connect(self._on_removed)
         chip.clicked.connect(self._on_clicked)
         chip.left.connect(self._on_left)
@@ -345,4 +333,5 @@ class ChipRow(FlowRow):
             self.left.emit()
 
 
+_KEEP = Qt.AspectRatioMode.KeepAspectRatio
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

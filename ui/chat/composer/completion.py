@@ -1,9 +1,9 @@
 """Completion in the text field: notes, folders, tags and commands.
 
-`@` suggests notes and folders, `[[` notes, `#` tags, and `/` at the start of the text commands. A
-chosen note, folder or tag is attached to the message, and so is the web page of an address after
-`@`. A chosen command is inserted into the text,
-and so is a link chosen after `[[`, whose note is attached too.
+`@` suggests notes and folders, `[[` suggests notes, `#` suggests tags, and `/` at the start of the
+text suggests commands. A chosen note, folder or tag is attached to the message, and so is a web
+page whose address is typed after `@`. A chosen command is inserted into the text. A link chosen
+after `[[` is inserted too, and its note is attached.
 """
 
 import re
@@ -40,17 +40,18 @@ _TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
 
 @dataclass(frozen=True)
 class Offers:
-    """The suggestions by kind; a note's value is its path, a folder's is its path with `/`."""
+    """Completion suggestions by kind. A value is a note's path, or a folder's path with `/`."""
 
     notes: Sequence[Choice] = ()
     folders: Sequence[Choice] = ()
     tags: Sequence[Choice] = ()
     commands: Sequence[Choice] = ()
+    images: Sequence[Choice] = ()
 
     def of(self, kind: str) -> Sequence[Choice]:
-        """Return the suggestions for a kind of trigger: note, link, tag or command."""
+        """Return the suggestions for a kind of trigger: `note`, `link`, `tag` or `command`."""
         if kind == "note":
-            return [*self.notes, *self.folders]
+            return [*self.notes, *self.folders, *self.images]
         return {"link": self.notes, "tag": self.tags, "command": self.commands}[kind]
 
 
@@ -59,9 +60,9 @@ class Trigger:
     """A word before the cursor that can be completed, such as `@back`.
 
     Attributes:
-        kind: note, link, tag, command or url.
-        start: the position of its mark, such as `@`, in the text.
-        query: the text between the mark and the cursor.
+        kind: `note`, `link`, `tag`, `command` or `url`.
+        start: the position in the text of the trigger's first character, such as `@`.
+        query: the text between the trigger's prefix, such as `@` or `[[`, and the cursor.
     """
 
     kind: str
@@ -87,8 +88,8 @@ def find_trigger(before: str, line_start: int) -> Trigger | None:
 class Completer(QObject):
     """Shows a list of suggestions while the user types in a text field.
 
-    `attached` carries the value of a note, folder, tag or web page that was chosen, or of a note
-    for which a link was typed.
+    The signal `attached` carries the value of a note, folder, tag or web page that was chosen, or
+    of a note that the user typed a link to.
     """
 
     attached = Signal(str)
@@ -111,13 +112,13 @@ class Completer(QObject):
         return not self.popup.isHidden()
 
     def set_offers(self, offers: Offers) -> None:
-        """Replace the suggestions."""
+        """Replace the suggestions that completion offers."""
         self._offers = offers
         self._hide()
         self._update()
 
     def begin(self, mark: str) -> None:
-        """Insert a mark such as `@` at the cursor, which opens the list of suggestions."""
+        """Insert a trigger such as `@` at the cursor, which opens the list of suggestions."""
         cursor = self._field.textCursor()
         before = cursor.block().text()[: cursor.positionInBlock()]
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -125,7 +126,10 @@ class Completer(QObject):
         self._field.setTextCursor(cursor)
 
     def close(self) -> bool:
-        """Close the list until another trigger is typed; return False if it was not open."""
+        """Close the list of suggestions; return False if it was not open.
+
+        The list stays closed until another trigger is typed.
+        """
         if not self.is_open:
             return False
         self._dismissed = -1 if self._trigger is None else self._trigger.start
@@ -133,7 +137,7 @@ class Completer(QObject):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle the keys of an open list; close the list when the field loses the focus."""
+        """Handle the keys of an open suggestion list; close the list when the field loses focus."""
         if event.type() == QEvent.Type.FocusOut or event.type() == QEvent.Type.Hide:
             self._hide()
         if not self.is_open or not isinstance(event, QKeyEvent):
@@ -226,7 +230,7 @@ def _find_matches(offers: Offers, trigger: Trigger) -> Sequence[Match]:
 
 
 class _Popup(QFrame):
-    """The popup with the suggestions, above the text field; it never takes the focus."""
+    """The popup with suggestions next to the text field. It never takes the focus."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -237,7 +241,7 @@ class _Popup(QFrame):
         self.hide()
 
     def show_at(self, matches: Sequence[Match], field: QTextEdit, start: int) -> None:
-        """Show the matches above the trigger, or below it if there is no space above."""
+        """Show matching suggestions above the trigger, or below it if there is no space above."""
         self.view.show_matches(matches)
         if self.parentWidget() is not field.window():
             self.setParent(field.window())

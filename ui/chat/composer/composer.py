@@ -7,8 +7,10 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from ui.actions import Keymap
 from ui.chat.composer.attachment import Attachment
-from ui.chat.composer.chips import ChipRow, ChipState
+from ui.chat.composer.attachment_state import ChipState
+from ui.chat.composer.chips import ChipRow
 from ui.chat.composer.completion import Completer, Offers
 from ui.chat.composer.parts import (
     AMBER_FROM,
@@ -21,7 +23,7 @@ from ui.chat.composer.parts import (
 )
 from ui.chat.composer.text import ComposerText
 from ui.theme import Theme
-from ui.widgets.controls import make_wrapped_label
+from ui.widgets.controls import add_keys, make_wrapped_label
 from ui.widgets.geometry import OUTDENT, Scaled, set_in
 from ui.widgets.menus import MenuButton
 
@@ -43,13 +45,12 @@ _MODES = {
         "Ask, or describe a task",
     ),
 }
-_SET_MODEL = "\n"  # no model has this name
-_HINT = "Enter sends, Shift+Enter starts a line.  @ note  # tag  / command"
+_SET_MODEL, _OPEN_FILE = "\n", "\n\n"  # no model has these names
 _TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
 
 
 class ModelOption(Protocol):
-    """A model that can be chosen: its name, label and properties, and where it runs."""
+    """A model in the list of models: its name, label and properties, and where it runs."""
 
     @property
     def name(self) -> str: ...
@@ -66,14 +67,17 @@ class ModelOption(Protocol):
 class Composer(Scaled, QWidget):
     """Attachment chips, text field, attach button, mode, model, context meter and Send button.
 
-    `submitted` carries the text, which stays in the field until the owner clears it.
-    `attach_chosen` carries the path or tag to attach, `attach_removed` and `attach_opened` an
-    `Attachment`. `file_requested` asks for a file dialog, `last_requested` asks to edit the last
-    user message.
+    Signals: `submitted` carries the text, which stays in the field until the receiver clears it.
+    The send key emits it even while an answer is being generated. `attach_chosen` carries the path
+    or tag to attach; `attach_removed` and `attach_opened` carry an `Attachment`. `file_requested`
+    asks for a file dialog, `last_requested` asks to edit the last user message, `model_wanted` to
+    set up a model, and `file_model_wanted` to open a model file. `image_pasted` carries a `QImage`
+    and `files_pasted` the paths of files from the clipboard.
 
     Attributes:
-        offer: the line that offers to read large attachments whole, or to search them instead.
-        queue: the line about a long message that was split into parts or attached as a file.
+        offer: the line that offers to read large attachments in parts, or to search them instead.
+        waiting: the line about a message that will be sent when the current answer is complete.
+        queue: the line about a long message that was split or was attached as a file.
     """
 
     submitted = Signal(str)
@@ -87,7 +91,10 @@ class Composer(Scaled, QWidget):
     attach_opened = Signal(object)
     file_requested = Signal()
     last_requested = Signal()
-    settings_requested = Signal()
+    model_wanted = Signal()
+    file_model_wanted = Signal()
+    image_pasted = Signal(object)
+    files_pasted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,7 +111,8 @@ class Composer(Scaled, QWidget):
         self._model = ""
         self._error, self._note = ComposerLine("danger"), ComposerLine("info")
         self.offer, self.queue = ComposerLine("info"), ComposerLine("info")
-        self._hint = make_wrapped_label(_HINT, "caption", "tertiary")
+        self.waiting = ComposerLine("info")
+        self._hint = make_wrapped_label("", "caption", "tertiary")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._frame = ComposerFrame()
         self.modes.set_choices([(mode, words[0], words[2]) for mode, words in _MODES.items()])
@@ -112,7 +120,8 @@ class Composer(Scaled, QWidget):
         self._connect()
         self.setFocusProxy(self.input)
         self.set_mode("vault")
-        self._update_send()
+        Keymap.current().changed.connect(self._name_keys)
+        self._name_keys()
 
     def text(self) -> str:
         """Return the text in the field."""
@@ -123,7 +132,7 @@ class Composer(Scaled, QWidget):
         self.input.set_text(text)
 
     def mode(self) -> str:
-        """Return the chosen mode: `chat`, `vault` or `agent`."""
+        """Return the chosen mode: `chat`, `vault`, `project` or `agent`."""
         return self.modes.value
 
     def set_mode(self, mode: str) -> None:
@@ -132,10 +141,14 @@ class Composer(Scaled, QWidget):
         self._dress_mode()
 
     def set_models(self, choices: Sequence[ModelOption]) -> None:
-        """Set the models in the list of models, which offers to set one if none is set."""
+        """Fill the list of models, followed by an entry that opens a model file.
+
+        If no model is set up yet, another entry offers to set one up.
+        """
         from chains.models import EXTRACTIVE  # not needed for the first paint
 
         shown = [(choice.name, choice.label, choice.summary) for choice in choices]
+        shown.append((_OPEN_FILE, "Open a model file…", ""))
         if any(choice.is_set and choice.name == EXTRACTIVE for choice in choices):
             shown.append((_SET_MODEL, "Set a model…", ""))
         self.models.set_choices(shown)
@@ -150,7 +163,7 @@ class Composer(Scaled, QWidget):
         self.completer.set_offers(offers)
 
     def set_attached(self, states: Mapping[Attachment, ChipState]) -> None:
-        """Show the attachments of the message with their states as chips."""
+        """Show the message's attachments and their states as chips."""
         self.chips.show_states(states)
         self._chip_room.setContentsMargins(10, 10 if states else 0, 10, 0)
 
@@ -159,9 +172,9 @@ class Composer(Scaled, QWidget):
         self.modes.open()
 
     def _on_model_chosen(self, name: str) -> None:
-        if name == _SET_MODEL:
+        if name in (_SET_MODEL, _OPEN_FILE):
             self.models.set_value(self._model)
-            self.settings_requested.emit()
+            (self.model_wanted if name == _SET_MODEL else self.file_model_wanted).emit()
         else:
             self._model = name
             self.model_changed.emit(name)
@@ -171,18 +184,18 @@ class Composer(Scaled, QWidget):
         self.models.open()
 
     def set_running(self, is_running: bool) -> None:
-        """Turn Send into Stop while an answer is being generated, and back."""
+        """Show Stop instead of Send while an answer is being generated."""
         self._is_running = is_running
         self.send.set_stop(is_running)
         self._update_send()
 
     def set_meter(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
-        """Show the share of the budget that the next request uses; see `Meter.set_fraction`."""
+        """Show which share of the token budget the next request uses; see `Meter.set_fraction`."""
         self.meter.set_fraction(fraction, amber_from)
         self._update_send()
 
     def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:
-        """Show why no message can be sent, with actions to recover; an empty text hides it."""
+        """Show why no message can be sent, with actions that help; an empty text hides this."""
         self._obstacle = text
         if text:
             self._note.say(text, actions)
@@ -191,25 +204,25 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def show_error(self, message: str, actions: Sequence[Action] = ()) -> None:
-        """Show below the text why the message was not sent."""
+        """Show below the message text why the message was not sent."""
         self._error.say(message, actions)
         self._frame.set_error(True)
 
     def clear_error(self) -> None:
-        """Hide the error."""
+        """Hide the error below the message text."""
         self._error.hide()
         self._frame.set_error(False)
 
     def error(self) -> str:
-        """Return the error that is shown, or an empty string."""
+        """Return the error that is shown; empty if no error is shown."""
         return "" if self._error.isHidden() else self._error.text
 
     def set_drop_target(self, is_target: bool) -> None:
-        """Highlight the frame while something that can be attached is dragged over the window."""
+        """Highlight the composer while something attachable is dragged over the window."""
         self._frame.set_target(is_target)
 
     def set_hint_visible(self, is_visible: bool) -> None:
-        """Show or hide the line about the keys."""
+        """Show or hide the hint about keys below the text field."""
         self._hint.setVisible(is_visible)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -218,7 +231,7 @@ class Composer(Scaled, QWidget):
         self._fit()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Watch the window's height: the text field takes at most a share of it."""
+        """Start watching the window's height, which limits the height of the text field."""
         super().showEvent(event)
         self.window().installEventFilter(self)
         self._fit()
@@ -248,7 +261,7 @@ class Composer(Scaled, QWidget):
         said.setContentsMargins(8, 0, 8, 8)
         said.setSpacing(4)
         said.addWidget(self._error)
-        for line in (self._note, self.queue, self.offer):
+        for line in (self._note, self.waiting, self.queue, self.offer):
             said.addWidget(line)
         inner = QVBoxLayout(self._frame)
         inner.setContentsMargins(0, 0, 0, 0)
@@ -267,6 +280,8 @@ class Composer(Scaled, QWidget):
         self.input.focus_changed.connect(self._frame.set_focused)
         self.input.left_back.connect(self.chips.focus_last)
         self.input.left_up.connect(self.last_requested)
+        self.input.image_pasted.connect(self.image_pasted)
+        self.input.files_pasted.connect(self.files_pasted)
         self.completer.attached.connect(self.attach_chosen)
         self.chips.removed.connect(self._on_chip_removed)
         self.chips.opened.connect(self.attach_opened)
@@ -285,10 +300,18 @@ class Composer(Scaled, QWidget):
         if window is not self:
             self.input.set_most_height(int(window.height() * share))
 
-    def _can_send(self) -> bool:
+    def _name_keys(self) -> None:
+        keymap = Keymap.current()
+        enter = f"{keymap.send_key} sends, {keymap.line_key} starts a line."
+        self._hint.setText(f"{enter}  @ note  # tag  / command")
+        self._update_send()
+
+    def _can_submit(self) -> bool:
         is_too_much = self.meter.fraction is not None and self.meter.fraction > 1
-        is_free = not self._is_running and not self._obstacle
-        return self._has_words and not is_too_much and is_free
+        return self._has_words and not is_too_much and not self._obstacle
+
+    def _can_send(self) -> bool:
+        return self._can_submit() and not self._is_running
 
     def _update_send(self) -> None:
         self.send.setEnabled(self._is_running or self._can_send())
@@ -296,24 +319,25 @@ class Composer(Scaled, QWidget):
 
     def _send_tip(self) -> str:
         if self._is_running:
-            return "Stop (Esc)"
+            stop = add_keys("Stop", "stop")
+            return f"{stop}. {Keymap.current().send_key} sends the message after this answer."
         if self._can_send():
-            return "Send (Enter)"
+            return f"Send ({Keymap.current().send_key})"
         if self._obstacle:
             return self._obstacle
         return _TOO_MUCH if self._has_words else "Write a message first."
 
     def _submit(self) -> None:
-        if not self._can_send():
+        if not self._can_submit():
             return
         for chip in self.chips.chips():
-            if chip.state is not None and chip.state.problem:
-                self._refuse(chip.attachment, chip.state.problem)
+            if chip.state is not None and chip.state.obstacle:
+                self._refuse(chip.attachment, chip.state.obstacle)
                 return
         self.submitted.emit(self.text())
 
     def _refuse(self, attachment: Attachment, problem: str) -> None:
-        """Show why an attachment keeps the message from being sent, with an action to remove it."""
+        """Show why an attachment prevents the message from being sent; a button removes it."""
         way_out = (f"Remove {attachment.name}", lambda: self._on_chip_removed(attachment))
         self.show_error(f"{problem} Nothing was sent.", (way_out,))
 

@@ -1,4 +1,4 @@
-"""The composer's small parts: meter, error line, frame, send and attach buttons."""
+"""The composer's small widgets: meter, error line, frame, send and attach buttons."""
 
 from collections.abc import Callable, Sequence
 
@@ -42,13 +42,13 @@ __all__ = [
 AMBER_FROM = 0.8
 _BAR = (56, 4)
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_MOST_FOR_WAYS = 0.5  # the buttons' largest share of a line's width next to the sentence
-_ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("Text file…", "", "file"))
+_MOST_FOR_WAYS = 0.5  # of the line's width; wider buttons go below the sentence
+_ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("File or image…", "", "file"))
 Action = tuple[str, Callable[[], object]]
 
 
 class Meter(QAbstractButton):
-    """A bar and a figure: the share of the budget that the next request uses."""
+    """A bar and a percentage: the share of the token budget that the next request uses."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,11 +60,11 @@ class Meter(QAbstractButton):
         self.set_fraction(None)
 
     def set_fraction(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
-        """Show a share of the budget.
+        """Show a share of the token budget.
 
         Args:
-            fraction: the share, 1.0 for the whole budget; None if it is unknown.
-            amber_from: the share from which trimming begins; above it, the bar is amber.
+            fraction: the share, where 1.0 is the whole budget; None if it is unknown.
+            amber_from: the share at which trimming begins; above it, the bar is amber.
         """
         self.fraction, self._amber_from = fraction, amber_from
         words = "not known" if fraction is None else f"{round(fraction * 100)} percent"
@@ -74,16 +74,16 @@ class Meter(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size of bar and figure, wide enough for three digits."""
+        """Return the size of the bar and the percentage, wide enough for three digits."""
         widest = max(self.fontMetrics().horizontalAdvance(text) for text in (self._text(), "100 %"))
         return QSize(_BAR[0] + widest + 18, Theme.current().px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the full size, so that the figure is never cut."""
+        """Return the full size, so that the percentage is never cut off."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the bar and the figure."""
+        """Paint the bar and the percentage."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -111,7 +111,7 @@ class Meter(QAbstractButton):
         return "–" if self.fraction is None else percent(self.fraction)
 
     def tone(self, part: str) -> str:
-        """Return the colour token of the bar (`graphic`) or of the figure (`text`)."""
+        """Return the colour token for the bar (`graphic`) or for the percentage (`text`)."""
         fraction = self.fraction or 0.0
         if fraction > 1:
             return f"danger.{part}"
@@ -121,7 +121,7 @@ class Meter(QAbstractButton):
 
 
 class SendButton(QPushButton):
-    """The Send button, which becomes Stop while an answer is generated; its size never changes."""
+    """The Send button. It becomes Stop while an answer is generated; its size never changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -144,7 +144,7 @@ class SendButton(QPushButton):
         dress(self, "ui_strong", "")
 
     def sizeHint(self) -> QSize:
-        """Return the size that the wider of the words Send and Stop needs."""
+        """Return the size that the longer of the labels Send and Stop needs."""
         side = Theme.current().px(16)
         if self.iconSize() != QSize(side, side):
             self.setIconSize(QSize(side, side))
@@ -158,10 +158,10 @@ class SendButton(QPushButton):
 
 
 class ComposerLine(Scaled, QFrame):
-    """One sentence above the composer's tools, with action buttons.
+    """A line in the composer with one sentence and action buttons, above its tools.
 
     Args:
-        tone: `danger` for an error that keeps a message from being sent, `info` otherwise.
+        tone: `danger` for an error that prevents sending, `info` otherwise.
         parent: the parent widget.
     """
 
@@ -186,11 +186,11 @@ class ComposerLine(Scaled, QFrame):
 
     @property
     def text(self) -> str:
-        """The sentence."""
+        """The sentence that the line shows."""
         return self._text.text()
 
     def say(self, text: str, actions: Sequence[Action] = ()) -> None:
-        """Show a sentence; each action is a button's text and the function that it calls."""
+        """Show a sentence and its actions; each action is a button's label and a function."""
         self._text.setText(from_left(one_line(text)))
         self.setAccessibleName(one_line(text))
         while (item := self._ways.takeAt(0)) is not None:
@@ -215,7 +215,7 @@ class ComposerLine(Scaled, QFrame):
         self.setMinimumHeight(self._row.heightForWidth(self.width()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the soft background."""
+        """Paint the line's background."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -224,7 +224,7 @@ class ComposerLine(Scaled, QFrame):
 
 
 class ComposerFrame(QFrame):
-    """The composer's border: normal, focused, in error, or a drop target."""
+    """The composer's border, in one of four states: normal, focused, in error, or drop target."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -241,7 +241,7 @@ class ComposerFrame(QFrame):
         self.update()
 
     def set_error(self, is_error: bool) -> None:
-        """Set whether the frame shows that the message was not sent."""
+        """Set whether the frame shows that there is an error."""
         self._is_error = is_error
         self.update()
 
@@ -257,7 +257,10 @@ class ComposerFrame(QFrame):
 
 
 class AttachButton(IconButton):
-    """A paperclip button with a menu of attachment kinds; `chosen` carries `@`, `#` or `file`."""
+    """A paperclip button whose menu lists what can be attached.
+
+    The signal `chosen` carries `@`, `#` or `file`.
+    """
 
     chosen = Signal(str)
 

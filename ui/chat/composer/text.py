@@ -1,9 +1,11 @@
-"""The text field of the composer: grows with its text, up to twelve lines."""
+"""The composer's text field, which grows with its text up to twelve lines."""
 
 from math import ceil
+from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QPointF, Qt, Signal
 from PySide6.QtGui import (
+    QDragEnterEvent,
     QFocusEvent,
     QKeyEvent,
     QPainter,
@@ -15,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QWidget
 
+from ui.actions import Keymap
 from ui.markdown.page.formats import wrap_for
 from ui.theme import Theme
 
@@ -28,14 +31,18 @@ _BASELINE = 0.8
 class ComposerText(QTextEdit):
     """A plain-text field for a message of any length.
 
-    Enter emits `sent`, Shift+Enter begins a new line. `focus_changed` carries whether the field has
-    the focus. `left_back` and `left_up` are emitted by Backspace and Up if the field is empty.
+    Signals: the keymap's send key emits `sent`. Shift+Enter begins a new line, and so does Enter if
+    the send key is Ctrl+Enter. `focus_changed` carries whether the field has the focus. If the
+    field is empty, Backspace emits `left_back` and Up emits `left_up`. `image_pasted` carries a
+    `QImage` from the clipboard, and `files_pasted` the paths of files.
     """
 
     sent = Signal()
     left_back = Signal()
     left_up = Signal()
     focus_changed = Signal(bool)
+    image_pasted = Signal(object)
+    files_pasted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,7 +67,7 @@ class ComposerText(QTextEdit):
         self.viewport().update()
 
     def set_text(self, text: str) -> None:
-        """Replace the text, and move the cursor to its end."""
+        """Replace the text and move the cursor to its end."""
         self.setWordWrapMode(wrap_for(text))
         self.setPlainText(text)
         self._space_lines()
@@ -72,21 +79,35 @@ class ComposerText(QTextEdit):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send with Enter; begin a new paragraph with Shift+Enter."""
+        """Send the message with the send key; begin a new paragraph with Shift+Enter."""
         if event.key() not in _ENTER:
             self._leave_or_move(event)
-        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        elif _sends(event.modifiers()):
+            self.sent.emit()
+        else:
             self.textCursor().insertBlock()
             self.ensureCursorVisible()
-        else:
-            self.sent.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Accept text only; files and folders are handled by the window."""
-        return source.hasText() and not source.hasUrls()
+        """Accept text, files and images from the clipboard."""
+        return source.hasText() or source.hasUrls() or source.hasImage()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept only text; the window handles files, folders and images."""
+        if event.mimeData().hasUrls() or event.mimeData().hasImage():
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Insert plain text, without the formats of the source."""
+        """Insert pasted text without its formatting; emit signals for pasted files or an image."""
+        files = [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
+        if files:
+            self.files_pasted.emit(files)
+            return
+        if source.hasImage() and not source.hasText():
+            self.image_pasted.emit(source.imageData())
+            return
         text = source.text()
         if wrap_for(text) == QTextOption.WrapMode.WrapAnywhere:
             self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
@@ -104,7 +125,7 @@ class ComposerText(QTextEdit):
         self.focus_changed.emit(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Update the height for the new width."""
+        """Update the text field's height when its width changes."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._fit()
@@ -143,7 +164,7 @@ class ComposerText(QTextEdit):
         self.document().clearUndoRedoStacks()
 
     def _fit(self) -> None:
-        """Set the height to that of the text, within the minimum and the maximum."""
+        """Fit the text field's height to its text, between a minimum and a maximum."""
         theme = Theme.current()
         line, layout = theme.line("body"), theme.value("layout.composer")
         most = layout["max_text_lines"] * line
@@ -152,6 +173,14 @@ class ComposerText(QTextEdit):
         wanted = max(layout["min_text_lines"] * line, ceil(self.document().size().height()))
         self.setVerticalScrollBarPolicy(_ON if wanted > most else _OFF)
         self.setFixedHeight(min(wanted, most))
+
+
+def _sends(held: Qt.KeyboardModifier) -> bool:
+    """Return whether Enter sends the message while these modifier keys are held down."""
+    if held & Qt.KeyboardModifier.ShiftModifier:
+        return False
+    has_ctrl = bool(held & Qt.KeyboardModifier.ControlModifier)
+    return has_ctrl or not Keymap.current().sends_with_ctrl
 
 
 _ON = Qt.ScrollBarPolicy.ScrollBarAsNeeded

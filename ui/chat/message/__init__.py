@@ -11,15 +11,15 @@
                   text and passes it on to `MarkdownView` in `ui/markdown/page/view.py`, the
                   widget that draws it.
     answer_tools  The actions below an answer, and the name of the model that wrote it.
-    approvals     The card that asks whether a tool call may do what it wants.
+    approvals     The card in the chat that asks the user to approve a tool call.
     blocks        Blocks between messages: dividers for dropped, summarised or changed history,
                   and blocks of Markdown from programs and commands.
     code          Plain text of tools (arguments, results) in a monospaced box that can be
                   expanded.
-    edits         The notes that an agent changed in a turn, and a button that undoes that.
+    edits         The notes that an agent changed in a turn, and a button that undoes the changes.
     failures      An error in place of an answer: the message, a hint, and buttons to recover.
-    parts         Parts of an answer: the line of the current step, and the list of unverified
-                  quotes.
+        parts         Widgets of an answer: the current step's line, and the list of unverified
+                  citations.
     sources       The sources of an answer by citation number, from its segments and the checked
                   citations.
     step_row      One step of an agent: a line that expands to the arguments and the result.

@@ -16,10 +16,11 @@ from ui.chat.message.answer_tools import AnswerTools
 from ui.chat.message.parts import StepLine, UnverifiedNotice
 from ui.chat.message.step_words import StepView
 from ui.chat.message.steps import Steps
+from ui.chat.message.tools import MessageAction
 from ui.markdown.page.card import Source
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
-from ui.widgets.controls import button, make_wrapped_label
+from ui.widgets.controls import button, make_wrapped_label, one_line
 from ui.widgets.diff import DiffView
 from ui.widgets.figures import minutes_clock, plural
 from ui.widgets.geometry import OUTDENT
@@ -29,22 +30,22 @@ __all__ = ["Answer"]
 
 _STOPPED = "Stopped. What had arrived is kept."
 _STOPPED_EARLY = "Stopped before anything arrived."
-_BROKEN = "The connection broke off. What had arrived is kept."
 
 
 class Answer(AccessibleFrame):
     """The widget of one answer; its `view`, a `MarkdownView`, draws the text.
 
-    `citation_activated` carries the path and the first and last line of a source.
+    Signals: `citation_activated` carries the path and the first and last line of a source.
     `citation_pointed` carries the answer's entry ID and the number of the hovered citation, or 0
     when the pointer leaves it. `action_requested` carries a `MessageAction`.
 
     Attributes:
-        changed: the cited notes that have changed since the answer.
-        doubts: the callout with unverified citations; None if there are none.
+        changed: the cited notes that have changed since the answer was written.
+        doubts: the callout that lists unverified citations; None if all are verified.
         ending: why the answer is incomplete; empty if it is complete.
+        found_sources: the sentence on the sources that Strata found; empty if the model cites.
         model: the name of the model that wrote the answer; empty until it is finished.
-        seconds: the time the answer took, or has taken so far; None if it is unknown.
+        seconds: how long the answer took, or has taken so far, in seconds; None if it is unknown.
         steps: the list of the agent's steps.
         step: the line with the current step, visible while the answer streams.
         tools: the actions below a finished answer.
@@ -63,6 +64,7 @@ class Answer(AccessibleFrame):
         self._entry = self._clock = ""
         self.model = ""
         self.seconds: float | None = None
+        self.cost: float | None = None
         self._sources: Mapping[int, Source] = {}
         self.view = MarkdownView()
         self.view.citation_clicked.connect(self._on_citation)
@@ -76,7 +78,10 @@ class Answer(AccessibleFrame):
         self.doubts: UnverifiedNotice | None = None
         self.changed: tuple[ChangedSource, ...] = ()
         self._changes: list[DiffView] = []
-        self.ending = ""
+        self.ending = self.found_sources = ""
+        self._found = make_wrapped_label("", "caption", "secondary")
+        self._found.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
+        self._found.hide()
         self._lay_out()
         self._say()
 
@@ -91,12 +96,12 @@ class Answer(AccessibleFrame):
         return self._entry
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show the current step, and the seconds since the start of the turn."""
+        """Show the turn's current step and the seconds since the turn started."""
         self.seconds = seconds
         self.step.show_step(text, seconds)
 
     def append(self, text: str) -> None:
-        """Append text that has arrived."""
+        """Append newly arrived text."""
         self._text += text
         if text:
             self.view.show()
@@ -109,24 +114,24 @@ class Answer(AccessibleFrame):
             self.set_text("")
 
     def set_text(self, text: str) -> None:
-        """Replace the text with a complete one."""
+        """Replace the streamed text with a complete one."""
         self._text = text
         self.view.set_markdown(text)
         self.view.setVisible(bool(text))
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
-        """Set the source of each citation number."""
+        """Set the source that belongs to each citation number."""
         self._sources = sources
         self.view.set_sources(sources)
         self._say()
 
     def finish(self, entry: str | None, time: str = "", text: str | None = None) -> None:
-        """End the stream, and show the actions in place of the current step.
+        """End the stream: replace the current step's line with the actions.
 
         Args:
             entry: the ID of the answer's entry in the log; None if it is not stored.
             time: when the answer was written, in ISO 8601; empty if it is unknown.
-            text: the complete answer if it may differ from the streamed text, or None.
+            text: the complete answer; None if it is the same as the streamed text.
         """
         if text is not None and text != self._text:
             self.set_text(text)
@@ -138,7 +143,7 @@ class Answer(AccessibleFrame):
         self._say()
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Set the answer's entry ID, the entry IDs of its versions, and the user's name for it."""
+        """Set the answer's entry ID, the entry IDs of all its versions, and the user's label."""
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 
@@ -161,7 +166,7 @@ class Answer(AccessibleFrame):
         self._extras.insertLayout(0, _outdent(self.doubts))
 
     def show_changes(self, changed: Sequence[ChangedSource]) -> None:
-        """Show the change of each cited note that has changed since, below the text."""
+        """Show below the text how each cited note has changed since the answer was written."""
         if self.changed == tuple(changed):
             return
         for view in self._changes:
@@ -172,22 +177,31 @@ class Answer(AccessibleFrame):
         for place, view in enumerate(self._changes):
             self._extras.insertLayout(place + bool(self.doubts), _outdent(view))
 
-    def show_end(self, *, is_stopped: bool, can_retry: bool) -> None:
-        """Show why the answer is incomplete.
+    def show_found_sources(self, sentence: str) -> None:
+        """Show below the text that Strata found the sources, and for how many sentences."""
+        if sentence == self.found_sources:
+            return
+        self.found_sources = sentence
+        self._found.setText(sentence)
+        self._found.setVisible(bool(sentence))
+
+    def show_end(self, reason: str, *, can_retry: bool) -> None:
+        """Show below the text why the answer is incomplete.
 
         Args:
-            is_stopped: whether the user stopped it; otherwise the connection broke off.
+            reason: why the answer ended early; empty if the user stopped it.
             can_retry: whether to offer "Try again".
         """
         has_arrived = bool(self._text.strip() or self.steps.steps)
         stopped = _STOPPED if has_arrived else _STOPPED_EARLY
-        self.ending = stopped if is_stopped else _BROKEN
+        broken = f"The answer broke off: {one_line(reason).rstrip('.')}. What had arrived is kept."
+        self.ending = broken if reason else stopped
         line = QHBoxLayout()
         line.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
         line.setSpacing(12)
         line.addWidget(make_wrapped_label(self.ending, "ui", "secondary"), 1)
         if can_retry:
-            line.addWidget(button("Try again", "link", self.retry_requested.emit))
+            line.addWidget(button("Try again", "link", self._retry))
         self._extras.addLayout(line)
 
     def copy(self) -> None:
@@ -206,6 +220,7 @@ class Answer(AccessibleFrame):
         column.setSpacing(0)
         column.addWidget(self.steps)
         column.addWidget(self.view)
+        column.addWidget(self._found)
         column.addLayout(self._extras)
         column.addSpacing(4)
         column.addWidget(slot)
@@ -224,6 +239,12 @@ class Answer(AccessibleFrame):
         name = ", ".join(part for part in said if part)
         self.setAccessibleName(name)
         self.view.setAccessibleName(name)
+
+    def _retry(self) -> None:
+        if self._entry:
+            self.action_requested.emit(MessageAction("again", self._entry))
+        else:
+            self.retry_requested.emit()
 
     def _on_pointed(self, number: int) -> None:
         self.citation_pointed.emit(self._entry, number)

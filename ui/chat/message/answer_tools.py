@@ -10,18 +10,20 @@ from ui.chat.message.step_words import took
 from ui.chat.message.tools import LabelTag, MessageAction, PinButton, Siblings, ToolStrip
 from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, IconButton, button
+from ui.widgets.figures import money
 from ui.widgets.geometry import OUTDENT
 
 __all__ = ["AnswerTools"]
 
 _ROW = 28
-_Kind = Literal["again", "branch", "label", "saw", "pin", "unpin"]
+_Kind = Literal["again", "branch", "label", "saw", "pin", "unpin", "note", "compare"]
 
 
 class AnswerTools(ToolStrip):
-    """The strip below an answer: actions at the left; model, its location and time at the right.
+    """The strip below an answer: actions on the left; model, location and duration on the right.
 
-    `action_requested` carries a `MessageAction`; `copied` is emitted when the user clicks Copy.
+    Signals: `action_requested` carries a `MessageAction`; `copied` is emitted when the user clicks
+    Copy.
     """
 
     copied = Signal()
@@ -30,13 +32,16 @@ class AnswerTools(ToolStrip):
     def __init__(self) -> None:
         super().__init__(QAccessible.Role.ToolBar, _ROW, (OUTDENT - 4, OUTDENT), 4)
         self._entry = ""
+        self._has_model = True
         self.setAccessibleName("Answer actions")
         self.copy = IconButton("copy", "Copy answer", size=24)
-        self.again = IconButton("arrows-clockwise", "Answer again", "Ctrl+R", size=24)
+        self.again = IconButton("arrows-clockwise", "Answer again", "answer_again", size=24)
+        self.compare = IconButton("columns", "Compare with another model's answer", size=24)
         self.branch = IconButton("git-branch", "Continue from here in a new chat", size=24)
         self.pin = PinButton("answer")
         self.pin.set_seen(True)
         self.name = IconButton("tag", "Name this answer", size=24)
+        self.note = IconButton("note", "Save answer as a note", size=24)
         self.saw = button("What the model saw", "text", lambda: self._wish("saw"))
         self.saw.setProperty("compact", True)
         self.siblings = Siblings("answer")
@@ -45,33 +50,51 @@ class AnswerTools(ToolStrip):
         self.about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         dress(self.about, "caption", "tertiary", numbers=True)
         self._connect()
-        acts = (self.copy, self.again, self.branch, self.pin, self.name, self.siblings)
-        self.fill(acts, (self.saw, self.label, self.about), self.about)
+        more = (self.branch, self.pin, self.name, self.note, self.siblings)
+        self.fill(
+            (self.copy, self.again, self.compare, *more),
+            (self.saw, self.label, self.about),
+            self.about,
+        )
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Set entry ID, versions and label; an answer without an entry ID can only be copied."""
+        """Set the entry ID, versions and label. An answer with no entry ID can only be copied."""
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)
-        for tool in (self.again, self.branch, self.pin, self.name, self.saw):
+        for tool in (self.again, self.compare, self.branch, self.pin, self.name, self.note):
             tool.setVisible(bool(entry))
+        self.saw.setVisible(bool(entry) and self._has_model)
+
+    def set_model_used(self, is_used: bool) -> None:
+        """Set whether a model wrote the answer. If not, there is no request to show."""
+        self._has_model = is_used
+        self.saw.setVisible(bool(self._entry) and is_used)
 
     def show_pin(self, is_pinned: bool) -> None:
         """Show whether the answer is pinned."""
         self.pin.show_pin(is_pinned)
 
-    def show_about(self, model: str, where: str, seconds: float | None) -> None:
-        """Show model, location and time, such as `qwen3:14b, on this computer · 6.8 s`."""
+    def show_about(
+        self, model: str, where: str, seconds: float | None, cost: float | None = None
+    ) -> None:
+        """Show the model, its location, duration and price: `gpt-4o, at HOST · 6.8 s · $0.0042`.
+
+        A price of 0 is not shown: the model runs on this computer.
+        """
         by = f"{model}, {where}" if where else model
         time = "" if seconds is None else took(seconds)
-        self.about.set_text(" · ".join(part for part in (by, time) if part))
+        price = money(cost) if cost else ""
+        self.about.set_text(" · ".join(part for part in (by, time, price) if part))
 
     def _connect(self) -> None:
         self.copy.clicked.connect(self._on_copy)
         self.again.clicked.connect(lambda _checked=False: self._wish("again"))
+        self.compare.clicked.connect(lambda _checked=False: self._wish("compare"))
         self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
         self.name.clicked.connect(lambda _checked=False: self.label.edit())
+        self.note.clicked.connect(lambda _checked=False: self._wish("note"))
         self.pin.chosen.connect(self._wish)
         self.siblings.chosen.connect(
             lambda entry: self.action_requested.emit(MessageAction("select", entry))

@@ -1,4 +1,4 @@
-"""The card in the chat that asks whether a tool call may do what it wants."""
+"""The card in the chat that asks the user to approve a tool call."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from chains.events import ApprovalRequested
-from chains.tool import Decision
+from chains.tool import Decision, KeptHunks, Verdict
 from ui.chat.message.code import CodeBox
 from ui.theme import Theme, dress
 from ui.widgets.controls import (
@@ -30,7 +30,7 @@ from ui.widgets.controls import (
     make_wrapped_label,
     one_line,
 )
-from ui.widgets.diff import DiffView
+from ui.widgets.diff import DiffView, HunkList
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
@@ -39,21 +39,23 @@ __all__ = ["ApprovalCard", "ApprovalWords", "choose_words"]
 
 _INERT_MS: Final = 500
 _NARROW: Final = 480
-_SEPARATOR: Final = "__"  # between the name of a server and that of its tool
+_SEPARATOR: Final = "__"  # between a server's name and the name of its tool
 _FETCH: Final = "fetch_url"
+_OWN_EDIT: Final = "insert_link"  # proposed by the user and not by a tool
 _LONG_WORD: Final = re.compile(r"\S{40,}")
 _UNDONE: Final = "Only this change. It can be undone."
 
 
 @dataclass(frozen=True)
 class ApprovalWords:
-    """The words of a card.
+    """The texts of an approval card.
 
     Attributes:
-        question: names the act.
+        question: the question that names what the tool wants to do.
         refuse: the label of the button that refuses.
         approve: the label of the button that approves this call.
-        approve_all: the label of the button that approves for this chat; empty without a scope.
+        approve_all: the label of the button that approves all such calls in this chat; empty if
+            only this call can be approved.
         note: what the approval covers.
     """
 
@@ -70,6 +72,7 @@ _WORDS: Final[Mapping[str, ApprovalWords]] = {
     "append_to_note": ApprovalWords(
         "Add to a note?", "Don't change", "Add to the note", "", _UNDONE
     ),
+    _OWN_EDIT: ApprovalWords("Add a link?", "Don't add", "Add the link", "", _UNDONE),
     "move_note": ApprovalWords("Move a note?", "Don't move", "Move the note", "", _UNDONE),
     "remember": ApprovalWords(
         "Remember this?",
@@ -111,11 +114,11 @@ _OTHER: Final = ApprovalWords("Allow this?", "Don't allow", "Allow once", "Allow
 
 
 def choose_words(tool: str, scope: str) -> ApprovalWords:
-    """Return the words of the card for a tool.
+    """Return the texts of the approval card for a tool.
 
     Args:
         tool: the name of the tool.
-        scope: what an approval for the session covers, or empty if there is none.
+        scope: what an approval for the whole chat covers; empty if only this call can be approved.
     """
     server, separator, _ = tool.partition(_SEPARATOR)
     words = _WORDS.get(tool, _OF_A_SERVER if separator else _OTHER)
@@ -130,25 +133,31 @@ def choose_words(tool: str, scope: str) -> ApprovalWords:
 
 
 class ApprovalCard(AccessibleFrame):
-    """A card that asks for one decision. `decided` carries the id of the request and the decision.
+    """A card that asks the user to approve or refuse one tool call.
 
-    For half a second the card ignores its buttons, so that a click meant for something else does
-    not decide. Enter refuses; only a click or the space bar approves.
+    If the change has several hunks, each one can be switched off before the change is approved.
+
+    For the first half second the card ignores its buttons, so that a click meant for something else
+    decides nothing. Enter refuses; only a click or the space bar approves. The signal `decided`
+    carries the request's ID and the verdict.
 
     Attributes:
-        request: the request that waits for a decision.
+        request: the approval request to be decided.
         refuse: the button that refuses, which is the default.
         approve: the button that approves this call.
-        approve_all: the button that approves for this chat; None if there is no scope.
-        is_armed: whether the buttons act.
+        approve_all: the button that approves all such calls in this chat; None if only this call
+            can be approved.
+        is_armed: whether the buttons react to clicks yet.
+        hunks: the list of hunks that can be switched off; None if the change is not shown in hunks.
     """
 
-    decided = Signal(str, str)
+    decided = Signal(str, object)
 
     def __init__(self, request: ApprovalRequested, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.AlertMessage, parent)
         self.request = request
         self.is_armed = False
+        self.hunks: HunkList | None = None
         words = choose_words(request.tool, request.session_scope)
         self.title = make_wrapped_label(words.question, "ui_strong")
         self.refuse = self._button(words.refuse, "reject")
@@ -164,25 +173,31 @@ class ApprovalCard(AccessibleFrame):
         self._timer.start()
 
     def decide(self, decision: Decision) -> None:
-        """Decide, unless the card has appeared only just now."""
-        if self.is_armed:
-            self.decided.emit(self.request.id, decision)
+        """Emit the user's verdict, unless the card appeared less than half a second ago."""
+        if not self.is_armed:
+            return
+        verdict: Verdict = decision
+        if decision != "reject" and self.hunks is not None and not self.hunks.is_whole:
+            verdict = KeptHunks(frozenset(self.hunks.find_kept()))
+        self.decided.emit(self.request.id, verdict)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Refuse with Enter, whichever button has the focus."""
+        """Refuse the request on Enter, whichever button has the focus."""
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self.decide("reject")
         else:
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move between the buttons with Tab, and out of the card behind the last one."""
+        """Move between the card's switches and buttons with Tab; leave the card after the last."""
+        switches = [] if self.hunks is None else self.hunks.switches
+        stops = [stop for stop in (*switches, *self._buttons) if stop.isEnabled()]
         focus = QApplication.focusWidget()
-        places = [at for at, one in enumerate(self._buttons) if one is focus]
+        places = [at for at, one in enumerate(stops) if one is focus]
         following = places[0] + (1 if forward else -1) if places else -1
-        if not 0 <= following < len(self._buttons):
+        if not 0 <= following < len(stops):
             return super().focusNextPrevChild(forward)
-        self._buttons[following].setFocus(Qt.FocusReason.TabFocusReason)
+        stops[following].setFocus(Qt.FocusReason.TabFocusReason)
         return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -191,7 +206,7 @@ class ApprovalCard(AccessibleFrame):
         self._fold()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the edge of the card."""
+        """Paint the card's background and border."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(theme.color("line.strong"))
@@ -215,7 +230,7 @@ class ApprovalCard(AccessibleFrame):
         column.setContentsMargins(OUTDENT, 12, OUTDENT, 12)
         column.setSpacing(8)
         column.addLayout(self._head())
-        if self.request.summary and self.request.tool != _FETCH:  # which shows its address below
+        if self.request.summary and self.request.tool != _FETCH:  # a fetch shows its address below
             column.addWidget(_wrap(self.request.summary, "secondary"))
         for warning in self.request.warnings:
             column.addLayout(_warn(warning))
@@ -231,15 +246,31 @@ class ApprovalCard(AccessibleFrame):
         head.setSpacing(8)
         head.addWidget(IconLabel("shield-warning", "accent.base"))
         head.addWidget(self.title, 1)
-        head.addWidget(tool)
+        if self.request.tool != _OWN_EDIT:
+            head.addWidget(tool)
         return head
 
     def _body(self) -> QWidget | None:
-        """Return the view of the change, or of the arguments where nothing is written."""
+        """Return a view of the proposed change, or of the arguments if nothing is written."""
+        if self.request.hunks:
+            self.hunks = HunkList(self.request.hunks)
+            self.hunks.changed.connect(self._on_hunks_changed)
+            return self.hunks
         if self.request.diff:
             return DiffView(self.request.diff)
         text = _show_arguments(self.request.arguments)
         return CodeBox(text, "Arguments") if text else None
+
+    def _on_hunks_changed(self) -> None:
+        """Update the approve button's label with the number of changes that it approves."""
+        if self.hunks is None:
+            return
+        kept, total = len(self.hunks.find_kept()), len(self.request.hunks)
+        words = choose_words(self.request.tool, "")
+        self.approve.setText(words.approve if kept == total else f"Make {kept} of {total} changes")
+        self.approve.setEnabled(kept > 0)
+        self.approve.setToolTip("" if kept else "Every change is switched off.")
+        self._fold()
 
     def _foot(self, words: ApprovalWords) -> QBoxLayout:
         note = make_wrapped_label(words.note, "caption", "secondary")
@@ -270,13 +301,13 @@ def _warn(text: str) -> QHBoxLayout:
 
 
 def _wrap(text: str, tone: str) -> QWidget:
-    """Return a label whose long words, such as addresses, may break anywhere."""
+    """Return a label in which long words, such as addresses, may break anywhere."""
     said = _LONG_WORD.sub(lambda word: "\N{ZERO WIDTH SPACE}".join(word[0]), one_line(text))
     return make_wrapped_label(from_left(said), "ui", tone)
 
 
 def _show_arguments(arguments: Mapping[str, Any]) -> str:
-    """Return the arguments as text: a single string as it is, everything else as JSON."""
+    """Return a tool call's arguments as text: a single string as it is, anything else as JSON."""
     if len(arguments) == 1 and isinstance(only := next(iter(arguments.values())), str):
         return one_line(only)
     if not arguments:
@@ -291,5 +322,5 @@ def _thaw(value: object) -> object:
 
 
 def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:
-    """Return everything that a decision needs, in words for a screen reader."""
+    """Return a text for screen readers with everything that the decision depends on."""
     return " ".join(filter(None, (words.question, one_line(request.summary), *request.warnings)))

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, button, one_line
+from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, button, label, one_line
 from ui.widgets.figures import count, plural
 from ui.widgets.geometry import Scaled
 from ui.widgets.surfaces import AccessibleFrame, Hairline
@@ -22,7 +22,7 @@ _ONLY_HERE = "shown here only, neither stored nor sent"
 
 
 class _Line(Scaled, QWidget):
-    """A hairline with an icon, a sentence, figures and action buttons."""
+    """A horizontal line with an icon, a sentence, numbers and action buttons in its middle."""
 
     def __init__(self, icon: str, said: str, figures: str, *actions: QPushButton) -> None:
         super().__init__()
@@ -46,12 +46,12 @@ class _Line(Scaled, QWidget):
 
 
 class Divider(AccessibleFrame):
-    """A divider below the turns that are no longer sent: how many, their tokens, and the reason.
+    """A divider below the turns that are no longer sent: their number, tokens, and the reason.
 
     Args:
         turns: the number of turns that are no longer sent.
-        tokens: the tokens of those turns.
-        reason: the reason as the request report names it.
+        tokens: the number of tokens in those turns.
+        reason: the reason's name in the request report, such as `tail`.
         parent: the parent widget.
     """
 
@@ -68,14 +68,14 @@ class Divider(AccessibleFrame):
 
 
 class FoldedDivider(AccessibleFrame):
-    """A divider with more text in Markdown that can be shown and hidden.
+    """A divider with a longer Markdown text, which the user can show and hide.
 
     Args:
         icon: the name of the icon.
         said: the sentence that says what happened.
-        figures: more text for the same line, such as token counts; may be empty.
-        what: the noun on the button, such as `summary` for "Show summary".
-        markdown: the text to show; if it is empty, there is no button.
+        figures: additional text on the same line, such as token counts; may be empty.
+        what: the noun for the button's label, such as `summary` for "Show summary".
+        markdown: the longer text; if it is empty, there is no button.
         parent: the parent widget.
     """
 
@@ -93,6 +93,7 @@ class FoldedDivider(AccessibleFrame):
         self.setAccessibleName(self.text)
         self._what, self._markdown = what, markdown
         self.view: MarkdownView | None = None
+        self._block: QWidget | None = None
         self.more = button(f"Show {what}", "link", self._on_more)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -100,23 +101,38 @@ class FoldedDivider(AccessibleFrame):
         self._column.addWidget(_Line(icon, said, figures, *([self.more] if markdown else ())))
 
     def _on_more(self) -> None:
-        if self.view is None:
-            self.view = MarkdownView()
-            self.view.setAccessibleName(self._what.capitalize())
-            self.view.set_markdown(self._markdown)
-            self._column.addWidget(self.view)
-        self.view.setVisible(self.view.isHidden())
-        word = "Show" if self.view.isHidden() else "Hide"
+        if self._block is None:
+            self._block = self._build_block()
+            self._column.addWidget(self._block)
+        self._block.setVisible(self._block.isHidden())
+        word = "Show" if self._block.isHidden() else "Hide"
         self.more.setText(f"{word} {self._what}")
+
+    def _build_block(self) -> QWidget:
+        """Build a bordered block for the longer text, so that it is not mistaken for an answer."""
+        self.view = MarkdownView()
+        self.view.setAccessibleName(self._what.capitalize())
+        self.view.set_markdown(self._markdown)
+        block = _QuietBlock()
+        column = QVBoxLayout(block)
+        column.setContentsMargins(0, 10, 0, 10)
+        column.setSpacing(6)
+        head = QHBoxLayout()
+        head.setContentsMargins(16, 0, 16, 0)
+        head.addWidget(label(self._what.capitalize(), "label", "secondary"))
+        column.addLayout(head)
+        column.addWidget(self.view)
+        block.hide()
+        return block
 
 
 class SummaryDivider(FoldedDivider):
-    """A divider below the turns that are sent as a summary, which can be shown.
+    """A divider below the turns that are sent as a summary; the user can show the summary.
 
     Args:
         summary: the summary in Markdown.
-        before: the tokens of the messages that the summary replaces.
-        after: the tokens of the summary; None if they were not recorded.
+        before: the number of tokens in the messages that the summary replaces.
+        after: the number of tokens in the summary; None if it was not recorded.
         by: `model` or `outline`, depending on how the summary was made.
         parent: the parent widget.
     """
@@ -133,13 +149,13 @@ class SummaryDivider(FoldedDivider):
 
 
 class HookDivider(FoldedDivider):
-    """A divider that describes, in the hook's words, a change that a hook made for the model.
+    """A divider for a hook's change to what the model receives, described by the hook itself.
 
     Args:
         hook: the name of the hook.
         title: a short description of the change; "Changed for the model" if it is empty.
         summary: more about the change, in one line.
-        markdown: the full description, shown on request.
+        markdown: the full description, which the user can show.
         parent: the parent widget.
     """
 
@@ -152,15 +168,23 @@ class HookDivider(FoldedDivider):
         super().__init__("puzzle-piece", one_line(said), figures, "details", markdown, parent)
 
 
-class NoteBlock(AccessibleFrame):
-    """A block of Markdown between messages, from a program or a command, with its origin.
+class _QuietBlock(QWidget):
+    """A rounded border around text that is not a message."""
 
-    `dismissed` is emitted when the user closes the block. A stored block has no close button.
+    def paintEvent(self, event: QPaintEvent) -> None:
+        _paint_edge(self)
+
+
+class NoteBlock(AccessibleFrame):
+    """A block between messages: Markdown from a program or a command, headed by its origin.
+
+    The signal `dismissed` is emitted when the user closes the block. A stored block has no close
+    button.
 
     Args:
         title: the origin of the text, such as `/context`.
         text: the text in Markdown.
-        is_local: whether the text is only shown, neither stored nor sent.
+        is_local: whether the text is only shown, that is, neither stored nor sent.
         parent: the parent widget.
     """
 
@@ -198,14 +222,18 @@ class NoteBlock(AccessibleFrame):
         column.addWidget(self.view)
 
     def copy(self) -> None:
-        """Copy the text to the clipboard as Markdown."""
+        """Copy the block's text to the clipboard as Markdown."""
         QGuiApplication.clipboard().setText(self._text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rounded border."""
-        theme, painter = Theme.current(), QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(theme.color("line.hairline"))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
+        """Paint the block's rounded border."""
+        _paint_edge(self)
+
+
+def _paint_edge(widget: QWidget) -> None:
+    theme, painter = Theme.current(), QPainter(widget)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(theme.color("line.hairline"))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    edge = widget.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+    painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))

@@ -1,4 +1,4 @@
-"""Plain text of tools (arguments, results) in a monospaced box that can be expanded."""
+"""Tools' plain text (arguments, results) in a monospaced box that can be expanded."""
 
 from math import ceil
 
@@ -37,7 +37,7 @@ class CodeBox(QFrame):
         self.more.setVisible(self.text.is_cut)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the raised background."""
+        """Paint the box's raised background."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -56,7 +56,7 @@ class CodeBox(QFrame):
 
 
 class _Lines(QPlainTextEdit):
-    """Read-only, selectable lines; the chat, not this field, handles the mouse wheel."""
+    """Read-only text that can be selected. The mouse wheel scrolls the chat instead."""
 
     def __init__(self, text: str, name: str) -> None:
         super().__init__()
@@ -87,14 +87,14 @@ class _Lines(QPlainTextEdit):
         event.ignore()
 
     def _fit(self) -> None:
-        # In a QPlainTextEdit the document's height counts lines, wrapped ones included.
+        # A QPlainTextEdit's document gives its height in lines, wrapped ones included.
         lines = max(1, ceil(self.document().size().height()))
         shown = min(lines, self.most_lines) if self.most_lines else lines
         self.is_cut = shown < lines
         self.setFixedHeight(self._compute_height(shown) + 2)
 
     def _compute_height(self, lines: int) -> int:
-        """Return the height of the first lines in pixels; it depends on their characters."""
+        """Return the height in pixels of the first lines, measured from their laid-out text."""
         total, block = 0.0, self.document().firstBlock()
         while lines > 0 and block.isValid():
             whole = self.blockBoundingRect(block).height()  # this call also lays the block out

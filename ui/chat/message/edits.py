@@ -1,4 +1,4 @@
-"""The notes that an agent changed in a turn: their net changes, and a button that undoes them."""
+"""The card with the notes that an agent changed in a turn, and a button to undo the changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,17 +15,17 @@ from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
-__all__ = ["EditsCard", "summarize_edits"]
+__all__ = ["EditsCard", "summarise_edits"]
 
 
 class EditsCard(AccessibleFrame):
-    """A card with the net changes of a run; `undo_requested` carries the id of the run.
+    """A card with an agent run's net changes; the signal `undo_requested` carries the run's ID.
 
     Args:
-        edits: the run and its notes, as the result of a turn has them.
+        edits: the run's ID and the notes that it changed, as recorded in the turn's result.
 
     Attributes:
-        run: the id of the run.
+        run: the ID of the agent run.
         undo: the button that undoes all changes of the run.
         more: the button that shows and hides the changes.
         changes: the changes of each note; None until they are shown for the first time.
@@ -37,7 +37,7 @@ class EditsCard(AccessibleFrame):
         super().__init__(QAccessible.Role.Note, parent)
         self.run = str(edits["run"])
         self._notes: Sequence[Mapping[str, Any]] = edits["notes"]
-        said = summarize_edits(self._notes)
+        said = summarise_edits(self._notes)
         self._text = ElidedLabel(said, is_ours=True)
         dress(self._text, "ui", "primary")
         self._state = make_wrapped_label("", "caption", "secondary")
@@ -50,28 +50,28 @@ class EditsCard(AccessibleFrame):
 
     @property
     def text(self) -> str:
-        """The sentence about the notes."""
+        """The sentence that says which notes were changed."""
         return self._text.whole
 
     @property
     def state(self) -> str:
-        """The result of the undo as a sentence; empty before it."""
+        """The result of the undo in one sentence; empty before an undo."""
         return self._state.text()
 
     def show_undone(self) -> None:
-        """Show that all changes are undone."""
+        """Show that all changes to the notes have been undone."""
         notes = self._notes
         them = "The note is" if len(notes) == 1 else f"All {plural(len(notes), 'note')} are"
         self._say(f"Undone. {them} as before.", "secondary")
         self.undo.hide()
 
     def show_failure(self, reason: str) -> None:
-        """Show why the changes could not be undone."""
+        """Show why the changes to the notes could not be undone."""
         self._say(f"Nothing was undone: {one_line(reason)}", "danger")
         self.undo.setEnabled(True)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the edge of the card."""
+        """Paint the card's border."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(theme.color("line.hairline"))
@@ -112,7 +112,7 @@ class EditsCard(AccessibleFrame):
         self._column.addWidget(self._state)
 
 
-def summarize_edits(notes: Sequence[Mapping[str, Any]]) -> str:
+def summarise_edits(notes: Sequence[Mapping[str, Any]]) -> str:
     """Return a sentence about changed notes, such as `Beans.md changed` or `3 notes changed`."""
     if len(notes) == 1:
         return f"{one_line(str(notes[0]['path']))} {_name_change(notes[0])}"

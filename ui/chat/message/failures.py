@@ -39,17 +39,24 @@ _WAYS_OUT = {
         (("Copy details", "copy_details"), ("Open the log", "open_log"), _RETRY),
     ),
 }
+# The service takes less than the threshold allows, so a higher one would not help.
+_TOO_LONG_FOR_SERVICE = (
+    "arrows-in-line-vertical",
+    (("Lower the limit", "lower_limit"), ("Choose a model", "choose_model"), _RETRY),
+)
 _OTHER = ("x-circle", (_RETRY,))
 
 
 class Failure(AccessibleFrame):
-    """The error of a failed turn; `chosen` carries the action of the clicked button, as `retry`."""
+    """A failed turn's error; the signal `chosen` carries the clicked action, such as `retry`."""
 
     chosen = Signal(str)
 
     def __init__(self, info: ErrorInfo, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.AlertMessage, parent)
         icon_name, ways_out = _WAYS_OUT.get(info.code, _OTHER)
+        if info.code == "context_overflow" and info.context is None:
+            icon_name, ways_out = _TOO_LONG_FOR_SERVICE
         first, *rest = _SENTENCE.split(use_labels(one_line(info.message)), 1)
         self.title = make_wrapped_label(from_left(first.rstrip(".")), "ui_strong")
         detail = " ".join([*rest, use_labels(one_line(info.hint or ""))]).strip()
@@ -67,7 +74,7 @@ class Failure(AccessibleFrame):
         self._row.setDirection(way)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the soft background and the bar at its left."""
+        """Paint the callout's background and the bar at its left edge."""
         ground = self.rect().adjusted(OUTDENT, 0, -OUTDENT, 0)
         paint_callout(QPainter(self), QRectF(ground), "danger")
 

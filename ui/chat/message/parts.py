@@ -1,4 +1,4 @@
-"""Parts of an answer: the line of the current step, and the list of unverified quotes."""
+"""Widgets of an answer: the current step's line, and the list of unverified citations."""
 
 from collections.abc import Sequence
 
@@ -49,7 +49,7 @@ class StepLine(Scaled, AccessibleFrame):
         return self._text.whole
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show a step, and the seconds since the turn started if there are at least 0.1."""
+        """Show a step and the seconds since the turn started, which are left out below 0.1 s."""
         if text != self._text.whole:
             self._text.set_text(text)
             self._text.updateGeometry()
@@ -61,7 +61,7 @@ class StepLine(Scaled, AccessibleFrame):
 
 
 class UnverifiedNotice(Scaled, AccessibleFrame):
-    """An amber callout that lists the unverified citations of an answer, six at most."""
+    """An amber callout that lists an answer's unverified citations, at most six of them."""
 
     def __init__(self, sentences: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Note, parent)
@@ -87,11 +87,11 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the soft background and the bar at its left."""
+        """Paint the callout's background and the bar at its left edge."""
         paint_callout(QPainter(self), QRectF(self.rect()), "amber")
 
     def _fit(self) -> None:
-        """Align the texts with those of a Markdown callout in the answer."""
+        """Align the notice's texts with those of Markdown callouts in an answer."""
         theme = Theme.current()
         inset = theme.px(CALLOUT_INSET) - _PADDING
         self._head.setSpacing(inset - theme.px(16))
@@ -99,7 +99,7 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
 
 
 def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
-    """Paint a callout: a soft background with a bar at its left."""
+    """Paint a callout: a soft background with a bar at its left edge."""
     theme = Theme.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     shape = QPainterPath()

@@ -1,4 +1,4 @@
-"""The sources of an answer by citation number, from its segments and the checked citations."""
+"""An answer's sources by citation number, built from its segments and checked citations."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,11 +16,11 @@ def list_sources(
     citations: Iterable[Citation] = (),
     unverified: Iterable[Unverified] = (),
 ) -> dict[int, Source]:
-    """Return the source of each citation number, including numbers that are unverified.
+    """Return the source for each citation number, including numbers of unverified citations.
 
     Args:
         segments: the segments that were sent; those without a number cannot be cited.
-        citations: the checked citations of the answer; none while it streams.
+        citations: the answer's checked citations; empty while it streams.
         unverified: the citations and quotes that could not be verified.
     """
     verified: dict[int, Citation] = {}
@@ -40,21 +40,40 @@ def list_sources(
 
 
 def describe_unverified(unverified: Iterable[Unverified], sources: dict[int, Source]) -> list[str]:
-    """Return a sentence for each unverified citation or quote."""
+    """Return one sentence for each unverified citation or quote."""
     return [_sentence(claim, sources) for claim in unverified]
 
 
 def _source(segment: Segment, citation: Citation | None) -> Source:
     is_verified = citation is not None and citation.verified
+    lines = citation.lines if citation is not None and citation.lines else segment.lines
+    passage, cited = _start_at(segment, lines)
     return Source(
         segment.number or 0,
         _title(segment),
         segment.source,
-        citation.lines if citation is not None and citation.lines else segment.lines,
-        segment.raw_content,
+        lines,
+        passage,
         is_verified,
         page=find_page(segment.source, segment.heading),
+        cited=cited,
+        is_found=citation is not None and bool(citation.sentence),
     )
+
+
+def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str]:
+    """Return the passage from the first cited line on, and the text of the cited lines.
+
+    If all lines are cited, or the lines do not match the text, return the whole passage and an
+    empty text.
+    """
+    text = segment.raw_content.split("\n")
+    if lines is None or segment.lines is None or lines == segment.lines:
+        return segment.raw_content, ""
+    first, last = (line - segment.lines[0] for line in lines)
+    if len(text) != segment.lines[1] - segment.lines[0] + 1 or not 0 <= first <= last < len(text):
+        return segment.raw_content, ""
+    return "\n".join(text[first:]), "\n".join(text[first : last + 1])
 
 
 def _title(segment: Segment) -> str:

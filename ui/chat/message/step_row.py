@@ -21,12 +21,13 @@ _NOT_YET = "The result can be read here when the turn has ended."
 
 
 class StepRow(QWidget):
-    """One step below the text the model wrote before it; a click shows arguments and result.
+    """The row of one agent step; a click on its line shows or hides the details.
 
     Attributes:
         step: the step that is shown.
-        said: the label with the model's text above the row; hidden if there is none.
-        line: the row itself.
+        said: the label above the line, with the text that the model wrote before the step; hidden
+            if it wrote none.
+        line: the step's own line.
         details: the widget with arguments and result; None while the row is collapsed.
     """
 
@@ -73,7 +74,7 @@ class StepRow(QWidget):
 
 
 class _StepLine(QAbstractButton):
-    """The row itself: icon, verb, argument, outcome if it failed, time."""
+    """A step's line: icon, verb, argument, time, and the outcome if the step failed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +95,7 @@ class _StepLine(QAbstractButton):
         return QSize(160, Theme.current().px(_ROW))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint icon, verb, argument, outcome, time and focus ring."""
+        """Paint the step's icon, verb, argument, outcome, time and focus ring."""
         step = self._step
         if step is None:
             return
@@ -118,7 +119,7 @@ class _StepLine(QAbstractButton):
 
 
 def _paint_right(painter: QPainter, rest: QRect, text: str, tone: str, *, numbers: bool) -> QRect:
-    """Paint a text at the right edge, and return the rectangle that is left of it."""
+    """Paint a text at the right edge; return the remaining rectangle to the left of it."""
     if not text:
         return rest
     theme = Theme.current()

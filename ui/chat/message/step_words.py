@@ -1,4 +1,4 @@
-"""Sentences for the steps of an agent, one by one and as a summary."""
+"""The words that describe an agent's steps, one by one and as a summary."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ __all__ = ["StepView", "describe_running_step", "summary", "took"]
 
 
 class _ToolWords(NamedTuple):
-    """The icon of a tool, and its verb while it runs, when it has ended, and when it was denied."""
+    """A tool's icon, and its verbs for a running, a finished and a denied call."""
 
     icon: str
     present: str
@@ -39,7 +39,7 @@ _OTHER = _ToolWords("wrench", "Using", "Used", "Use")
 _ARGUMENTS = ("query", "pattern", "path", "ref_id", "url", "text")
 _QUOTED = frozenset({"search_notes", "grep_notes", "remember"})
 _ALL_NOTES = frozenset({"search_notes", "list_folder", "grep_notes"})
-# Tool → words for its steps in the summary, and the noun that is counted, or empty for times.
+# Tool → the summary's verb for its steps, and the noun to count; without a noun, calls are counted.
 _COUNTED = {
     "search_notes": ("searched", ""),
     "read_note": ("read", "note"),
@@ -62,14 +62,14 @@ _NOTED = {"update_memory": "what is needed later", "update_progress": "the progr
 
 @dataclass(frozen=True)
 class StepView:
-    """One step of an agent, with the data and the words to show it.
+    """One step of an agent: its data, and the words that describe it.
 
     Attributes:
         id: the ID of the tool call.
         name: the name of the tool.
         arguments: the arguments of the tool call.
         status: `running`, `ok`, `error` or `denied`.
-        seconds: the time the step took; None if it is unknown.
+        seconds: how long the step took, in seconds; None if it is unknown.
         text: the beginning of the result; None while the result is unknown.
         is_cut: whether the result is longer than `text`.
         said: the text that the model wrote before the step; empty if it wrote none.
@@ -99,7 +99,7 @@ class StepView:
 
     @property
     def argument(self) -> str:
-        """The main argument, such as `Backups.md, lines 12–30`, or the name of an unknown tool."""
+        """The tool's main argument, such as `Backups.md, lines 12–30`; an unknown tool's name."""
         if self.name not in _TOOLS:
             return one_line(self.name)
         if self.name in _NOTED:
@@ -117,24 +117,24 @@ class StepView:
 
     @property
     def outcome(self) -> str:
-        """Why the step has no result, such as `failed`; empty if it succeeded or still runs."""
+        """Why the step has no result, such as `failed`; empty if it succeeded or is running."""
         return {"error": "failed", "denied": "not allowed by you"}.get(self.status, "")
 
     @property
     def is_done(self) -> bool:
-        """Whether the summary counts the step; one that asks first counts once it is done."""
+        """Whether the summary counts the step. A step that needs approval counts once done."""
         if self.name in _ASKING:
             return self.status == "ok"
         return self.status != "denied"
 
     @property
     def took(self) -> str:
-        """The time the step took, such as `1.4 s`; empty if it is unknown."""
+        """The time that the step took, such as `1.4 s`; empty if it is unknown."""
         return "" if self.seconds is None else took(self.seconds)
 
     @property
     def spoken(self) -> str:
-        """The whole line as text for screen readers."""
+        """The whole line as one text for screen readers."""
         took = f"{self.seconds:.1f} seconds" if self.seconds is not None else ""
         running = "running" if self.status == "running" else ""
         parts = (f"{self.verb} {self.argument}", took, self.outcome, running)
@@ -169,7 +169,7 @@ def summary(steps: Iterable[StepView]) -> str:
 
 
 def _find_group(tool: str) -> str:
-    """Return the tool under whose words the summary counts another one."""
+    """Return the name of the tool under which the summary counts a tool's steps."""
     groups = {"append_to_note": "edit_note", "update_progress": "update_memory"}
     return groups.get(tool, tool)
 

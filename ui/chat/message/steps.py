@@ -1,4 +1,4 @@
-"""The steps of an agent: a summary line that expands to one row for each step."""
+"""An agent's steps: a summary line that expands to one row for each step."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ _HEAD = 28
 
 
 class Steps(AccessibleFrame):
-    """The steps that an agent took for one answer; hidden while there are none."""
+    """The steps that an agent took for one answer; hidden while there are no steps."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Grouping, parent)
@@ -43,21 +43,21 @@ class Steps(AccessibleFrame):
 
     @property
     def steps(self) -> list[StepView]:
-        """The steps in the order in which they are shown."""
+        """The steps in the order in which the agent took them."""
         return [row.step for row in self._rows]
 
     @property
     def rows(self) -> list[StepRow]:
-        """The row of each step, in order."""
+        """The rows of the steps, in the same order as `steps`."""
         return list(self._rows)
 
     @property
     def is_open(self) -> bool:
-        """Whether the list is expanded, so that each step is shown."""
+        """Whether the list is expanded, so that each step has a visible row."""
         return not self._list.isHidden()
 
     def set_steps(self, steps: Sequence[StepView]) -> None:
-        """Show the given steps; rows that were expanded stay expanded."""
+        """Replace the steps; rows that were expanded stay expanded."""
         known = {row.step.id: row for row in self._rows}
         rows = [known.get(step.id) or StepRow(step) for step in steps]
         for row in self._rows:
@@ -72,14 +72,14 @@ class Steps(AccessibleFrame):
         self._say()
 
     def begin_step(self, step: StepView) -> None:
-        """Add a step that has started."""
+        """Add a step that has started to the list of steps."""
         row = StepRow(step)
         self._rows.append(row)
         self._column.addWidget(row)
         self._say()
 
     def end_step(self, id: str, status: str, seconds: float) -> None:
-        """Show the status of a finished step, and the seconds it took."""
+        """Show a finished step's status and the seconds that it took."""
         for row in self._rows:
             if row.step.id == id:
                 row.set_step(replace(row.step, status=status, seconds=seconds))
@@ -110,7 +110,7 @@ class _Head(QAbstractButton):
 
     @property
     def took(self) -> str:
-        """The total time of all steps, such as `1.4 s`; empty if it is unknown."""
+        """The steps' total time, such as `1.4 s`; empty if it is unknown."""
         return self._took
 
     def show_words(self, words: str, took: str) -> None:
@@ -122,7 +122,7 @@ class _Head(QAbstractButton):
         self.update()
 
     def set_open(self, is_open: bool) -> None:
-        """Point the chevron down if the list is expanded, and right otherwise."""
+        """Show whether the list is expanded: the chevron points down if it is, otherwise right."""
         self._is_open = is_open
         self._name()
         self.update()
@@ -132,7 +132,7 @@ class _Head(QAbstractButton):
         return QSize(160, Theme.current().px(_HEAD))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint chevron, summary, total time and focus ring."""
+        """Paint the summary line: chevron, summary, total time and focus ring."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tone = "text.primary" if self.underMouse() else "text.secondary"

@@ -1,4 +1,4 @@
-"""The tools of a message: action buttons, pin, versions and name, in one strip."""
+"""The tool strip of a message: action buttons, pin, version switcher and label."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ _Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 
 
 class ToolStrip(Scaled, AccessibleFrame):
-    """Two groups of tools on one line, or on two lines if the strip is too narrow.
+    """A strip with two groups of tools, on one line, or on two lines if there is little space.
 
-    `lines_changed` is emitted when the number of lines changes.
+    The signal `lines_changed` is emitted when the number of lines changes.
 
     Args:
         role: the accessible role of the strip.
         row: the height of a line in pixels, before scaling.
-        margins: the left and the right margin in pixels.
+        margins: the left and right margins in pixels.
         spacing: the space between two tools in pixels.
     """
 
@@ -69,12 +69,13 @@ class ToolStrip(Scaled, AccessibleFrame):
     def fill(
         self, first: Sequence[QWidget], second: Sequence[QWidget], growing: QWidget | None
     ) -> None:
-        """Add the tools of both groups to the strip.
+        """Add both groups of tools to the strip.
 
         Args:
             first: the tools at the left, or on the first line.
             second: the tools at the right, or on the second line.
-            growing: the tool that takes the free width; None leaves it between the groups.
+            growing: the tool that takes up the free width; None to leave it as space between the
+                groups.
         """
         for group, widgets in ((self._first, first), (self._second, second)):
             for widget in widgets:
@@ -127,7 +128,7 @@ class QuietButton(IconButton):
     _is_seen = False
 
     def set_seen(self, is_seen: bool) -> None:
-        """Set whether the button is painted; its place stays reserved either way."""
+        """Set whether the button is painted. Its space stays reserved even if it is not."""
         self._is_seen = is_seen
         self.update()
 
@@ -140,7 +141,7 @@ class QuietButton(IconButton):
 class PinButton(QuietButton):
     """A button that pins or unpins a message; it is always painted while the message is pinned.
 
-    `chosen` carries `pin` or `unpin`.
+    The signal `chosen` carries `pin` or `unpin`.
     """
 
     chosen = Signal(str)
@@ -172,7 +173,7 @@ class PinButton(QuietButton):
 
 
 class Siblings(QWidget):
-    """The version switch of a message, as ‹ 2/3 ›; `chosen` carries another version's entry ID."""
+    """A version switcher, such as ‹ 2/3 ›; the signal `chosen` carries a version's entry ID."""
 
     chosen = Signal(str)
 
@@ -195,11 +196,11 @@ class Siblings(QWidget):
 
     @property
     def text(self) -> str:
-        """The number of the current version and the total, such as `2/3`."""
+        """The current version's number and the total, such as `2/3`."""
         return self._place.text()
 
     def show_versions(self, entries: Sequence[str], present: str) -> None:
-        """Show the position of the current version; hide the switch if there is only one."""
+        """Show the current version's position; hide the switcher if there is only one version."""
         self._entries = tuple(entries)
         self._at = self._entries.index(present) if present in self._entries else 0
         total = len(self._entries)
@@ -214,12 +215,20 @@ class Siblings(QWidget):
         self.previous.setEnabled(before)
         self.following.setEnabled(after)
 
+    def take_focus(self) -> None:
+        """Focus the next-version button, or the previous-version button at the last version."""
+        target = self.following if self.following.isEnabled() else self.previous
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _step(self, by: int) -> None:
         self.chosen.emit(self._entries[self._at + by])
 
 
 class LabelTag(Scaled, QWidget):
-    """The user's name for a message; `named` carries a new name, or "" to remove it."""
+    """The user's label for a message.
+
+    The signal `named` carries a new label; it is empty if the user removed the label.
+    """
 
     named = Signal(str)
 
@@ -251,18 +260,18 @@ class LabelTag(Scaled, QWidget):
 
     @property
     def text(self) -> str:
-        """The current name, or an empty string."""
+        """The current label; empty if the message has no label."""
         return self._words.whole
 
     def show_label(self, text: str) -> None:
-        """Show a name; hide the tag if the name is empty and not being edited."""
+        """Show a label; hide the tag if the label is empty and is not being edited."""
         self._words.set_text(text)
         self._fit()
         if self._stack.currentWidget() is not self.field:
             self.setVisible(bool(text))
 
     def edit(self) -> None:
-        """Open the editor of the name; Enter accepts the new name, Esc keeps the old one."""
+        """Open the label's editor. Enter accepts the new label, Esc keeps the old one."""
         self.field.setText(self.text)
         self._stack.setCurrentWidget(self.field)
         self.show()
@@ -271,7 +280,7 @@ class LabelTag(Scaled, QWidget):
         self.field.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cancel editing on Esc, before the key triggers a shortcut of the window."""
+        """Cancel editing on Esc, before the window treats the key as a shortcut."""
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:
@@ -305,24 +314,28 @@ class LabelTag(Scaled, QWidget):
 
 @dataclass(frozen=True)
 class MessageAction:
-    """An action on a message that the user asked for.
+    """An action that the user wants to perform on a message.
 
     Attributes:
-        kind: `edit` the user message, answer `again`, `branch` into a new chat, `select` another
-            version, `label` the message, show what the model `saw`, `pin` or `unpin` the message.
+        kind: `edit` (the user message), `again` (answer it again), `branch` (into a new chat),
+            `select` (another version), `label`, `saw` (show the request), `pin`, `unpin`, `note`
+            (save the answer as a note) or `compare` (the versions of the answer).
         entry: the ID of the message's entry in the log; for `select`, that of the other version.
-        text: the new text for `edit`, the name for `label`; otherwise empty.
+        text: the new text for `edit`, the new label for `label`; otherwise empty.
     """
 
-    kind: Literal["edit", "again", "branch", "select", "label", "saw", "pin", "unpin"]
+    kind: Literal[
+        "edit", "again", "branch", "select", "label", "saw", "pin", "unpin", "note", "compare"
+    ]
     entry: str
     text: str = ""
 
 
 class UserTools(ToolStrip):
-    """The strip below a user message: its name, its versions and its actions.
+    """The strip below a user message: its label, its versions and its actions.
 
-    `action_requested` carries a `MessageAction`; `copied` is emitted when the user clicks Copy.
+    Signals: `action_requested` carries a `MessageAction`; `copied` is emitted when the user clicks
+    Copy.
     """
 
     action_requested = Signal(object)
@@ -340,7 +353,7 @@ class UserTools(ToolStrip):
         self.siblings = Siblings("version")
         self.label = LabelTag()
         acts = (self.edit, self.copy, self.branch, self.pin, self.name)
-        self.fill((self.label,), (self.siblings, *acts), None)
+        self.fill((self.label,), (*acts, self.siblings), None)
         self.edit.clicked.connect(lambda _checked=False: self._wish("edit"))
         self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
         self.copy.clicked.connect(lambda _checked=False: self.copied.emit())
@@ -353,7 +366,7 @@ class UserTools(ToolStrip):
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Set entry ID, versions and label; a message without an entry ID can only be copied."""
+        """Set the entry ID, versions and label. A message with no entry ID can only be copied."""
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)
@@ -365,7 +378,7 @@ class UserTools(ToolStrip):
         self.pin.show_pin(is_pinned)
 
     def set_seen(self, is_seen: bool) -> None:
-        """Set whether the buttons are painted; their places stay reserved either way."""
+        """Set whether the buttons are painted. Their space stays reserved even if they are not."""
         for tool in (self.edit, self.copy, self.branch, self.pin, self.name):
             tool.set_seen(is_seen)
 

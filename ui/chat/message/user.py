@@ -26,6 +26,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from context.layers import ImageData
+from ui.actions import Keymap
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.chips import ChipRow
 from ui.chat.composer.text import ComposerText
@@ -41,16 +43,16 @@ from ui.widgets.texts import has_tall_letters, read_selection
 __all__ = ["MessageEditor", "UserMessage"]
 
 _FOLD_LINES = 12
-# A folded message shows at most this many characters; the others are not laid out until unfolded.
+# A folded message lays out at most this many characters; the rest is laid out when it is unfolded.
 _FOLD_CHARS = 2_000
-_HINT = "Enter asks again, Esc leaves it as it was. The present answer is kept beside the new one."
+_HINT = "{} asks again, Esc leaves it as it was. The present answer is kept beside the new one."
 
 
 class UserMessage(AccessibleFrame):
-    """The widget of one user message with its attachments, tools and versions.
+    """The widget of one user message, with its attachments, tools and versions.
 
-    `action_requested` carries a `MessageAction`, `attachment_opened` the clicked `Attachment`.
-    `edit_closed` is emitted when the editor is closed, whether by sending or cancelling.
+    Signals: `action_requested` carries a `MessageAction`, `attachment_opened` the clicked
+    `Attachment`. `edit_closed` is emitted when the editor is closed, by sending or by cancelling.
 
     Attributes:
         attached: the attachments that were sent with the message.
@@ -98,7 +100,7 @@ class UserMessage(AccessibleFrame):
 
     @property
     def text(self) -> str:
-        """The whole text of the message, including a part that is folded."""
+        """The whole text of the message, even if a part of it is folded."""
         return self._text
 
     @property
@@ -107,7 +109,7 @@ class UserMessage(AccessibleFrame):
         return self._entry
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Set entry ID, versions and label; a message with an entry ID can be edited."""
+        """Set the entry ID, versions and label. Only a message with an entry ID can be edited."""
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 
@@ -115,19 +117,21 @@ class UserMessage(AccessibleFrame):
         """Show whether the message is pinned."""
         self.tools.show_pin(is_pinned)
 
-    def show_uses(self, uses: Mapping[Attachment, str]) -> None:
-        """Show which part was sent of attachments that were too large to be sent whole."""
-        if uses:
-            self.chips.show_sent(self.attached, uses)
+    def show_uses(
+        self, uses: Mapping[Attachment, str], images: Mapping[Attachment, ImageData]
+    ) -> None:
+        """Show the images among the attachments, and which part of large attachments was sent."""
+        if uses or images:
+            self.chips.show_sent(self.attached, uses, images)
 
     def toggle(self) -> None:
-        """Show all of a long message, or fold it again."""
+        """Unfold a long message, or fold it again."""
         self._is_folded = not self._is_folded
         self.more.setText("Show all" if self._is_folded else "Show less")
         self._show_text()
 
     def edit(self, text: str = "") -> None:
-        """Open the editor in place of the message, with `text` or else the message's own text."""
+        """Replace the message with an editor that holds `text`, or else the message's own text."""
         if self.editor is not None or not self._entry:
             return
         self.editor = MessageEditor(text or self._text)
@@ -140,11 +144,11 @@ class UserMessage(AccessibleFrame):
         self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def close_editor(self) -> None:
-        """Close the editor, and show the unchanged message."""
+        """Close the editor and show the unchanged message."""
         if self.editor is None:
             return
         self._texts.removeWidget(self.editor)
-        self.edit_closed.emit()  # before it is hidden, so that the focus is passed on, not lost
+        self.edit_closed.emit()  # before the editor is hidden, so that the focus is passed on
         self.editor.hide()
         self.editor.deleteLater()
         self.editor = None
@@ -152,11 +156,11 @@ class UserMessage(AccessibleFrame):
         self._show_more()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show the buttons; their places are always reserved, so nothing moves."""
+        """Show the message's buttons. Their space is always reserved, so nothing moves."""
         self.tools.set_seen(True)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hide the buttons."""
+        """Hide the message's buttons."""
         self.tools.set_seen(False)
 
     def _lay_out(self) -> None:
@@ -200,7 +204,7 @@ class UserMessage(AccessibleFrame):
 
 
 class _Block(QWidget):
-    """The raised background of a message."""
+    """The raised background of a user message."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, painter = Theme.current(), QPainter(self)
@@ -211,7 +215,7 @@ class _Block(QWidget):
 
 
 class _Body(QTextEdit):
-    """Read-only, selectable plain text, as high as its lines up to a maximum."""
+    """A text field for reading: plain, selectable, as tall as its text up to a maximum."""
 
     cut_changed = Signal()
 
@@ -268,10 +272,10 @@ class _Body(QTextEdit):
 
 
 class MessageEditor(QWidget):
-    """An editor for a user message; `sent` carries the new text, `cancelled` keeps the old one.
+    """An editor for a user message; it emits `sent` with the new text, or `cancelled`.
 
     Args:
-        text: the text to begin with.
+        text: the initial text.
         parent: the parent widget.
     """
 
@@ -285,7 +289,7 @@ class MessageEditor(QWidget):
         self.field.set_text(text)
         self.field.sent.connect(self._on_sent)
         self.field.installEventFilter(self)
-        hint = ElidedLabel(_HINT)
+        hint = ElidedLabel(_HINT.format(Keymap.current().send_key))
         dress(hint, "caption", "tertiary")
         self.send = button("Ask again", "primary", self._on_sent)
         tools = QHBoxLayout()
@@ -307,7 +311,7 @@ class MessageEditor(QWidget):
         return self.field.toPlainText()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cancel editing on Esc, before the key triggers a shortcut of the window."""
+        """Cancel editing on Esc, before the window treats the key as a shortcut."""
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:
@@ -319,7 +323,7 @@ class MessageEditor(QWidget):
         return False
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move the focus between the field and its buttons, which are not tab stops of the chat."""
+        """Move the focus within the editor, whose widgets are not in the chat's tab order."""
         stops: list[QWidget] = [self.field, self.cancel, self.send]
         focus = QApplication.focusWidget()
         place = stops.index(focus) + (1 if forward else -1) if focus in stops else -1

@@ -1,4 +1,4 @@
-"""The transcript: the messages of a session as widgets, with a stable scroll position.
+"""The transcript: a chat's messages as widgets, with a stable scroll position.
 
     items ──> transcript ──> widgets ──> feed ──> scroller
     events ──> live ───────────┘
@@ -23,4 +23,4 @@ May import: PySide6, `ui.chat.message`, `ui.chat.composer.attachment`, `ui.markd
 Holds always: the messages in view do not move while others are added or removed above them.
 """
 
-__all__ = ["finder", "instructions_bar", "transcript"]
+__all__ = ["finder", "instructions_bar", "transcript", "widgets"]

@@ -21,7 +21,10 @@ _ROW = 36
 
 
 class EmptyState(QWidget):
-    """The page of an empty chat; `question_chosen` carries the suggested question clicked."""
+    """The page of an empty chat.
+
+    The signal `question_chosen` carries the suggested question that the user clicked.
+    """
 
     question_chosen = Signal(str)
 
@@ -44,11 +47,21 @@ class EmptyState(QWidget):
 
     @property
     def sentence(self) -> str:
-        """The sentence about the notes."""
+        """The sentence below the heading, about the notes or the project."""
         return self._about.text()
 
-    def show_state(self, notes: int, indexed: str | None, questions: Sequence[str]) -> None:
-        """Show how many notes there are, when they were indexed, and up to three questions."""
+    def show_state(
+        self, notes: int, indexed: str | None, questions: Sequence[str], is_bare: bool = False
+    ) -> None:
+        """Show the number of notes, when they were indexed, and up to three suggested questions.
+
+        `is_bare` means that the folder is known to contain no notes.
+        """
+        if is_bare:
+            self._heading.setText("No notes in this folder yet.")
+            self._about.setText("Add Markdown files, or choose another folder.")
+            self._replace_questions([])
+            return
         self._heading.setText("Ask your notes")
         when = f", indexed {ago(indexed)}" if indexed else ""
         known = f"{plural(notes, 'note')}{when}. " if notes or indexed else ""  # else no notes yet
@@ -58,7 +71,7 @@ class EmptyState(QWidget):
             self._replace_questions(asked)
 
     def show_project(self, name: str) -> None:
-        """Show the name of a project, and where its answers come from."""
+        """Show a project's name, and where its answers come from."""
         self._heading.setText(f"Ask about {one_line(name)}")
         self._about.setText("Answers stay inside this folder, and cite the lines they rest on.")
         self._replace_questions([])
@@ -75,17 +88,17 @@ class EmptyState(QWidget):
         self._fit_height()
 
     def fit(self, width: int) -> None:
-        """Align the page with the text of a chat, given the width of the transcript."""
+        """Align the page with the chat's text, given the transcript's width in pixels."""
         left, right = set_in(width)
         self._column.setContentsMargins(left + OUTDENT, 24, right + OUTDENT, 24)
         self._fit_height()
 
     def minimumSizeHint(self) -> QSize:
-        """Return a height of 0: parts that do not fit are hidden instead of cut."""
+        """Return a height of 0, so that widgets that do not fit are hidden instead of cut off."""
         return QSize(super().minimumSizeHint().width(), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show only the parts that fit into the new height."""
+        """Show only the widgets that fit into the new height."""
         super().resizeEvent(event)
         self._fit_height()
 

@@ -1,10 +1,10 @@
-"""The messages of a chat, of which at most about 200 have widgets at a time."""
+"""The column of a chat's messages, of which at most about 200 have widgets at a time."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -23,14 +23,14 @@ class Slot:
     """One message, divider or error of the chat, whether it has a widget or not.
 
     Attributes:
-        make: builds the widget; called again each time the widget is needed after its removal.
+        make: builds the widget; called again when the widget is needed after it was removed.
         gap: the space above the message in pixels.
-        kind: `user`, `answer`, `divider`, `aside`, `approval`,
-            `edits` or `failure`.
+        kind: `user`, `answer`, `divider`, `aside`, `approval`, `edits` or `failure`.
         row: the row that shows the message; None while it has no widget.
         is_kept: whether the widget must not be removed because the turn is still running.
-        key: identifies the message in the chat; empty if it is not in the log.
-        item: the transcript item from which it was built; None if it is not in the log.
+        key: the key that identifies the message in the chat; empty if the message is not in the
+            log.
+        item: the transcript item that the slot was made from; None if it is not in the log.
     """
 
     make: Callable[[], QWidget]
@@ -64,13 +64,13 @@ class MessageRow(QWidget):
                 child.setFocusPolicy(_CLICK if can_click == _CLICK.value else _NONE)
 
     def event(self, event: QEvent) -> bool:
-        """Remove child widgets from the tab order that are added later."""
+        """Remove newly added child widgets from the tab order too."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.quiet()
         return super().event(event)
 
     def walk(self) -> list[QWidget]:
-        """Return the child widgets that Tab moves through inside the message, in order."""
+        """Return the child widgets that Tab visits inside the message, in order."""
         self.quiet()
         children = self.widget.findChildren(QWidget)
         return [
@@ -92,7 +92,12 @@ class MessageRow(QWidget):
 
 
 class Feed(QWidget):
-    """A column with the widgets of consecutive slots; the other slots have no widget."""
+    """The column of message widgets for a range of slots; slots outside it have no widget.
+
+    The signal `row_made` is emitted after a message's widget has been built.
+    """
+
+    row_made = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -124,8 +129,8 @@ class Feed(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Return the height that the messages need at the current width.
 
-        Qt's own answer assumes the narrowest width, at which lines wrap most, and a scroll area
-        would make the feed that high.
+        Qt's own value assumes the narrowest width, at which lines wrap most; a scroll area would
+        then make the feed too tall.
         """
         if self._column.hasHeightForWidth():
             return QSize(0, self._column.heightForWidth(self.width()))
@@ -144,7 +149,7 @@ class Feed(QWidget):
         self._show_end()
 
     def append(self, slot: Slot) -> MessageRow:
-        """Append a message with its widget; afterwards, the feed shows the end of the chat."""
+        """Append a message and build its widget; the feed then shows the end of the chat."""
         if self.has_newer:
             self.show_latest()
         self._slots.append(slot)
@@ -152,7 +157,7 @@ class Feed(QWidget):
         return self._restore(slot, self._last - self._first - 1)
 
     def insert(self, index: int, slot: Slot) -> None:
-        """Insert a message at an index in the whole chat."""
+        """Insert a message into the chat at an index among all its messages."""
         self._slots.insert(index, slot)
         if index < self._first:
             self._first += 1
@@ -170,12 +175,12 @@ class Feed(QWidget):
         self._last -= index < self._last
 
     def arrange(self, slots: Sequence[Slot]) -> None:
-        """Show exactly the given slots; those that are shown already keep their widgets.
+        """Show exactly the given slots; those that are already shown keep their widgets.
 
         If more than 40 slots are new, all widgets are rebuilt.
 
         Args:
-            slots: the slots of the whole chat. Those that are kept must be in their old order.
+            slots: the slots of the whole chat. Slots that were shown before must keep their order.
         """
         staying = {id(slot) for slot in slots}
         known = {id(slot) for slot in self._slots}
@@ -200,14 +205,14 @@ class Feed(QWidget):
         return list(self._slots)
 
     def show_latest(self) -> None:
-        """Build the widgets at the end of the chat, and remove the others unless they are kept."""
+        """Build the widgets at the end of the chat and remove the others, except kept ones."""
         for slot in self._slots[self._first : self._last]:
             if not slot.is_kept:
                 self._put_away(slot)
         self._show_end()
 
     def reveal(self, slot: Slot) -> None:
-        """Build the widgets of a message and of some around it, if it has none."""
+        """Build the widgets of a message and of its neighbours, if the message has none."""
         if slot.row is not None or slot not in self._slots:
             return
         for shown in self._slots[self._first : self._last]:
@@ -221,17 +226,20 @@ class Feed(QWidget):
         self._start()
 
     def want_older(self) -> None:
-        """Start to build the widgets of older messages, one by one."""
+        """Start building the widgets of older messages, one by one."""
         self._wants_older = self.has_older
         self._start()
 
     def want_newer(self) -> None:
-        """Start to build the widgets of newer messages, one by one."""
+        """Start building the widgets of newer messages, one by one."""
         self._wants_newer = self.has_newer
         self._start()
 
     def row_at(self, y: int) -> MessageRow | None:
-        """Return the row at a height in pixels, the first row if it is lower, or None if empty."""
+        """Return the row at a y coordinate in pixels, or None if there are no rows.
+
+        For a coordinate above the first row, the first row is returned.
+        """
         rows = self.rows
         if not rows:
             return None
@@ -252,7 +260,7 @@ class Feed(QWidget):
             self._timer.start()
 
     def _page(self) -> None:
-        """Build or remove one widget; only one, so that the scroll position can be restored."""
+        """Build or remove one widget at a time, so that the scroll position can be restored."""
         live = self._last - self._first
         if live > MOST_LIVE:
             self._trim()
@@ -276,7 +284,7 @@ class Feed(QWidget):
         self._is_older_side = False
 
     def _trim(self) -> None:
-        """Remove the widget at the end opposite to the one where widgets are being added."""
+        """Remove one widget at the end opposite to the one where widgets are being added."""
         if self._is_older_side:
             slot = self._slots[self._last - 1]
             if slot.is_kept:
@@ -293,6 +301,7 @@ class Feed(QWidget):
         slot.row = MessageRow(slot.make(), slot.gap)
         self._column.insertWidget(place, slot.row)
         slot.row.show()
+        self.row_made.emit()
         return slot.row
 
     def _put_away(self, slot: Slot) -> None:

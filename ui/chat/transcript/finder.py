@@ -1,8 +1,10 @@
 """Search in the open chat, including messages that have no widget."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QRect, QTimer
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QTextEdit
 
@@ -10,59 +12,178 @@ from ui.chat.message.answer import Answer
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import Slot
 from ui.chat.transcript.transcript import Transcript
-from ui.theme import Theme
-from ui.widgets.find_bar import FindBar
+from ui.widgets.find_bar import FindBar, find_occurrences, find_start, mark_occurrences
 
 __all__ = ["Finder"]
 
 
 @dataclass(frozen=True)
 class _Place:
-    """One occurrence of the search text: its message, and its index in that message, from 0."""
+    """One occurrence of the search text: its message, and its index within that message."""
 
     slot: Slot
     nth: int
 
 
 class Finder(QObject):
-    """Connects a find bar to a transcript: finds, marks and shows the occurrences."""
+    """Connects the find bar to the transcript: finds, highlights and shows occurrences.
+
+    The search begins at the top of the view: it shows the first occurrence below that point, or
+    else the last one above it. All occurrences are highlighted, even in messages that get their
+    widgets later. The signal `closed` is emitted when the user closes the bar.
+    """
+
+    closed = Signal()
 
     def __init__(self, transcript: Transcript, bar: FindBar) -> None:
         super().__init__(bar)
         self._transcript, self._bar = transcript, bar
+        self._terms: tuple[str, ...] = ()
         self._places: list[_Place] = []
         self._at = 0
+        self._origin: tuple[Slot | None, int] = (None, 0)
         self._marked: list[QTextEdit] = []
+        self._renewal = QTimer(self, singleShot=True, interval=0)
+        self._renewal.timeout.connect(self.renew)
+        transcript.feed.row_made.connect(self._on_row_made)
         bar.sought.connect(self._on_sought)
         bar.stepped.connect(self._on_stepped)
-        bar.closed.connect(self.close)
+        bar.closed.connect(self._on_closed)
 
     def open(self) -> None:
-        """Open the find bar, and search for the text of the last search."""
-        self._bar.show()
+        """Open the find bar and repeat the last search, starting from the top of the view."""
+        self._note_origin()
+        self._show_bar(True)
         self._bar.begin()
         self._on_sought(self._bar.words)
 
+    def open_at(self, entry: str, words: str, terms: Sequence[str]) -> None:
+        """Open the find bar and show where an entry's message first contains one of the terms.
+
+        Args:
+            entry: the ID of the entry in the log; if the chat has no message for it, the search
+                begins at the top of the view.
+            words: the text shown in the find bar; the terms are searched for until the user changes
+                this text.
+            terms: the texts to search for and to highlight.
+        """
+        self._note_origin()
+        slot = next((s for s in self._transcript.feed.slots() if entry in s.key[1:]), None)
+        if slot is not None:
+            self._transcript.scroller.reveal(slot)
+            self._origin = (slot, 0)
+        self._bar.set_words(words)
+        self._show_bar(True)
+        self._bar.begin()
+        self._seek(tuple(terms))
+
     def close(self) -> None:
-        """Close the find bar, and remove the marks."""
+        """Close the find bar and remove the highlights, without scrolling."""
         self._unmark()
-        self._bar.hide()
-        self._transcript.setFocus()
+        self._places = []
+        self._show_bar(False)
+
+    def renew(self) -> None:
+        """Search again after messages have changed, without leaving the current occurrence.
+
+        This does nothing while the find bar is closed.
+        """
+        if self._bar.isHidden():
+            return
+        present = self._places[self._at] if self._places else None
+        self._places = self._list_places()
+        if present in self._places:
+            self._at = self._places.index(present)
+        else:
+            self._at = min(self._at, max(0, len(self._places) - 1))
+        self._bar.show_found(self._at + 1, len(self._places))
+        self._unmark()
+        self._mark()
+
+    def _show_bar(self, is_shown: bool) -> None:
+        """Show or hide the find bar while the messages stay where they are on the screen."""
+        before = self._find_top()
+        self._bar.setVisible(is_shown)
+        # The chat is moved by the bar when the event loop has laid both out.
+        QTimer.singleShot(0, self, lambda: self._scroll_by(self._find_top() - before))
+
+    def _scroll_by(self, distance: int) -> None:
+        if distance:
+            self._transcript.scroller.shift(distance)
+
+    def _find_top(self) -> int:
+        """Return the y coordinate of the chat's upper edge in the window, in pixels."""
+        return self._transcript.mapTo(self._transcript.window(), QPoint()).y()
+
+    def _on_row_made(self) -> None:
+        if not self._bar.isHidden():
+            self._renewal.start()
+
+    def _on_closed(self) -> None:
+        self.close()
+        self.closed.emit()
 
     def _on_sought(self, words: str) -> None:
-        wanted = words.strip().casefold()
-        self._places = []
-        if wanted:
-            for slot in self._transcript.feed.slots():
-                total = _read_text(slot).casefold().count(wanted)
-                self._places += [_Place(slot, nth) for nth in range(total)]
-        self._at = max(0, len(self._places) - 1)
+        self._seek(tuple(filter(None, [words.strip()])))
+
+    def _seek(self, terms: tuple[str, ...]) -> None:
+        self._terms = terms
+        self._places = self._list_places()
+        self._at = self._choose_place()
         self._show()
 
     def _on_stepped(self, by: int) -> None:
         if self._places:
             self._at = (self._at + by) % len(self._places)
+            self._origin = (self._places[self._at].slot, 0)
             self._show()
+
+    def _note_origin(self) -> None:
+        """Remember which message is at the top of the view, and how much of it is out of view.
+
+        The area that the find bar is about to cover does not count as part of the view.
+        """
+        scroller = self._transcript.scroller
+        covered = self._bar.sizeHint().height() if self._bar.isHidden() else 0
+        top = scroller.bar.value() + covered
+        row = self._transcript.feed.row_at(top)
+        slots = self._transcript.feed.slots()
+        slot = next((slot for slot in slots if row is not None and slot.row is row), None)
+        self._origin = (slot, 0 if row is None else top - row.y())
+
+    def _list_places(self) -> list[_Place]:
+        if not self._terms:
+            return []
+        pattern = re.compile("|".join(map(re.escape, self._terms)), re.IGNORECASE)
+        slots = self._transcript.feed.slots()
+        counts = [(slot, len(pattern.findall(_read_text(slot)))) for slot in slots]
+        return [_Place(slot, nth) for slot, total in counts for nth in range(total)]
+
+    def _choose_place(self) -> int:
+        """Return the index of the first occurrence at or after the origin, or else the last."""
+        slots = self._transcript.feed.slots()
+        order = {id(slot): at for at, slot in enumerate(slots)}
+        origin, above = self._origin
+        first = order.get(id(origin), 0)
+        for at, place in enumerate(self._places):
+            is_origin = place.slot is origin
+            if order[id(place.slot)] >= first and not (
+                is_origin and self._lies_above(place, above)
+            ):
+                return at
+        return max(0, len(self._places) - 1)
+
+    def _lies_above(self, place: _Place, height: int) -> bool:
+        """Return whether an occurrence begins less than `height` pixels below its message's top."""
+        row = place.slot.row
+        field = None if row is None else _find_field(row.widget)
+        if row is None or field is None or height <= 0:
+            return False
+        found = find_occurrences(field, self._terms)
+        if place.nth >= len(found):
+            return False
+        rect = find_start(field, found[place.nth])
+        return field.viewport().mapTo(row, rect.topLeft()).y() < height
 
     def _show(self) -> None:
         self._unmark()
@@ -71,27 +192,33 @@ class Finder(QObject):
             return
         self._transcript.scroller.reveal(self._places[self._at].slot)
         # The message has its final height only after the event loop has laid it out.
-        QTimer.singleShot(0, self, self._mark)
+        QTimer.singleShot(0, self, self._show_marked)
+
+    def _show_marked(self) -> None:
+        """Highlight all occurrences and scroll to the current one."""
+        self._mark()
+        row = self._places[self._at].slot.row if self._places else None
+        field = None if row is None else _find_field(row.widget)
+        if field is None or self._bar.isHidden():
+            return
+        found = find_occurrences(field, self._terms)
+        if found:
+            self._scroll_to(field, found[min(self._places[self._at].nth, len(found) - 1)])
 
     def _mark(self) -> None:
         if not self._places or self._bar.isHidden():
             return
         present = self._places[self._at]
-        words = self._bar.words.strip()
         for row in self._transcript.feed.rows:
             if (field := _find_field(row.widget)) is not None:
-                found = _find(field, words)
+                found = find_occurrences(field, self._terms)
                 is_here = present.slot.row is row
                 at = min(present.nth, len(found) - 1) if is_here and found else -1
-                field.setExtraSelections(_marks(found, at))
+                field.setExtraSelections(mark_occurrences(found, at))
                 self._marked.append(field)
-                if at >= 0:
-                    self._scroll_to(field, found[at])
 
     def _scroll_to(self, field: QTextEdit, place: QTextCursor) -> None:
-        cursor = QTextCursor(place)
-        cursor.setPosition(place.selectionStart())
-        rect: QRect = field.cursorRect(cursor)
+        rect = find_start(field, place)
         top = field.viewport().mapTo(self._transcript.feed, rect.topLeft()).y()
         self._transcript.scroller.show_span(top, rect.height())
 
@@ -104,7 +231,7 @@ class Finder(QObject):
 
 
 def _read_text(slot: Slot) -> str:
-    """Return the text of a message: as displayed if it has a widget, else as it is stored."""
+    """Return a message's text: as displayed if it has a widget, otherwise as stored."""
     if slot.row is not None:
         field = _find_field(slot.row.widget)
         return "" if field is None else field.toPlainText()
@@ -115,24 +242,3 @@ def _find_field(widget: object) -> QTextEdit | None:
     if isinstance(widget, Answer):
         return widget.view
     return widget.body if isinstance(widget, UserMessage) else None
-
-
-def _find(field: QTextEdit, words: str) -> list[QTextCursor]:
-    found: list[QTextCursor] = []
-    place = field.document().find(words, 0)
-    while not place.isNull():
-        found.append(place)
-        place = field.document().find(words, place)
-    return found
-
-
-def _marks(found: list[QTextCursor], at: int) -> list[QTextEdit.ExtraSelection]:
-    theme, marks = Theme.current(), []
-    for nth, place in enumerate(found):
-        mark = QTextEdit.ExtraSelection()
-        mark.cursor = place
-        is_here = nth == at
-        mark.format.setBackground(theme.color("accent.base" if is_here else "diff.mark_bg"))
-        mark.format.setForeground(theme.color("text.on_accent" if is_here else "diff.mark_text"))
-        marks.append(mark)
-    return marks

@@ -22,7 +22,10 @@ _SHARE = 0.2
 
 
 class InstructionsBar(QWidget):
-    """Shows the instructions, and asks once; `accepted` and `refused` carry their digest."""
+    """A bar that asks whether to use instructions.
+
+    Signals: `accepted` and `refused` carry the digest of the instructions.
+    """
 
     accepted = Signal(str)
     refused = Signal(str)
@@ -50,12 +53,12 @@ class InstructionsBar(QWidget):
         self.hide()
 
     def ask(self, path: str, text: str, digest: str) -> None:
-        """Show the instructions from a file, and ask whether to use them.
+        """Show the instructions in a file and ask whether to use them.
 
         Args:
             path: the path of the file relative to the vault.
             text: the instructions, with invisible characters made visible.
-            digest: the digest of the instructions, which the answer applies to.
+            digest: the digest of exactly this text, to which the user's answer applies.
         """
         self._digest = digest
         self._about.setText(_ABOUT.format(path=path))
@@ -106,7 +109,7 @@ class InstructionsBar(QWidget):
 
 
 class _Card(AccessibleFrame):
-    """The border around the question."""
+    """The bordered card that holds the question about the instructions."""
 
     def __init__(self) -> None:
         super().__init__(QAccessible.Role.AlertMessage)

@@ -21,7 +21,7 @@ __all__ = ["LiveTurn"]
 
 
 class LiveTurn(QObject):
-    """Shows the running turn at the end of a feed; its methods do nothing if no turn is shown."""
+    """Shows the running turn at the end of a feed. Its methods do nothing if no turn is shown."""
 
     def __init__(self, feed: Feed, maker: MessageMaker) -> None:
         super().__init__(maker)
@@ -30,7 +30,7 @@ class LiveTurn(QObject):
         self._slot: Slot | None = None
 
     def forget(self) -> None:
-        """Stop showing the turn because another chat is shown; the turn itself continues."""
+        """Stop showing the running turn because another chat is shown; the turn continues."""
         self._asked = self._slot = None
 
     def begin(
@@ -41,14 +41,14 @@ class LiveTurn(QObject):
         instead: str = "",
         is_again: bool = False,
     ) -> None:
-        """Show a new user message, and an empty answer below it.
+        """Show a new turn: a user message with an empty answer below it.
 
         Args:
             question: the text of the user message.
             attached: the attachments of the user message.
             instead: the entry ID of the message that this turn replaces in the view, with all
-                messages after it. They stay in the log as another version. Empty to add the turn
-                at the end.
+                messages after it. The replaced messages stay in the log as another version. If it
+                is empty, the turn is added at the end.
             is_again: whether only the answer is regenerated, below the existing user message.
         """
         self._cut(instead, keeps_question=is_again)
@@ -64,7 +64,7 @@ class LiveTurn(QObject):
         self._feed.append(self._slot)
 
     def place_question(self, entry: str) -> None:
-        """Set the entry ID of the new user message, now that it is in the log."""
+        """Set the new user message's entry ID once the message has been stored in the log."""
         slot = self._asked
         if slot is not None and slot.row and isinstance(slot.row.widget, UserMessage):
             slot.key = ("user", entry)
@@ -72,7 +72,7 @@ class LiveTurn(QObject):
             slot.row.quiet()
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show the current step, and the seconds since the start of the turn."""
+        """Show the current step and the seconds since the turn started."""
         if answer := self._get_running_answer():
             answer.show_step(text, seconds)
 
@@ -82,17 +82,17 @@ class LiveTurn(QObject):
             answer.begin_step(StepView(event.id, event.name, event.arguments))
 
     def end_tool(self, event: ToolEnded) -> None:
-        """Show the status and the duration of a tool call that has ended."""
+        """Show the status and duration of a tool call that has ended."""
         if answer := self._get_running_answer():
             answer.steps.end_step(event.id, event.status, event.seconds)
 
     def show_sources(self, sources: Sequence[Segment]) -> None:
-        """Set the source of each citation number of the answer."""
+        """Set the source of each of the answer's citation numbers."""
         if answer := self._get_running_answer():
             answer.set_sources(list_sources(sources))
 
     def append(self, text: str) -> None:
-        """Append text of the answer that has arrived."""
+        """Append newly arrived text to the answer."""
         if answer := self._get_running_answer():
             answer.append(text)
 
@@ -101,17 +101,17 @@ class LiveTurn(QObject):
         slot, answer = self._slot, self._get_running_answer()
         if slot is None or answer is None:
             return
-        item = _build_item(result, sources, answer.seconds)
+        item = _build_item(result, sources)
         self._maker.fill(answer, item)
         if result.status == "interrupted":
-            answer.show_end(is_stopped=not result.warnings, can_retry=True)
+            answer.show_end(result.reason, can_retry=True)
         if result.entry:
             slot.key, slot.item = build_key(item), item
         slot.make = self._maker.slot(item).make
         self._let_go()
 
     def fail(self, info: ErrorInfo, *, is_stored: bool = True) -> None:
-        """End the turn, and show an error in place of the answer or below its partial text.
+        """End the turn and show an error in place of the answer, or below its partial text.
 
         Args:
             info: the error to show.
@@ -134,7 +134,7 @@ class LiveTurn(QObject):
         return row.widget if row and isinstance(row.widget, Answer) else None
 
     def _let_go(self) -> None:
-        """Let the feed treat the messages of the turn like any others."""
+        """Allow the feed to remove the widgets of the turn's messages, and forget the turn."""
         for slot in (self._slot, self._asked):
             if slot is not None:
                 slot.is_kept = False
@@ -147,7 +147,7 @@ class LiveTurn(QObject):
 
         Args:
             entry: the entry ID of the message; if it is empty or unknown, nothing is removed.
-            keeps_question: whether to keep the message itself if it is a user message.
+            keeps_question: whether the message itself stays if it is a user message.
         """
         slots = self._feed.slots()
         places = [at for at, slot in enumerate(slots) if slot.key[1:2] == (entry,)]
@@ -160,7 +160,7 @@ class LiveTurn(QObject):
             self._feed.remove(slot)
 
 
-def _build_item(result: AskResult, sources: Sequence[Segment], seconds: float | None) -> AnswerItem:
+def _build_item(result: AskResult, sources: Sequence[Segment]) -> AnswerItem:
     return AnswerItem(
         entry=result.entry or "",
         text=result.answer,
@@ -169,6 +169,8 @@ def _build_item(result: AskResult, sources: Sequence[Segment], seconds: float | 
         status=result.status,
         citations=result.citations,
         unverified=result.unverified,
+        sentences=result.sentences,
         sources=tuple(sources),
-        seconds=seconds,
+        seconds=result.seconds,
+        reason=result.reason,
     )

@@ -1,6 +1,6 @@
 """The scroll position of a chat: it follows the end, or stays at the message being read."""
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QScrollBar, QWidget
 
@@ -19,8 +19,8 @@ _JUMP_FROM = 120
 class Scroller(QWidget):
     """A scroll area for a feed.
 
-    If the view is at the end, it follows the end while the feed grows. Otherwise the message at the
-    top of the view stays at its place while others are added or removed above or below it.
+    If the view is at the end, it stays at the end while the feed grows. Otherwise the message at
+    the top of the view does not move while others are added or removed above or below it.
     """
 
     def __init__(self, feed: Feed, parent: QWidget | None = None) -> None:
@@ -48,18 +48,18 @@ class Scroller(QWidget):
 
     @property
     def bar(self) -> QScrollBar:
-        """The scroll bar that defines the position; a visible copy of it lies over the feed."""
+        """The scroll bar that sets the position; the user sees a copy of it over the feed."""
         return self.area.verticalScrollBar()
 
     def to_end(self) -> None:
-        """Scroll to the end, and follow it."""
+        """Scroll to the end and stay there while the feed grows."""
         if self.feed.has_newer:
             self.feed.show_latest()
         self._is_following = True
         self._settle()
 
     def show_row(self, row: MessageRow) -> None:
-        """Scroll a message into view, no further than needed."""
+        """Scroll only as far as needed to bring a message into view."""
         top, bottom = row.y(), row.y() + row.height()
         value, page = self.bar.value(), self.bar.pageStep()
         if top < value or row.height() > page:
@@ -67,11 +67,28 @@ class Scroller(QWidget):
         elif bottom > value + page:
             self.bar.setValue(bottom - page)
 
+    def find_row_in_view(self) -> MessageRow | None:
+        """Return the last message that begins in the view, or else the one at the view's top."""
+        top, bottom = self.bar.value(), self.bar.value() + self.bar.pageStep()
+        begun = [row for row in self.feed.rows if top <= row.y() < bottom]
+        return begun[-1] if begun else self.feed.row_at(top)
+
     def reveal(self, slot: Slot) -> None:
-        """Build the widget of a message if it has none, and stop following the end."""
+        """Build a message's widget if it has none, and stop following the end."""
         self._is_following = False
         self.feed.reveal(slot)
         self._note_anchor()
+
+    def hold(self, row: MessageRow, above: int) -> None:
+        """Keep a message at a distance in pixels from the view's top, even when heights change."""
+        self._is_following = False
+        self._anchor = (row, above)
+        QTimer.singleShot(0, self, self._settle)
+
+    def shift(self, distance: int) -> None:
+        """Scroll by the distance that the view itself moved down, unless it follows the end."""
+        if not self._is_following:
+            self.bar.setValue(self.bar.value() + distance)
 
     def show_span(self, top: int, height: int) -> None:
         """Scroll a span of the feed to a third of the view's height, unless it is visible."""
@@ -89,7 +106,7 @@ class Scroller(QWidget):
         self._place_jump()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Restore the scroll position when only the view is resized, such as by the composer."""
+        """Restore the scroll position when the view is resized, such as by a growing composer."""
         if event.type() == QEvent.Type.Resize:
             self._settle()
         return False
@@ -128,7 +145,7 @@ class Scroller(QWidget):
         self._anchor = None if row is None else (row, row.y() - self.bar.value())
 
     def _page(self) -> None:
-        """Request the widgets of messages that are less than a page away from the view."""
+        """Request widgets for messages that are less than one page away from the view."""
         spare = self.bar.pageStep()
         if self.feed.has_older and self.bar.value() < spare:
             self.feed.want_older()
@@ -153,7 +170,7 @@ class Scroller(QWidget):
 
 
 class _JumpButton(QPushButton):
-    """The "Jump to latest" button over the chat."""
+    """The "Jump to latest" button, which floats over the chat."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("Jump to latest", parent)

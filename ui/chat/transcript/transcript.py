@@ -1,11 +1,11 @@
-"""The transcript: the messages of a session in one column."""
+"""The transcript: a chat's messages in one column."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QStackedLayout, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QStackedLayout, QWidget
 
 from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import TranscriptItem
@@ -27,20 +27,21 @@ from ui.theme import Theme
 
 __all__ = ["Transcript"]
 
+_UNANSWERED = "This message has no answer yet."
 _LOOSE = frozenset({"failure", "aside", "approval", "edits"})
 
 
 class Transcript(QWidget):
     """The transcript of one chat, or the empty state if the chat has no messages.
 
-    `question_chosen` carries a suggested question that was clicked.
+    The signal `question_chosen` carries a suggested question that was clicked.
 
     Attributes:
-        maker: builds the messages, and emits the signals of their actions.
+        maker: builds the messages' widgets, and forwards the signals of their actions.
         live: shows the running turn.
         feed: the column of messages.
         scroller: the scroll area around the feed.
-        empty: the empty state.
+        empty: the page that is shown while the chat has no messages.
     """
 
     question_chosen = Signal(str)
@@ -54,6 +55,7 @@ class Transcript(QWidget):
         self.live = LiveTurn(self.feed, self.maker)
         self.scroller = Scroller(self.feed)
         self._walker = KeyboardNavigation(self, self.scroller)
+        self._held: tuple[int, int, bool] | None = None
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.scroller)
@@ -61,28 +63,35 @@ class Transcript(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         Theme.current().changed.connect(self._on_theme_changed)
 
-    def show_empty(self, note_count: int, indexed: str | None, questions: Sequence[str]) -> None:
+    def show_empty(
+        self,
+        note_count: int,
+        indexed: str | None,
+        questions: Sequence[str],
+        is_bare: bool = False,
+    ) -> None:
         """Show a chat without messages.
 
         Args:
             note_count: the number of notes in the vault.
-            indexed: when the notes were indexed, in ISO 8601; None if they were not.
+            indexed: when the notes were indexed, in ISO 8601; None if they never were.
             questions: suggested questions, of which at most three are shown.
+            is_bare: whether the folder is known to hold no notes.
         """
         self.live.forget()
         self.feed.reset([])
-        self.empty.show_state(note_count, indexed, questions)
+        self.empty.show_state(note_count, indexed, questions, is_bare)
         self._stack.setCurrentWidget(self.empty)
 
     def show_empty_project(self, name: str) -> None:
-        """Show a chat of a project without messages."""
+        """Show a project's chat that has no messages yet."""
         self.live.forget()
         self.feed.reset([])
         self.empty.show_project(name)
         self._stack.setCurrentWidget(self.empty)
 
     def set_models(self, choices: Sequence[ModelOption]) -> None:
-        """Set the labels and locations of the models for the line below an answer."""
+        """Set the models' labels and locations, which are shown below the answers."""
         self.maker.set_models(choices, self.feed.rows)
 
     def load(self, chat: Chat) -> None:
@@ -92,8 +101,13 @@ class Transcript(QWidget):
         self._stack.setCurrentWidget(self.scroller)
         self.scroller.to_end()
 
+    def show_unanswered(self, entry: str) -> None:
+        """Show that the last message has no answer, with a button that asks for one."""
+        self.feed.append(self.maker.loose("failure", lambda: self.maker.retry(_UNANSWERED, entry)))
+        self.scroller.to_end()
+
     def refresh(self, chat: Chat) -> None:
-        """Update the chat; the widgets of unchanged messages are kept."""
+        """Update the chat that is shown; the widgets of unchanged messages are kept."""
         known = {slot.key: slot for slot in self.feed.slots() if slot.key}
         slots = []
         for item in chat.items:
@@ -104,6 +118,19 @@ class Transcript(QWidget):
                 self.feed.make_again(slot)
             slots.append(slot)
         self.feed.arrange(self._with_loose(slots))
+        self._place_held()
+
+    def hold_versions(self, entry: str) -> None:
+        """Keep a message's position in the view while the user switches to another version of it.
+
+        If the focus is in the message, the version switcher of the new version gets the focus.
+        """
+        for at, slot in enumerate(self.feed.slots()):
+            if slot.row is not None and entry in getattr(slot.item, "siblings", ()):
+                focused = QApplication.focusWidget()
+                is_focused = focused is not None and slot.row.isAncestorOf(focused)
+                self._held = (at, slot.row.y() - self.scroller.bar.value(), is_focused)
+                return
 
     def begin_turn(
         self,
@@ -113,19 +140,19 @@ class Transcript(QWidget):
         instead: str = "",
         is_again: bool = False,
     ) -> None:
-        """Show a turn that starts, and follow it; see `LiveTurn.begin` for the arguments."""
+        """Show a new turn and scroll to it; see `LiveTurn.begin` for the arguments."""
         self._stack.setCurrentWidget(self.scroller)
         self.live.begin(question, attached, instead=instead, is_again=is_again)
         self.scroller.to_end()
 
     def show_aside(self, title: str, text: str) -> None:
-        """Append Markdown for display only; it is neither saved nor sent to the model."""
+        """Append a Markdown text that is only displayed, neither stored nor sent to the model."""
         self._stack.setCurrentWidget(self.scroller)
         self.feed.append(self.maker.loose("aside", lambda: self._aside(title, text)))
         self.scroller.to_end()
 
     def show_approval(self, request: ApprovalRequested) -> ApprovalCard:
-        """Append a card that asks for a decision, and return it."""
+        """Append an approval card to the chat and return it."""
         card = ApprovalCard(request)
         slot = self.maker.loose("approval", lambda: card)
         slot.is_kept = True
@@ -135,13 +162,18 @@ class Transcript(QWidget):
         return card
 
     def remove_approval(self, card: ApprovalCard) -> None:
-        """Remove a card, since there is a decision or the turn has ended."""
+        """Remove an approval card, because there is a decision or the turn has ended."""
         for slot in self.feed.slots():
             if slot.row is not None and slot.row.widget is card:
                 self.feed.remove(slot)
 
+    def list_approval_buttons(self) -> list[QPushButton]:
+        """Return the buttons of all approval cards in the chat."""
+        cards = [row.widget for row in self.feed.rows if isinstance(row.widget, ApprovalCard)]
+        return [button for card in cards for button in card.findChildren(QPushButton)]
+
     def show_edits(self, edits: Mapping[str, Any]) -> EditsCard:
-        """Append a card with the notes that a run changed, and return it."""
+        """Append a card with the notes that an agent run changed, and return the card."""
         card = EditsCard(edits)
         slot = self.maker.loose("edits", lambda: card)
         slot.is_kept = True
@@ -149,17 +181,17 @@ class Transcript(QWidget):
         return card
 
     def list_edits(self) -> list[EditsCard]:
-        """Return the cards of runs that changed notes, oldest first."""
+        """Return the cards of agent runs that changed notes, oldest first."""
         rows = self.feed.rows
         return [row.widget for row in rows if isinstance(row.widget, EditsCard)]
 
     def edit(self, entry: str, text: str) -> None:
-        """Open the editor of a user message with the given text."""
+        """Open the editor of a user message, filled with the given text."""
         if message := self._question(entry):
             message.edit(text)
 
     def edit_last(self) -> None:
-        """Open the editor of the last user message, and scroll to it."""
+        """Open the editor of the last user message and scroll to it."""
         for row in reversed(self.feed.rows):
             if isinstance(row.widget, UserMessage):
                 row.widget.edit()
@@ -167,7 +199,7 @@ class Transcript(QWidget):
                 return
 
     def list_attachments(self, entry: str) -> tuple[Attachment, ...]:
-        """Return the attachments of a user message, by its entry ID."""
+        """Return the attachments of the user message with this entry ID."""
         message = self._question(entry)
         return () if message is None else message.attached
 
@@ -177,9 +209,15 @@ class Transcript(QWidget):
             answer.view.mark(number)
 
     def is_last_answer(self, entry: str) -> bool:
-        """Return whether an entry ID is that of the last answer, whose sources the panel lists."""
+        """Return whether this is the entry ID of the last answer, whose sources the panel shows."""
         answer = self._last_answer()
         return answer is not None and answer.entry == entry
+
+    @property
+    def last_answer_entry(self) -> str:
+        """The entry ID of the last answer; empty if the chat has no answer."""
+        answer = self._last_answer()
+        return "" if answer is None else answer.entry
 
     def copy_last_answer(self) -> None:
         """Copy the last answer to the clipboard."""
@@ -192,12 +230,12 @@ class Transcript(QWidget):
             answer.view.copy_last_code()
 
     def step_message(self, by: int) -> None:
-        """Move to another message, like the arrow keys; down if `by` is positive."""
+        """Move between messages like the arrow keys; down if `by` is positive, otherwise up."""
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._walker.step(by)
 
     def hasHeightForWidth(self) -> bool:
-        """Return False: the composer gets its height first, and the transcript scrolls."""
+        """Return False, so that the composer gets its height before the transcript does."""
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -230,22 +268,36 @@ class Transcript(QWidget):
             self._walker.show()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Remove the focus ring, unless the focus moved on by Tab, perhaps into the message."""
+        """Remove the focus ring, unless the focus was moved by Tab, perhaps into the message."""
         super().focusOutEvent(event)
         if event.reason() not in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
             self._walker.forget()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Treat the chat as one tab stop, from which Tab moves into the current message."""
+        """Treat the chat as one tab stop; from there, Tab moves into the current message."""
         if self._stack.currentWidget() is self.scroller:
             if self._walker.tab(forward):
                 return True
-            # Qt continues from the focused widget, and the inside of a message has no fixed order.
+            # Qt continues from the focused widget, and a message's widgets have no fixed order.
             self.setFocus(Qt.FocusReason.MouseFocusReason)
         return super().focusNextPrevChild(forward)
 
+    def _place_held(self) -> None:
+        held, self._held = self._held, None
+        slots = self.feed.slots()
+        if held is None or held[0] >= len(slots):
+            return
+        at, above, is_focused = held
+        self.feed.reveal(slots[at])
+        row = slots[at].row
+        if row is None:
+            return
+        self.scroller.hold(row, above)
+        if is_focused and isinstance(row.widget, UserMessage | Answer):
+            row.widget.tools.siblings.take_focus()
+
     def _find_failure(self, item: TranscriptItem) -> Slot | None:
-        """Return the slot of an error that is shown already for a failed answer, or None."""
+        """Return the slot that already shows a failed answer's error; None if there is none yet."""
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):
             return None
@@ -253,7 +305,7 @@ class Transcript(QWidget):
         return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
-        """Return the slots with errors and other blocks that are not in the log."""
+        """Return the slots, merged with the errors and other blocks that are not in the log."""
         present, found = {id(slot) for slot in slots}, list(slots)
         before: Slot | None = None
         for slot in self.feed.slots():

@@ -1,4 +1,4 @@
-"""Builds the widgets of messages from transcript items, and forwards their actions."""
+"""Build the widgets of messages from transcript items, and forward their signals."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,15 +16,18 @@ from app.sessions.transcript import (
     TranscriptItem,
     UserItem,
 )
-from ui.chat.composer.attachment import Attachment, describe_uses
+from chains.models import EXTRACTIVE
+from ui.chat.composer.attachment import Attachment, describe_uses, find_images
 from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Divider, HookDivider, NoteBlock, SummaryDivider
 from ui.chat.message.failures import Failure
 from ui.chat.message.sources import describe_unverified, list_sources
 from ui.chat.message.step_words import StepView
+from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import MessageRow, Slot
+from ui.widgets.controls import one_line
 
 __all__ = ["MessageMaker", "build_key", "is_failure", "list_attachments"]
 
@@ -35,11 +38,11 @@ _HERE = "this computer"
 class MessageMaker(QObject):
     """Builds the widgets of a chat's messages, and forwards their signals.
 
-    `citation_activated` carries the path and the first and last line of a source.
+    Signals: `citation_activated` carries the path and the first and last line of a source.
     `citation_pointed` carries an answer's entry ID and the number of the hovered citation, or 0.
     `link_activated` carries an allowed address, `action_requested` a `MessageAction`,
     `attachment_opened` an `Attachment`, and `error_action` the name of an action that an error
-    offers. `edit_closed` is emitted when the editor of a message is sent or cancelled.
+    offers, with the error. `edit_closed` is emitted when a message's editor is closed.
     """
 
     citation_activated = Signal(str, int, int)
@@ -48,7 +51,7 @@ class MessageMaker(QObject):
     action_requested = Signal(object)
     attachment_opened = Signal(object)
     retry_requested = Signal()
-    error_action = Signal(str)
+    error_action = Signal(str, object)
     edit_closed = Signal()
 
     def __init__(self, parent: QObject) -> None:
@@ -56,7 +59,7 @@ class MessageMaker(QObject):
         self._places: dict[str, tuple[str, str]] = {}
 
     def set_models(self, choices: Sequence[ModelOption], rows: Sequence[MessageRow]) -> None:
-        """Set the labels and locations of the models, and update them below the given answers."""
+        """Set the models' labels and locations, and update the answers in the given rows."""
         self._places = {choice.name: (choice.label, choice.where) for choice in choices}
         for row in rows:
             if isinstance(row.widget, Answer):
@@ -74,7 +77,7 @@ class MessageMaker(QObject):
         return Slot(make, _ABOVE.get(kind, 0), kind)
 
     def renew(self, slot: Slot, item: TranscriptItem) -> bool:
-        """Update a slot to a changed item; return False if its widget has to be rebuilt."""
+        """Update a slot to show a changed item; return False if its widget must be rebuilt."""
         is_same, slot.item = slot.item == item, item
         slot.make = self._choose_maker(item)
         widget = slot.row.widget if slot.row else None
@@ -84,10 +87,13 @@ class MessageMaker(QObject):
             case UserItem(), UserMessage() if widget.text == item.text:
                 widget.show_place(item.entry, item.siblings, item.label)
                 widget.show_pin(item.is_pinned)
-                widget.show_uses(describe_uses(widget.attached, item.sent))
-            case AnswerItem(), Answer() if widget.text == item.text:
+                _show_sent(widget, item)
+            case AnswerItem(), Answer() if widget.text == item.shown_text:
                 self._rest(widget, item)
                 self._place(widget, item)
+                if widget.cost != item.cost:  # which is known once the answer is in the log
+                    widget.cost = item.cost
+                    self._tell_about(widget)
             case _:
                 return False
         return True
@@ -103,11 +109,11 @@ class MessageMaker(QObject):
         if item is not None:
             made.show_place(item.entry, item.siblings, item.label)
             made.show_pin(item.is_pinned)
-            made.show_uses(describe_uses(attached, item.sent))
+            _show_sent(made, item)
         return made
 
     def answer(self) -> Answer:
-        """Build an empty answer, to which text can be appended."""
+        """Build an empty answer widget, to which text can be appended."""
         made = Answer()
         made.citation_activated.connect(self.citation_activated)
         made.citation_pointed.connect(self.citation_pointed)
@@ -117,16 +123,17 @@ class MessageMaker(QObject):
         return made
 
     def failure(self, info: ErrorInfo) -> Failure:
-        """Build an error, to be shown in place of an answer."""
+        """Build an error widget, to be shown in place of an answer."""
         made = Failure(info)
-        made.chosen.connect(self._on_way_out)
+        made.chosen.connect(lambda way: self._on_way_out(way, info))
         return made
 
     def fill(self, answer: Answer, item: AnswerItem) -> None:
-        """Finish an answer with the text, sources, model and time of its item."""
-        answer.finish(item.entry, item.time, item.text)
+        """Finish an answer widget with the text, sources, model and duration of its item."""
+        answer.finish(item.entry, item.time, item.shown_text)
         self._rest(answer, item)
-        answer.model, answer.seconds = item.model, item.seconds
+        answer.model, answer.seconds, answer.cost = item.model, item.seconds, item.cost
+        answer.tools.set_model_used(item.model != EXTRACTIVE)
         self._tell_about(answer)
 
     def _choose_maker(self, item: TranscriptItem) -> Callable[[], QWidget]:
@@ -148,22 +155,45 @@ class MessageMaker(QObject):
 
     def _build_answer(self, item: AnswerItem) -> QWidget:
         if is_failure(item):
-            return self.failure(ErrorInfo("", "This question found no answer."))
+            reason = one_line(item.reason).rstrip(".")
+            message = f"No answer arrived: {reason}." if reason else "No answer arrived."
+            return self.retry(message, item.entry, item.error_code)
         made = self.answer()
-        made.set_text(item.text)
+        made.set_text(item.shown_text)
         self.fill(made, item)
         self._place(made, item)
         if item.status == "interrupted":
-            made.show_end(is_stopped=True, can_retry=False)
+            made.show_end(item.reason, can_retry=True)
+        return made
+
+    def retry(self, message: str, entry: str, code: str = "") -> Failure:
+        """Build the widget of an error in the log, with the same actions as when it happened.
+
+        Args:
+            message: the text to show.
+            entry: the ID of the entry that "Try again" answers again.
+            code: the error's code; empty if it is not known.
+        """
+        info = ErrorInfo(code, message)
+        made, again = Failure(info), MessageAction("again", entry)
+
+        def act(way: str) -> None:
+            if way == "retry":
+                self.action_requested.emit(again)
+            else:
+                self.error_action.emit(way, info)
+
+        made.chosen.connect(act)
         return made
 
     def _rest(self, answer: Answer, item: AnswerItem) -> None:
-        """Show the sources of an answer, and its unverified citations."""
+        """Show an answer's sources and its unverified citations."""
         sources = list_sources(item.sources, item.citations, item.unverified)
         answer.set_sources(sources)
         told = (one.sentence for one in item.changed)
         answer.show_doubts([*describe_unverified(item.unverified, sources), *told])
         answer.show_changes(item.changed)
+        answer.show_found_sources(item.found_sources)
 
     def _place(self, answer: Answer, item: AnswerItem) -> None:
         answer.show_place(item.entry, item.siblings, item.label)
@@ -174,13 +204,13 @@ class MessageMaker(QObject):
     def _tell_about(self, answer: Answer) -> None:
         name, where = self._places.get(answer.model, (answer.model, ""))
         place = f"on {where}" if where == _HERE else f"at {where}" if where else ""
-        answer.tools.show_about(name, place, answer.seconds)
+        answer.tools.show_about(name, place, answer.seconds, answer.cost)
 
-    def _on_way_out(self, way: str) -> None:
+    def _on_way_out(self, way: str, info: ErrorInfo) -> None:
         if way == "retry":
             self.retry_requested.emit()
         else:
-            self.error_action.emit(way)
+            self.error_action.emit(way, info)
 
 
 def build_key(item: TranscriptItem) -> tuple[object, ...]:
@@ -198,7 +228,7 @@ def is_failure(item: TranscriptItem) -> bool:
 
 
 def list_attachments(item: UserItem) -> list[Attachment]:
-    """Return the attachments of a user message, selections included."""
+    """Return a user message's attachments, including selected lines."""
     lines = [Attachment(s.path, (s.first, s.last)) for s in item.selections]
     return [*map(Attachment, item.attach), *lines]
 
@@ -226,3 +256,8 @@ def _build_step(step: StepItem) -> StepView:
         is_cut=step.ref_id is not None,
         said=step.said,
     )
+
+
+def _show_sent(message: UserMessage, item: UserItem) -> None:
+    attached = message.attached
+    message.show_uses(describe_uses(attached, item.sent), find_images(attached, item.sent))

@@ -1,10 +1,10 @@
-"""Controllers for agents: proposals that wait for a decision, and the edits of a turn.
+"""Controllers for agents: proposals that wait for a decision, and edits to notes.
 
-    approvals  Shows the proposals of tools that wait for a decision, and passes decisions on.
-    edits      Shows what an agent changed in the notes, and undoes it.
+    approvals  Shows the tool proposals that wait for a decision, and passes on the decisions.
+    edits      Shows the changes that an agent made to notes, and undoes them.
 
 May import: what `ui.controllers` may import.
-Holds always: a proposal is shown before it is decided; only a person approves it here.
+Holds always: a proposal is shown before it is decided; only the user can approve it here.
 """
 
 __all__ = ["approvals", "edits"]

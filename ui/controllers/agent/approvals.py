@@ -1,19 +1,19 @@
-"""Shows the proposals of tools that wait for a decision, and passes the decisions on.
+"""Show the tool proposals that wait for a decision, and pass the decisions on.
 
-A turn waits in its own thread at the `ApprovalDesk`. Its event `ApprovalRequested` arrives in the
-window, which shows a card in the chat; a button of the card answers at the desk.
+A turn waits at the `ApprovalDesk` in its own thread. Its event `ApprovalRequested` makes the window
+show a card in the chat; the card's buttons pass the decision to the desk.
 """
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, cast
+from typing import Final
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.assistant import Assistant
 from chains.events import ApprovalRequested, ToolEnded
-from chains.tool import Decision
+from chains.tool import Verdict
 from chains.tools.approvals import ApprovalDesk
 from ui.chat.message.approvals import ApprovalCard
 from ui.controllers.session import SessionController
@@ -28,7 +28,7 @@ _TITLE_CHARS: Final = 60
 
 @dataclass
 class _Waiting:
-    """A proposal that waits, the turn that it belongs to, and its card if the chat is open."""
+    """A proposal that waits for a decision, with its turn, and its card if its chat is open."""
 
     turn: ChatTurn
     request: ApprovalRequested
@@ -36,7 +36,7 @@ class _Waiting:
 
 
 class ApprovalController(QObject):
-    """Connects the desk at which turns wait with the cards in the open chat."""
+    """Connects the `ApprovalDesk`, where turns wait, to the cards in the open chat."""
 
     def __init__(
         self, assistant: Assistant, frame: WindowFrame, session: SessionController
@@ -53,12 +53,12 @@ class ApprovalController(QObject):
 
     @property
     def card(self) -> ApprovalCard | None:
-        """The card that waits in the open chat; None if there is none."""
+        """The open chat's first card that waits for a decision; None if no proposal waits."""
         cards = [waiting.card for waiting in self._waiting.values() if waiting.card is not None]
         return cards[0] if cards else None
 
     def refuse(self) -> bool:
-        """Refuse the proposal that waits in the open chat; return whether there is one."""
+        """Refuse the proposal that waits in the open chat; return False if no proposal waits."""
         card = self.card
         if card is not None:
             card.decide("reject")
@@ -66,19 +66,21 @@ class ApprovalController(QObject):
 
     def _on_event(self, turn: ChatTurn, event: object) -> None:
         if isinstance(event, ApprovalRequested):
-            self._forget_call(turn, event.call_id)  # it was proposed again
-            self._desk.open(event.id)
+            self._forget_call(turn, event.call_id)  # the same call is proposed again
+            self._desk.open(event.id, len(event.hunks))
             self._waiting[event.id] = _Waiting(turn, event)
             self._ask(event.id)
         elif isinstance(event, ToolEnded):
             self._forget_call(turn, event.id)
 
     def _ask(self, id: str) -> None:
-        """Show a proposal that has arrived, and tell the user if they look elsewhere."""
+        """Show a new proposal, and notify the user if its chat is not visible."""
         turn = self._waiting[id].turn
         QApplication.alert(self._frame)
         if self._session.is_open(turn):
             self._show(id)
+            if self._frame.middle.is_chat_covered:
+                self._offer_chat(id)
             return
         title = turn.request.text[:_TITLE_CHARS]
         session = turn.session
@@ -87,6 +89,17 @@ class ApprovalController(QObject):
             "Open the chat",
             partial(self._frame.navigation.open_session, session),
         )
+
+    def _offer_chat(self, id: str) -> None:
+        """Show a toast about a proposal that waits in the chat behind the open note."""
+        text = "The chat behind this note waits for your decision"
+        self._frame.notifier.toast(text, "Show the chat", partial(self._uncover, id))
+
+    def _uncover(self, id: str) -> None:
+        self._frame.navigation.show_chat()
+        waiting = self._waiting.get(id)
+        if waiting is not None and waiting.card is not None:
+            waiting.card.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show(self, id: str) -> None:
         waiting = self._waiting[id]
@@ -97,9 +110,9 @@ class ApprovalController(QObject):
         if not self._frame.composer.text():  # the user is not typing
             card.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_decided(self, id: str, decision: str) -> None:
+    def _on_decided(self, id: str, verdict: Verdict) -> None:
         self._forget(id)
-        self._desk.answer(id, cast(Decision, decision))
+        self._desk.answer(id, verdict)
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
         for id, waiting in list(self._waiting.items()):
@@ -107,7 +120,7 @@ class ApprovalController(QObject):
                 self._forget(id)
 
     def _on_session_changed(self, _session: str | None) -> None:
-        """Drop the cards of the chat that was open; its proposals still wait."""
+        """Forget the cards of the chat that was open before; its proposals keep waiting."""
         for waiting in self._waiting.values():
             waiting.card = None
 
@@ -122,7 +135,7 @@ class ApprovalController(QObject):
                 self._forget(id)
 
     def _forget(self, id: str) -> None:
-        """Remove a proposal and its card, and return the focus to the composer if it had it."""
+        """Remove a proposal and its card; if the card had the focus, focus the composer."""
         card = self._waiting.pop(id).card
         if card is None:
             return

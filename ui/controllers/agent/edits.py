@@ -1,7 +1,7 @@
-"""Shows what an agent changed in the notes, and undoes it.
+"""Show the changes that an agent made to notes, and undo them.
 
-The last run of a chat that is not undone has a card: after its turn, and when the chat is opened
-again, also after a restart.
+Each chat has a card for its last agent run that changed notes and was not undone. The card appears
+after the turn, and again when the chat is reopened, even after a restart.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 
 from app.assistant import Assistant
 from app.errors import describe
-from ui.chat.message.edits import EditsCard, summarize_edits
+from ui.chat.message.edits import EditsCard, summarise_edits
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
@@ -25,7 +25,7 @@ _Edits = Mapping[str, Any]
 
 
 class EditsController(QObject):
-    """Connects the edits of notes with the cards in the open chat."""
+    """Connects an agent's edits to notes with the cards in the open chat."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class EditsController(QObject):
             self._show(edits)
         else:
             self._frame.notifier.toast(
-                summarize_edits(edits["notes"]),
+                summarise_edits(edits["notes"]),
                 "Open the chat",
                 partial(self._frame.navigation.open_session, turn.session),
             )

@@ -1,4 +1,4 @@
-"""A page: Markdown leaves in a Qt text document, with the view that shows and decorates it.
+"""Markdown leaves in a Qt text document, and the view that shows and decorates the document.
 
 `MarkdownView` in `view.py` is the widget that draws the text of an answer, streamed or complete.
 `Answer` in `ui/chat/message/answer.py` keeps the text and passes it on to this widget.
@@ -14,20 +14,26 @@
                  position.
     formats      Qt's character and block formats for each kind of text, from the design tokens.
     geometry     Positions of text in a document after layout.
+    images       Inserts an image into a document, no wider than the text.
+    lines        Source lines of Markdown and their positions in the document.
+    note         `NoteView`, a Markdown view of one part of a note, which can highlight lines.
     painter      Paints the decorations behind and next to the text: backgrounds, pills, markers,
                  lines.
     spacing      The space between leaves, and the indentation of boxes.
-    table        The Qt formats of a table: full width, padded cells, no borders.
+    table        The Qt formats and the column widths of a table, which `writer` writes.
     view         `MarkdownView`, the widget that draws one Markdown text, such as an answer while
                  it streams. It never loads images or files.
     wide         Horizontal scrolling of code and tables that are wider than the view.
-    writer       Writes leaves into a document: final leaves once, tail leaves until the next
-                 update replaces them.
+    writer       Writes leaves, including tables, into a document: final leaves once, tail leaves
+                 until the next update replaces them.
 
-May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
-values of `context.layers`.
-Holds always: final text is not written again while more text arrives. The document contains plain
-text with formats, never HTML. Copied text is the text as it is read, with citations such as `[1]`.
+Where to look: a table is measured in `table`, written by `DocumentWriter._write_table`, and given
+its scroll bar in `wide`.
+
+May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`, values of
+`context.layers`.
+Always true: final text is not rewritten while more text arrives. The document contains plain text
+with formats, never HTML. Copied text is the text as displayed, including citations such as `[1]`.
 """
 
-__all__ = ["card", "formats", "spacing", "view"]
+__all__ = ["card", "formats", "note", "spacing", "view"]

@@ -19,6 +19,7 @@ _WIDTH = 360
 _PASSAGE_LINES = 4
 _MOST_CHARS = 600
 _PADDING = 14
+_FOUND = "Found by Strata, not cited by the model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +27,20 @@ class Source:
     """The source of a citation number in an answer.
 
     Attributes:
-        number: the citation number.
+        number: the citation number in the answer.
         title: the title of the note, with the heading of the passage.
         path: the path of the note or file; empty if the number has no source.
         lines: the first and last line, inclusive, from 1; None for a whole note.
-        passage: the text of the passage as it was sent.
-        is_verified: whether the quotation was found in the passage as it was sent.
-        doubt: why a citation is unverified; empty if none is.
-        doubted: the quotations that are not in the source. If it is empty while there is a doubt,
-            all citations of an unverified source are in doubt.
-        page: the page in a file with pages, shown in place of the lines; None otherwise.
+        passage: the text of the passage as it was sent to the model.
+        is_verified: whether the answer's quotation was found in the passage.
+        doubt: why a citation of this source is unverified; empty if no citation is.
+        doubted: the quotations that were not found in the source. If it is empty although `doubt`
+            is set, all citations of the source are unverified.
+        page: the page, if the file has pages; it is shown in place of the lines.
+        cited: the cited lines, which are the beginning of the passage; empty if the whole passage
+            is cited.
+        is_found: whether Strata found the source for a sentence of the answer; False if the model
+            cited it.
     """
 
     number: int
@@ -47,10 +52,12 @@ class Source:
     doubt: str = ""
     doubted: tuple[str, ...] = ()
     page: int | None = None
+    cited: str = ""
+    is_found: bool = False
 
     @property
     def place(self) -> str:
-        """The path with lines or page, such as `Home server/Backups.md, lines 12–31`."""
+        """The path with its lines or page, such as `Home server/Backups.md, lines 12–31`."""
         return place(self.path, self.lines, self.page)
 
     @property
@@ -59,11 +66,12 @@ class Source:
         where = f", {name_lines(self.lines).replace('–', ' to ')}" if self.lines else ""
         where = where if self.page is None else f", page {self.page}"
         state = ", verified" if self.is_verified else (", not verified" if self.doubt else "")
-        return f"Source {self.number}, {one_line(self.title)}{where}{state}"
+        found = f". {_FOUND}" if self.is_found else ""
+        return f"Source {self.number}, {one_line(self.title)}{where}{state}{found}"
 
 
 class CitationCard(QFrame):
-    """A popup with the source of a citation; it takes no focus and ignores the mouse."""
+    """A popup that shows a citation's source. It takes no focus and ignores the mouse."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
@@ -76,6 +84,8 @@ class CitationCard(QFrame):
         self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         dress(self._place, "caption", "secondary")
         self._passage = _Passage()
+        self._found = ElidedLabel(_FOUND)
+        dress(self._found, "caption", "secondary")
         self._doubt = make_wrapped_label("", "caption", "amber")
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -87,6 +97,7 @@ class CitationCard(QFrame):
         column.addLayout(head)
         column.addWidget(self._place)
         column.addWidget(self._passage)
+        column.addWidget(self._found)
         column.addWidget(self._doubt)
 
     def show_source(self, source: Source, at: QRect) -> None:
@@ -97,8 +108,9 @@ class CitationCard(QFrame):
         self._title.set_text(source.title)
         self._place.set_text(source.place)
         self._place.setVisible(bool(source.path))
-        self._passage.set_text(source.passage)
+        self._passage.set_text(source.passage, source.cited)
         self._passage.setVisible(bool(source.passage))
+        self._found.setVisible(source.is_found)
         self._doubt.setText(source.doubt)
         self._doubt.setVisible(bool(source.doubt))
         self._state.setVisible(source.is_verified or bool(source.doubt))
@@ -114,7 +126,7 @@ class CitationCard(QFrame):
         self.show()
 
     def shown(self) -> tuple[str, str, str, str]:
-        """Return the title, place, passage and doubt that the card contains."""
+        """Return the texts in the card: title, place, passage and doubt."""
         return self._title.whole, self._place.whole, self._passage.text, self._doubt.text()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -136,15 +148,17 @@ class CitationCard(QFrame):
 
 
 class _Passage(QWidget):
-    """The first four lines of a passage at most; the last one ends with an ellipsis if cut."""
+    """At most the first four lines of a passage; a longer passage ends with an ellipsis."""
 
     def __init__(self) -> None:
         super().__init__()
         self.text = ""
+        self.cited_chars = 0
         self._lines: list[str] = []
+        self._starts: list[int] = []
 
-    def set_text(self, text: str) -> None:
-        self.text = one_line(text)
+    def set_text(self, text: str, cited: str) -> None:
+        self.text, self.cited_chars = one_line(text), len(one_line(cited))
 
     def fit(self, width: int) -> None:
         theme = Theme.current()
@@ -160,15 +174,27 @@ class _Passage(QWidget):
         cut = Qt.TextElideMode.ElideRight
         parts = [self.text[start:end] for start, end in zip(starts, ends, strict=True)]
         self._lines = [metrics.elidedText(part.strip(), cut, width) for part in parts]
+        self._starts = starts
         self.setFixedHeight(len(starts) * theme.line("ui"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, painter = Theme.current(), QPainter(self)
         painter.setFont(theme.font("ui"))
-        painter.setPen(theme.color("text.secondary"))
         height = theme.line("ui")
         ways = Qt.LayoutDirection
         direction = ways.RightToLeft if is_rtl(self.text) else ways.LeftToRight
         for number, line in enumerate(self._lines):
             row = QRect(0, number * height, self.width(), height)
+            cited = line[: max(0, self.cited_chars - self._starts[number])]
+            self._paint_ground(painter, row, cited, direction)
+            painter.setPen(theme.color("diff.mark_text" if cited else "text.secondary"))
             paint_text(painter, row, line, direction=direction)
+
+    def _paint_ground(
+        self, painter: QPainter, row: QRect, cited: str, direction: Qt.LayoutDirection
+    ) -> None:
+        """Paint the background of the cited part of a line."""
+        width = painter.fontMetrics().horizontalAdvance(cited)
+        left = row.right() + 1 - width if direction == Qt.LayoutDirection.RightToLeft else 0
+        color = Theme.current().color("diff.mark_bg")
+        painter.fillRect(QRect(left, row.top(), width, row.height()), color)

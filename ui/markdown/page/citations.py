@@ -1,4 +1,4 @@
-"""Hover, focus and click on citations and links, and which citations are unverified."""
+"""Handle hover, focus and clicks on citations and links; find unverified citations."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -20,15 +20,16 @@ _LOOKED_FOR = 120
 
 
 class LinkHandler(QObject):
-    """Handles hover, focus and clicks on the links and citations of one view.
+    """Handles hover, focus and clicks on the links and citations in one view.
 
     Attributes:
         sources: the source of each citation number.
 
     Args:
-        view: the view to handle.
-        targets: returns the addresses of the view's links.
-        find_place: returns the rectangle on the view of a source's citation nearest to the pointer.
+        view: the view whose links and citations are handled.
+        targets: returns the addresses of all links in the view.
+        find_place: takes the number of a source and returns the rectangle in the view of its
+            citation that is nearest to the pointer.
     """
 
     citation_clicked = Signal(int)
@@ -53,11 +54,11 @@ class LinkHandler(QObject):
 
     @property
     def card(self) -> CitationCard | None:
-        """The card with the source of a citation; None until one is shown."""
+        """The card that shows a citation's source; None until a card has been shown."""
         return self._card
 
     def point_at(self, url: QUrl) -> None:
-        """Act as if the pointer hovered an anchor; an empty address ends that."""
+        """Behave as if the pointer hovered over an anchor; an empty address ends the hover."""
         self.hide_card()
         href = url.toString()
         number = _number(href)
@@ -69,7 +70,7 @@ class LinkHandler(QObject):
             QToolTip.showText(QCursor.pos(), f"<qt>{escape(target)}</qt>", self._view)
 
     def focus(self, href: str) -> None:
-        """Act as `point_at`, and announce the source of a citation to screen readers."""
+        """Behave like `point_at`, and announce a citation's source to screen readers."""
         self.point_at(QUrl(href))
         if source := self._source(href):
             announce(self._view, source.spoken)
@@ -81,7 +82,7 @@ class LinkHandler(QObject):
             self._card.hide()
 
     def menu(self, href: str) -> QMenu:
-        """Build the context menu for an anchor; an empty address means none."""
+        """Build the context menu for an anchor's address, which is empty outside of anchors."""
         view, target = self._view, self._target(href)
         menu = QMenu(view)
         copy = menu.addAction("Copy", view.copy)
@@ -112,7 +113,7 @@ class LinkHandler(QObject):
             self.link_clicked.emit(target)
 
     def _source(self, href: str) -> Source | None:
-        """Return the source of an anchor, adjusted to whether this citation is unverified."""
+        """Return an anchor's source, with the verification state of this particular citation."""
         source = self.sources.get(_number(href))
         if source is None or not source.is_verified:
             return source
@@ -125,7 +126,7 @@ class LinkHandler(QObject):
 
 
 def _number(href: str) -> int:
-    """Return the source number in a citation's address, or 0 for other addresses."""
+    """Return the number in a citation's address, or 0 for other addresses."""
     return int(href[5:].removesuffix(DOUBT)) if href.startswith("cite:") else 0
 
 
@@ -139,9 +140,9 @@ def find_unverified_pills(
     """Return the start positions of the unverified citations.
 
     Args:
-        document: the text as it is shown.
+        document: the document that the view shows.
         pills: the citations in the text.
-        sources: the source of each number, with the quotations that are not in it.
+        sources: the source of each citation number, with the quotations that were not found in it.
     """
     citing: dict[int, list[Pill]] = {}
     for pill in sorted(pills, key=lambda pill: pill.start):
@@ -176,7 +177,7 @@ def _places(document: QTextDocument, quote: str) -> Iterator[QTextCursor]:
 
 
 def _beside(place: QTextCursor, pills: list[Pill]) -> Pill:
-    """Return the citation after a quotation in the same block, or else the nearest one."""
+    """Return the citation after a quotation in the same block; if none follows, the nearest one."""
     block = place.block()
     after = [
         pill

@@ -1,4 +1,4 @@
-"""Code blocks: highlighting of long code in small steps, and the copy buttons."""
+"""Code blocks: highlight long code in small steps, and place the copy buttons."""
 
 import time
 from collections import deque
@@ -22,7 +22,7 @@ _SHOWN_MS = 1500
 
 
 class CodeHighlighter:
-    """Highlights long code blocks of a document in small steps, after they are drawn."""
+    """Highlights a document's long code blocks in small steps, after they have been drawn."""
 
     def __init__(self, document: QTextDocument, formats: Formats) -> None:
         self._document, self._formats = document, formats
@@ -30,7 +30,7 @@ class CodeHighlighter:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is code left to highlight."""
+        """Whether some code has not been highlighted yet."""
         return bool(self._waiting)
 
     def add(self, position: int, code: str, language: str) -> None:
@@ -45,7 +45,7 @@ class CodeHighlighter:
         self._waiting.append(zip(count(first), each_line(code, language), strict=False))
 
     def go_on(self, seconds: float) -> None:
-        """Highlight lines for about the given number of seconds."""
+        """Highlight lines for about this many seconds."""
         until = time.perf_counter() + seconds
         edit = QTextCursor(self._document)
         edit.beginEditBlock()
@@ -70,7 +70,7 @@ def color_line(block: QTextBlock, runs: Iterable[tuple[str, str]], formats: Form
 
 
 class CopyButtons:
-    """The copy buttons of a view: one in the header of each code block.
+    """A view's copy buttons: one in the header of each code block.
 
     Args:
         parent: the parent widget of the buttons.
@@ -83,7 +83,11 @@ class CopyButtons:
         self._buttons: list[IconButton] = []
 
     def place(self, panels: Sequence[QRectF]) -> None:
-        """Show a button in the header of each code block's rectangle, and hide the others."""
+        """Show a copy button in the header of each code block, and hide spare buttons.
+
+        Args:
+            panels: the rectangles of the code blocks, in text order.
+        """
         while len(self._buttons) < len(panels):
             self._buttons.append(self._make(len(self._buttons)))
         for button, rect in zip(self._buttons, panels, strict=False):

@@ -1,4 +1,4 @@
-"""Decorations of a document: backgrounds, markers, pills and lines, by text position."""
+"""A document's decorations, by text position: backgrounds, markers, pills and lines."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -23,7 +23,7 @@ __all__ = [
 
 @dataclass(slots=True)
 class Panel:
-    """A background behind several blocks of text; `last` moves while code arrives.
+    """A background behind several blocks of text. `last` increases while code is streamed.
 
     Attributes:
         kind: the kind of block that the background belongs to.
@@ -58,7 +58,7 @@ class ListMarker:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The background of inline code, from a start to an end position."""
+    """The background of inline code, between two text positions."""
 
     start: int
     end: int
@@ -82,15 +82,15 @@ class RuleLine:
 
 @dataclass(slots=True, eq=False)
 class Rows:
-    """A group of rows of a table, which Qt lays out as a table of its own.
+    """A group of a table's rows, which Qt lays out as a separate table.
 
     Attributes:
         start: a text position in the last cell.
         table: the Qt table with the rows.
         first: the text position of the first cell.
         shares: the widths of the columns as percentages of the page's width.
-        lengths: the widths in pixels that the columns need to be readable.
-        start_inset: the indentation in pixels by the boxes around the table.
+        lengths: the width in pixels that each column needs to be readable.
+        start_inset: the indentation in pixels caused by the boxes around the table.
         is_continued: whether other rows of the table come before these.
         is_wide: whether the table is wider than the page, and therefore scrolls.
         is_rtl: whether the table is read from right to left.
@@ -109,7 +109,7 @@ class Rows:
 
 @dataclass(slots=True)
 class Decorations:
-    """All decorations of one part of a document, each list in the order of the text."""
+    """The decorations of a document's final text or of its changing end, in text order."""
 
     panels: list[Panel] = field(default_factory=list)
     marks: list[ListMarker] = field(default_factory=list)
@@ -121,13 +121,13 @@ class Decorations:
 
 
 class BoxDecorations:
-    """Collects the decorations of quotes, callouts and lists while leaves are written."""
+    """Collects the decorations of quotes, callouts and lists while a document is written."""
 
     def __init__(self) -> None:
         self._open: dict[int, Panel] = {}
 
     def forget(self) -> None:
-        """Forget all open boxes, so that no panel grows any more."""
+        """Forget all open boxes, so that their backgrounds are not extended any more."""
         self._open = {}
 
     def follow(

@@ -1,4 +1,4 @@
-"""Qt's character and block formats for each kind of text, from the design tokens."""
+"""Qt's character and block formats for each kind of text, made from the design tokens."""
 
 import re
 
@@ -17,12 +17,12 @@ FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
 
 
-# The suffix of an unverified citation's address, after the number.
+# The suffix after the number in the address of an unverified citation.
 DOUBT = "!"
 
 
 class Formats:
-    """The Qt formats of one theme; after a change of theme, a new object is needed."""
+    """The Qt formats for one theme. After a change of theme, a new object is needed."""
 
     def __init__(self) -> None:
         self._theme = Theme.current()
@@ -30,13 +30,14 @@ class Formats:
         self._numbers: dict[tuple[str, str, bool], QTextCharFormat] = {}
 
     def text(self, role: str, tone: str, run: Run, href: str = "") -> QTextCharFormat:
-        """Return the character format of a run.
+        """Return the character format for a run.
 
         Args:
-            role: a key of `type` in the tokens, or `cell`, which is `ui` with tabular figures.
+            role: a key of `type` in the design tokens, or `cell`, which is `ui` with tabular
+                figures.
             tone: the name of a colour token.
             run: the run, of which only the style is used.
-            href: the address that a click reports; empty if the run is no link.
+            href: the address that a click reports; empty if the run is not a link.
         """
         key = (role, tone, Run("", run.style, "link" if href else ""))
         if key not in self._made:
@@ -49,8 +50,8 @@ class Formats:
     def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
         """Return the parts of a citation such as `[1]` or `[1, 2]`, each with its format.
 
-        The brackets have the colour of the pill that is painted behind them. Copied text and screen
-        readers have `[1]`, but only the number is visible, on a pill.
+        Only the number is visible, on a pill: the brackets have the pill's colour. Copied text and
+        screen readers still contain `[1]`.
         """
         parts = [part for part in _DIGITS.split(text) if part]
         known = [part for part in parts if part.isdigit()]
@@ -74,18 +75,18 @@ class Formats:
         is_bracket = part.strip() in {"[", "]"}
         made.setForeground(self._theme.color(soft if is_bracket else text))
         if is_doubtful and "]" in part:
-            # Space for the question mark that is painted there.
+            # Leaves space for the question mark that is painted there.
             made.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
             made.setFontLetterSpacing(self._theme.px(9))
         _set_anchor(made, href)
         return made
 
     def code(self, color: str) -> QTextCharFormat:
-        """Return the character format of a run in a code block, by the name of its colour."""
+        """Return the character format for a run of code, by the name of its colour."""
         return self.text("code", f"syntax.{color}", _PLAIN)
 
     def block(self, role: str, text: str = "", *, top: float = 0) -> QTextBlockFormat:
-        """Return a block format with the line height of a type role and the text's direction."""
+        """Return a block format with a type role's line height and the text's direction."""
         made = QTextBlockFormat()
         is_tall = has_tall_letters(text)
         made.setLineHeight(
@@ -98,7 +99,7 @@ class Formats:
         return made
 
     def spacer(self, *, top: float = 0, height: float = 1) -> QTextBlockFormat:
-        """Return the format of a block without text, such as the one Qt needs around a table."""
+        """Return the format for a block without text, such as the one Qt needs around a table."""
         made = QTextBlockFormat()
         made.setLineHeight(height, FIXED)
         made.setTopMargin(top)
@@ -109,6 +110,9 @@ class Formats:
         made.setFont(self._font(role, style))
         made.setForeground(self._theme.color("text.link" if is_link else tone))
         made.setFontStrikeOut(bool(style & Style.STRIKE))
+        if style & Style.MARK:
+            made.setBackground(self._theme.color("diff.mark_bg"))
+            made.setForeground(self._theme.color("text.link" if is_link else "diff.mark_text"))
         if style & Style.RAISED:
             made.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
         return made
@@ -127,8 +131,8 @@ class Formats:
 def wrap_for(text: str) -> QTextOption.WrapMode:
     """Return the wrap mode for a text: anywhere if it has a word of 2,000 characters or more.
 
-    For each line, Qt searches for the end of the word again, so that a word of 200,000 letters
-    takes seconds to lay out unless it may be broken anywhere.
+    For each line, Qt searches for the end of the current word again. If a word of 200,000 letters
+    could not be broken anywhere, its layout would therefore take seconds.
     """
     if _ENDLESS.search(text):
         return QTextOption.WrapMode.WrapAnywhere

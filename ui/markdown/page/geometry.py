@@ -1,4 +1,4 @@
-"""Positions of text in a document after layout.
+"""The positions of text in a document after layout.
 
 With a fixed line height, Qt puts the baseline at four fifths of the line, with the extra space
 above the text. Rectangles are therefore measured from the baseline.
@@ -28,7 +28,7 @@ def find_top(document: QTextDocument, position: int) -> float:
 
 
 def find_bottom(document: QTextDocument, position: int) -> float:
-    """Return the lower edge of the block at a position; in a table, that of the table."""
+    """Return the lower edge of the block at a position; inside a table, of the whole table."""
     block = document.findBlock(position)
     if table := QTextCursor(block).currentTable():
         return document.documentLayout().frameBoundingRect(table).bottom()
@@ -44,7 +44,7 @@ def find_bottom(document: QTextDocument, position: int) -> float:
 
 
 def line_at(document: QTextDocument, position: int) -> tuple[QTextBlock, QTextLine]:
-    """Return the block and the line that contain a position."""
+    """Return the block and the line that contain a text position."""
     block = document.findBlock(position)
     return block, block.layout().lineForTextPosition(position - block.position())
 
@@ -57,7 +57,7 @@ def baseline(block: QTextBlock, line: QTextLine) -> float:
 def pieces(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QRectF, float]]:
     """Yield the rectangle and the baseline of each line between two positions of a block.
 
-    The rectangles extend from the line's ascent to its descent.
+    Each rectangle extends from the top of the ascent to the bottom of the descent.
     """
     block = document.findBlock(start)
     origin, layout = parse_origin(block), block.layout()

@@ -25,7 +25,7 @@ _PANEL_PADDING = {"code": CODE_PADDING, "missing": CODE_PADDING, "callout": 10, 
 _CODE_HEAD = 24
 
 
-# The first and the last text position that is visible.
+# The first and the last visible text position.
 Reach = tuple[int, int]
 _Ink = TypeVar("_Ink", ListMarker, Span, Pill, RuleLine, Rows)
 
@@ -55,11 +55,11 @@ class DecorationPainter:
 
     @property
     def _page_width(self) -> float:
-        """The width of the view in pixels; the document is as wide as its longest code line."""
+        """The width of the view in pixels; a long line of code can make the document wider."""
         return self._document.textWidth()
 
     def forget(self) -> None:
-        """Clear all cached rectangles, because the width or the text above them has changed."""
+        """Clear all cached rectangles, because the width or earlier text has changed."""
         self._placed.clear()
 
     def forget_tail(self, tail: Decorations, open_code: Panel | None) -> None:
@@ -75,7 +75,7 @@ class DecorationPainter:
         return self._place(panel).rects[0]
 
     def pill_rects(self, pill: Pill) -> list[QRectF]:
-        """Return the rectangles of a citation, one for each line it is broken across."""
+        """Return a citation's rectangles, one for each line that it extends over."""
         return self._place(pill).rects
 
     def paint_panels(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
@@ -115,7 +115,7 @@ class DecorationPainter:
                 self._paint_doubt(painter, pill)
 
     def paint_ring(self, painter: QPainter, start: int, end: int) -> None:
-        """Paint the focus ring of a link or a citation, over the dotted one that Qt draws."""
+        """Paint the focus ring of a link or citation, over the dotted rectangle that Qt draws."""
         pen = QPen(Theme.current().color("line.focus"), 2)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -123,7 +123,7 @@ class DecorationPainter:
             painter.drawRoundedRect(rect.adjusted(-0.5, 0, 0.5, 0), 2, 2)
 
     def find_reach(self, clip: QRectF) -> Reach:
-        """Return the text positions inside a clip, with two more lines above and below."""
+        """Return the first and last text position in a clip rectangle and two lines around it."""
         layout = self._document.documentLayout()
         spare = 2 * Theme.current().line("body")
         fuzzy = Qt.HitTestAccuracy.FuzzyHit
@@ -239,7 +239,7 @@ class DecorationPainter:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
 
     def _ground(self, ink: Decorations, pill: Pill) -> str:
-        """Return the colour of a citation's background, which must differ from an amber callout."""
+        """Return a citation's background colour, which must stand out on an amber callout."""
         if pill.start not in self.doubtful:
             return "accent.soft"
         is_on_amber = any(
@@ -273,7 +273,7 @@ class DecorationPainter:
     def _paint_number(
         self, painter: QPainter, mark: ListMarker, rect: QRectF, is_rtl: bool
     ) -> None:
-        """Paint an item's number, or a footnote's smaller label, on the baseline of its text."""
+        """Paint an item's number, or a footnote's smaller label, on the text's baseline."""
         theme = Theme.current()
         role = "body" if mark.text[-1:] in {".", ")"} else "caption"
         painter.setFont(theme.font(role, numbers=True))

@@ -1,6 +1,6 @@
 """The space between leaves, and the indentation of boxes.
 
-All space is above a leaf, so that written text never changes when more is appended.
+Space is always added above a leaf, so that written text does not change when more is appended.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _CODE_HEAD = 24
 
 @dataclass(frozen=True, slots=True)
 class Inset:
-    """The indentation of a leaf in pixels, at the start and at the end of its lines."""
+    """The indentation of a leaf in pixels, at the start and the end of its lines."""
 
     start: float
     end: float
@@ -57,7 +57,7 @@ def compute_inset(boxes: tuple[Box, ...]) -> Inset:
 
 
 def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the space above a leaf, including the padding of boxes that end or begin there."""
+    """Return the space above a leaf, including the padding of boxes that begin or end there."""
     opened = compute_padding_above(leaf, previous)
     if previous is None:
         return opened
@@ -65,7 +65,7 @@ def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the padding of the boxes that begin with a leaf, and of the leaf itself."""
+    """Return the padding above a leaf: its own and that of the boxes that begin with it."""
     before = previous.boxes if previous else ()
     inner = sum(_PADDING[box.kind] for box in leaf.boxes if box not in before)
     if isinstance(leaf, CodeLines):
@@ -74,7 +74,7 @@ def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
-    """Return the padding of the boxes that end with a leaf, and of the leaf itself."""
+    """Return the padding below a leaf: its own and that of the boxes that end with it."""
     after = following.boxes if following else ()
     outer = sum(_PADDING[box.kind] for box in leaf.boxes if box not in after)
     return outer + (CODE_PADDING if isinstance(leaf, CodeLines | Missing) else 0)

@@ -1,4 +1,4 @@
-"""The Qt formats of a table: full width, padded cells, no borders."""
+"""The Qt formats of tables: full width, padded cells, no borders."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ _AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
 
 
 def as_it_stands(leaf: TableRows) -> TableRows:
-    """Return the rows with their columns from left to right, the only order that Qt lays out."""
+    """Return a table's rows with the columns ordered from left to right, as Qt needs them."""
     columns = leaf.columns
     if not columns.is_rtl:
         return leaf
@@ -52,7 +52,7 @@ def as_it_stands(leaf: TableRows) -> TableRows:
 
 
 def find_alignment(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
-    """Return the alignment of a column; in a right-to-left table, all but centred ones are right.
+    """Return a column's alignment; right-to-left tables align all but centred columns to the right.
 
     In other tables, the alignment is relative to the text direction of each cell.
     """
@@ -61,7 +61,7 @@ def find_alignment(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
 
 
 def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
-    """Return the format of a group of rows, indented by `start` pixels."""
+    """Return the format for a group of rows, indented by `start` pixels."""
     made = QTextTableFormat()
     made.setBorder(0)
     made.setCellSpacing(0)
@@ -83,14 +83,14 @@ def measure_columns(columns: ColumnLayout) -> tuple[float, ...]:
 
 
 def column_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTextLength]:
-    """Return the column widths: fixed ones in pixels if given, else percentages."""
+    """Return the column widths: fixed widths in pixels if given, otherwise percentages."""
     if fixed:
         return [QTextLength(QTextLength.Type.FixedLength, length) for length in fixed]
     return [QTextLength(_PERCENT, share) for share in shares]
 
 
 def cell_format(columns: ColumnLayout, column: int, char: QTextCharFormat) -> QTextTableCellFormat:
-    """Return a cell's format: the padding, and the font that gives an empty cell its height."""
+    """Return a cell's format: its padding, and the font that gives an empty cell its height."""
     made = QTextTableCellFormat()
     made.merge(char)
     made.setTopPadding(CELL_PADDING)

@@ -1,11 +1,11 @@
 """`MarkdownView`, the widget that draws one Markdown text, such as an answer while it streams.
 
-`ui.chat.message.answer.Answer` passes the text of an answer on to this widget. The view never loads
-images or files.
+`ui.chat.message.answer.Answer` passes an answer's text to this widget. The view never loads images
+or files.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 
 from PySide6.QtCore import QMimeData, QPoint, QRect, QRectF, Qt, QTimer, QUrl, Signal
@@ -35,6 +35,7 @@ from ui.markdown.page.wide import WideBlocks
 from ui.markdown.page.writer import DocumentWriter
 from ui.markdown.stream import Growth, MarkdownStream
 from ui.theme import Theme
+from ui.widgets.menus import show_menu
 from ui.widgets.texts import read_selection
 
 __all__ = ["MarkdownView"]
@@ -45,10 +46,11 @@ _COLORS_S = 0.006
 
 
 class MarkdownView(QTextBrowser):
-    """Draws a Markdown text, complete or streamed, in its own width and as high as it needs.
+    """Draws a Markdown text, complete or streamed; the view is always as high as the text.
 
-    `citation_clicked` carries the number of a source. `citation_pointed` carries the number of the
-    hovered one, or 0 when the pointer leaves it. `link_clicked` carries an allowed address.
+    Signals: `citation_clicked` carries the number of a source. `citation_pointed` carries the
+    number of the hovered source, or 0 when the pointer leaves its citation. `link_clicked` carries
+    an allowed address.
 
     Attributes:
         flushes: how many times streamed text was drawn.
@@ -83,21 +85,24 @@ class MarkdownView(QTextBrowser):
 
     @property
     def written(self) -> int:
-        """The number of final leaves written since the document was last rewritten."""
+        """The number of final leaves that were written since the last rewrite of the document."""
         return self._writer.written
 
     def set_markdown(self, text: str) -> None:
         """Replace the text with a complete one."""
         stream = MarkdownStream()
         stream.feed(text)
-        self._leaves = list(stream.finish())
-        self._stream = None
+        self.set_leaves(stream.finish())
+
+    def set_leaves(self, leaves: Sequence[Leaf]) -> None:
+        """Replace the text with leaves that have already been parsed."""
+        self._leaves, self._stream = list(leaves), None
         self._rewrite()
 
     def append(self, text: str) -> None:
-        """Append streamed text, which is drawn together with other text that arrives meanwhile.
+        """Append streamed text. It is drawn after a short delay, together with any later text.
 
-        It is drawn after 33 ms, or later if the last drawing was slow.
+        The delay is 33 ms, or longer if drawing was slow the last time.
         """
         if self._stream is None:
             self._stream = MarkdownStream()
@@ -106,7 +111,7 @@ class MarkdownView(QTextBrowser):
             self._timer.start()
 
     def flush(self) -> None:
-        """Draw the text that has arrived, without waiting."""
+        """Draw the text that has arrived, without waiting for the timer."""
         self._timer.stop()
         if self._stream is None:
             return
@@ -117,7 +122,7 @@ class MarkdownView(QTextBrowser):
         self._pause(time.perf_counter() - started)
 
     def finish(self) -> None:
-        """Draw the remaining text as final: the text is complete."""
+        """End the streaming: draw the remaining text as final."""
         self._timer.stop()
         if self._stream is None:
             return
@@ -142,11 +147,11 @@ class MarkdownView(QTextBrowser):
 
     @property
     def card(self) -> CitationCard | None:
-        """The card with the source of a citation; None until one is shown."""
+        """The card that shows a citation's source; None until a card has been shown."""
         return self._pointing.card
 
     def point_at(self, href: str) -> None:
-        """Act as if the pointer hovered an anchor such as `cite:1`; an empty address ends that."""
+        """Behave as if the pointer hovered over an anchor such as `cite:1`; "" ends the hover."""
         self._pointing.point_at(QUrl(href))
 
     def copy_last_code(self) -> None:
@@ -161,7 +166,7 @@ class MarkdownView(QTextBrowser):
             self._rewrite()
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """Copy plain text only."""
+        """Copy the selection as plain text only."""
         data = QMimeData()
         data.setText(read_selection(self.textCursor()))
         return data
@@ -233,17 +238,16 @@ class MarkdownView(QTextBrowser):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move the focus to the next link, and treat the focused link like a hovered one."""
+        """Move the focus to the next or previous link, which then behaves like a hovered one."""
         is_here = super().focusNextPrevChild(forward)
         href = self.textCursor().charFormat().anchorHref() if is_here else ""
         self._pointing.focus(href)
         return is_here
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Show a menu to copy the selection or the address of a link, and to select all."""
+        """Show a menu to copy the selection or a link's address, and to select everything."""
         menu = self._pointing.menu(self.anchorAt(event.pos()))
-        menu.exec(event.globalPos())
-        menu.deleteLater()
+        show_menu(menu, event.globalPos())
 
     def _area(self) -> QScrollArea | None:
         above = self.parentWidget()
@@ -281,12 +285,12 @@ class MarkdownView(QTextBrowser):
         self.viewport().update()
 
     def _on_range_changed(self, _least: int, most: int) -> None:
-        """Disable Qt's horizontal scrolling: only wide code and tables scroll, each on its own."""
+        """Disable Qt's horizontal scrolling, because wide code and tables scroll on their own."""
         if most:
             self.horizontalScrollBar().setRange(0, 0)
 
     def _pause(self, seconds: float) -> None:
-        """Set the time until the next drawing: 33 ms, or four times the time of this drawing."""
+        """Set the time until the next drawing: 33 ms, or four times the duration of this one."""
         wait = ceil(seconds * 1000 * _BUSY_SHARE)
         self._timer.setInterval(max(Theme.current().duration("stream_flush"), wait))
 
@@ -332,7 +336,7 @@ class MarkdownView(QTextBrowser):
         return cursor.anchor(), cursor.position()
 
     def _restore(self, selection: tuple[int, int]) -> None:
-        """Restore a selection that extended into text that was replaced."""
+        """Restore a selection that extended into replaced text."""
         if self._selection() == selection:
             return
         most = self.document().characterCount() - 1
@@ -368,13 +372,13 @@ class MarkdownView(QTextBrowser):
         return [*self._writer.final.targets, *self._writer.tail.targets]
 
     def find_places(self, number: int) -> list[QRect]:
-        """Return the rectangles on the view of all citations of a source."""
+        """Return the rectangles of all citations of a source, in the view's coordinates."""
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
         cited = [pill for pill in pills if number in pill.numbers]
         return [rect.toRect() for pill in cited for rect in self._ink.pill_rects(pill)]
 
     def find_place(self, number: int) -> QRect:
-        """Return the rectangle of the citation of a source that is nearest to the pointer."""
+        """Return the rectangle of the source's citation that is nearest to the pointer."""
         pointer = self.viewport().mapFromGlobal(QCursor.pos())
         return min(
             self.find_places(number), key=lambda rect: _distance(rect, pointer), default=QRect()

@@ -1,8 +1,9 @@
 """Horizontal scrolling of code and tables that are wider than the view.
 
-Lines of code are scrolled by their indent and tables by their margin, so that Qt's own layout knows
-all positions and selecting, finding and clicking need no extra code. Wide blocks are clipped by the
-painting code: `bands` divides a part of the view into rectangles that are painted separately.
+Code is scrolled by changing the indent of its lines, and tables by changing their margin. Qt's
+layout thus knows all positions, and selecting, finding and clicking need no extra code. The
+painting code clips wide blocks: `bands` divides a part of the view into rectangles that are painted
+separately.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,13 +30,13 @@ PanelRect = Callable[[Panel], QRectF]
 
 @dataclass(eq=False)
 class _Strip:
-    """A code block, or all groups of rows of a table, that may be scrolled.
+    """A code block or a whole table that can be scrolled.
 
     Attributes:
-        key: identifies the block by its text position, negative for a table.
+        key: a number that identifies the block: its first text position, negated for a table.
         panel: the background of a code block; None for a table.
         tables: the groups of rows of a table; empty for a code block.
-        rect: the visible rectangle on the view.
+        rect: the visible rectangle in the view.
         content: the full width in pixels.
         offset: the scroll position in pixels.
     """
@@ -49,12 +50,14 @@ class _Strip:
 
     @property
     def most(self) -> int:
-        """The largest scroll position in pixels; 0 if the block is not too wide."""
+        """The largest scroll position in pixels; 0 if the block fits."""
         return max(0, self.content - self.rect.width())
 
 
 class WideBlocks(QObject):
-    """The code blocks and tables of a view that are too wide; `moved` is emitted after scrolling.
+    """A view's code blocks and tables that are wider than the view.
+
+    The signal `moved` is emitted after scrolling.
 
     Args:
         viewport: the widget that the view paints on.
@@ -77,16 +80,16 @@ class WideBlocks(QObject):
         return [bar for bar in self._bars if not bar.isHidden()]
 
     def forget(self) -> None:
-        """Forget all blocks and scroll positions, because the document was rewritten."""
+        """Forget all blocks and scroll positions, because the document has been rewritten."""
         self._offsets, self._widest, self._strips = {}, {}, []
 
     def fit_tables(self, *inks: Decorations) -> None:
-        """Give each table the width of the page, or that of its columns if they need more."""
+        """Give each table the page's width, or the width that its columns need if that is more."""
         for rows in (rows for ink in inks for rows in ink.tables):
             self._fit_table(rows)
 
     def update(self, panel_rect: PanelRect, *inks: Decorations) -> None:
-        """Find the blocks that are too wide, after the layout of the document."""
+        """Find the blocks that are too wide; call this after the document has been laid out."""
         found = [*self._codes(panel_rect, inks), *self._tables(inks)]
         for strip in found:
             if strip.most or strip.offset:
@@ -95,7 +98,7 @@ class WideBlocks(QObject):
         self._place_bars()
 
     def scroll(self, y: int, by: int) -> bool:
-        """Scroll the block at a height of the view; return False if there is none."""
+        """Scroll the wide block at a y coordinate of the view; return False if there is none."""
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.top() <= y <= strip.rect.bottom() + _BAR:
                 bar.setValue(bar.value() + by)
@@ -103,7 +106,7 @@ class WideBlocks(QObject):
         return False
 
     def step(self, by: int, seen: QRect) -> bool:
-        """Scroll all visible blocks by some steps of 40 pixels; return False if there are none."""
+        """Scroll all visible wide blocks by steps of 40 pixels; return False if none is visible."""
         moved = False
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.intersects(seen):
@@ -152,7 +155,7 @@ class WideBlocks(QObject):
             yield _Strip(key, None, tables, rect.toRect(), content, self._offsets.get(key, start))
 
     def _widest_line(self, panel: Panel) -> float:
-        """Return the width of the longest line; only the newest lines are measured again."""
+        """Return the longest line's width in pixels; only the newest lines are measured again."""
         position, widest = self._widest.get(panel.first, (panel.first, 0.0))
         if position > panel.last:
             position, widest = panel.first, 0.0
@@ -247,7 +250,7 @@ def _line_width(block: QTextBlock) -> float:
 
 
 def _groups(tables: Sequence[Rows]) -> Iterator[list[Rows]]:
-    """Yield the groups of rows of each table together."""
+    """Yield the groups of rows of each table."""
     group: list[Rows] = []
     for rows in tables:
         if group and not rows.is_continued:

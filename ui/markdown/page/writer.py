@@ -1,9 +1,10 @@
-"""Writes leaves into a document: final ones once, tail ones until the next update."""
+"""Write leaves into a document: final leaves once, the tail again at each update."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
+    QImage,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -36,6 +37,8 @@ from ui.markdown.page.decorations import (
     Span,
 )
 from ui.markdown.page.formats import Formats
+from ui.markdown.page.images import insert_picture
+from ui.markdown.page.lines import NO_LINE, find_row_line
 from ui.markdown.page.spacing import CODE_PADDING, compute_inset, compute_padding_below, gap_above
 from ui.markdown.page.table import (
     as_it_stands,
@@ -56,10 +59,12 @@ class DocumentWriter:
 
     Attributes:
         final: the decorations of the final text.
-        tail: the decorations of the tail, which the next call replaces.
-        written: the number of final leaves written.
-        recoloring: the highlighter of long code, which works in steps.
+        tail: the decorations of the tail, which the next call of `write` replaces.
+        written: the number of final leaves that have been written.
+        recoloring: the highlighter for long code, which works in steps.
         doubtful: the start positions of the unverified citations.
+        pictures: the images to show, by their source; other images are shown as placeholders.
+        picture_width: the width of the text in pixels, which no image exceeds.
     """
 
     def __init__(self, document: QTextDocument, formats: Formats) -> None:
@@ -71,7 +76,7 @@ class DocumentWriter:
         self._is_fresh = True
         self._boxes = BoxDecorations()
         self._is_first = True
-        self._first = 0
+        self._first = self._line = 0
         self._code: Panel | None = None
         self._code_end = 0
         self._tail_at = 0
@@ -82,10 +87,12 @@ class DocumentWriter:
         self.tail = Decorations()
         self.written = 0
         self.doubtful: frozenset[int] = frozenset()
+        self.pictures: Mapping[str, QImage] = {}
+        self.picture_width = 0
 
     @property
     def open_code(self) -> Panel | None:
-        """The background of the code block at the end of the text; None if there is none."""
+        """The background of the code block at the end of the text; None without such a block."""
         return self._code
 
     @property
@@ -94,7 +101,7 @@ class DocumentWriter:
         return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
-        """Remove the old tail, append the final leaves, and write the new tail after them."""
+        """Replace the old tail with the new final leaves and a new tail."""
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in final:
@@ -105,7 +112,7 @@ class DocumentWriter:
         self._cursor.endEditBlock()
 
     def set_doubtful(self, starts: frozenset[int]) -> None:
-        """Format the citations at the given start positions as unverified, all others normally."""
+        """Format the citations at these start positions as unverified, and all others as usual."""
         changed = starts ^ self.doubtful
         self.doubtful = starts
         self._cursor.beginEditBlock()
@@ -154,7 +161,7 @@ class DocumentWriter:
 
     def _write(self, leaf: Leaf) -> None:
         top = gap_above(leaf, self._previous)
-        self._is_first = True
+        self._is_first, self._line = True, leaf.line
         match leaf:
             case Paragraph():
                 self._write_paragraph(leaf, top)
@@ -213,6 +220,7 @@ class DocumentWriter:
             block.setRightMargin(inset.end + CODE_PADDING)
             block.setNonBreakableLines(True)
             self._next_block(block, self._formats.code("plain"))
+            self._line += bool(self._line)
             if self._code is None:
                 here = self._cursor.position()
                 self._code = Panel("code", here, here, inset.start, inset.end)
@@ -244,7 +252,9 @@ class DocumentWriter:
             for column, runs in enumerate(row):
                 cell = table.cellAt(number, column)
                 align = find_alignment(leaf.columns, column)
-                char = self._write_cell(cell.firstCursorPosition(), runs, align, is_header)
+                at = cell.firstCursorPosition()
+                at.block().setUserState(find_row_line(leaf, number))
+                char = self._write_cell(at, runs, align, is_header)
                 cell.setFormat(cell_format(leaf.columns, column, char))
         self._ink.tables.append(
             Rows(
@@ -276,6 +286,10 @@ class DocumentWriter:
         return self._formats.text(role, tone, Run(""))
 
     def _write_missing(self, leaf: Missing, top: float) -> None:
+        if (picture := self.pictures.get(leaf.source)) is not None:
+            self._begin(self._formats.spacer(top=top), leaf.boxes)
+            insert_picture(self._cursor, leaf, picture, self.picture_width)
+            return
         words = f"Image not loaded: {leaf.where}"
         block = self._formats.block("ui", words, top=top)
         inset = compute_inset(leaf.boxes)
@@ -297,7 +311,7 @@ class DocumentWriter:
         boxes: tuple[Box, ...],
         char: QTextCharFormat | None = None,
     ) -> None:
-        """Begin a block with the indentation of its boxes, mirrored for right-to-left text."""
+        """Begin a block, indented for its boxes. Right-to-left text is indented from the right."""
         inset = compute_inset(boxes)
         is_rtl_block = block.layoutDirection() == _RTL
         block.setLeftMargin(inset.end if is_rtl_block else inset.start)
@@ -312,12 +326,13 @@ class DocumentWriter:
             self._cursor.setBlockCharFormat(char)
         else:
             self._cursor.insertBlock(block, char)
+        self._cursor.block().setUserState(self._line or NO_LINE)
         if self._is_first:
             self._is_first = False
             self._first = self._cursor.position()
 
     def _set_top(self, block: QTextBlockFormat) -> None:
-        """Set the page margins, with the first block's top margin, which Qt itself ignores."""
+        """Set the page margins; they include the first block's top margin, which Qt ignores."""
         root = self._document.rootFrame()
         page = QTextFrameFormat(root.frameFormat().toFrameFormat())
         if page.topMargin() != block.topMargin() or page.leftMargin() != OUTDENT:

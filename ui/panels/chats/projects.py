@@ -25,7 +25,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class ProjectListModel(QAbstractListModel):
-    """A Qt list model of projects; a project whose folder is gone has a warning."""
+    """A Qt list model of projects. A project whose folder is missing is shown with a warning."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -38,7 +38,7 @@ class ProjectListModel(QAbstractListModel):
         self.endResetModel()
 
     def project(self, index: Index) -> "Project | None":
-        """Return the project of a row."""
+        """Return a row's project; None for an invalid index."""
         return self._projects[index.row()] if index.isValid() else None
 
     def find(self, name: str) -> QModelIndex:
@@ -60,12 +60,13 @@ class ProjectListModel(QAbstractListModel):
 class ProjectList(FitTree):
     """The list of projects.
 
-    `project_chosen` carries the project of the clicked row. `new_chat_requested` and
-    `remove_requested` carry the project whose menu was used.
+    Signals: `project_chosen` carries the clicked row's project. `new_chat_requested`,
+    `settings_requested` and `remove_requested` carry the project whose context menu was used.
     """
 
     project_chosen = Signal(object)
     new_chat_requested = Signal(object)
+    settings_requested = Signal(object)
     remove_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -77,12 +78,12 @@ class ProjectList(FitTree):
         self.menu_wanted.connect(self._on_menu_wanted)
 
     def set_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
-        """Show the projects and select the one of the open chat."""
+        """Show the projects, and select the open chat's project."""
         self._model.set_projects(projects)
         self.select(current)
 
     def select(self, name: str | None) -> None:
-        """Select the project of the open chat; None clears the selection."""
+        """Select the open chat's project; None clears the selection."""
         index = self._model.find(name) if name else QModelIndex()
         if index.isValid():
             self.setCurrentIndex(index)
@@ -98,6 +99,8 @@ class ProjectList(FitTree):
         new_chat = menu.addAction("New chat in this project")
         new_chat.setEnabled(project is not None and project.is_there)
         new_chat.triggered.connect(lambda: self.new_chat_requested.emit(project))
+        settings = menu.addAction("Settings of this project…")
+        settings.triggered.connect(lambda: self.settings_requested.emit(project))
         remove = menu.addAction("Remove from the list")
         remove.triggered.connect(lambda: self.remove_requested.emit(project))
 

@@ -1,53 +1,136 @@
-"""The list of chats, grouped by the time of their last use."""
+"""The list of chats: pinned chats, then the others by the time of their last use, then archived."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QEvent,
+    QKeyCombination,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
     Qt,
     Signal,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QMenu, QWidget
 
 from ui.widgets.controls import one_line
-from ui.widgets.figures import plural, when_group
+from ui.widgets.figures import count, plural, when_group
 from ui.widgets.lists import FitTree, Row, RowDelegate
 
 if TYPE_CHECKING:
-    from app.sessions.store import SessionInfo
+    from app.sessions.listing import ChatMark, SessionInfo
+    from app.sessions.search import ChatHit
 
-__all__ = ["ChatList", "ChatListModel"]
+__all__ = ["ChatList", "ChatListModel", "list_mark_actions"]
 
 Index = QModelIndex | QPersistentModelIndex
+_UNTITLED = "New chat"
+_EDITABLE = Qt.ItemFlag.ItemIsEditable
+_EDITING = QAbstractItemView.State.EditingState
+_PIN_KEYS, _ARCHIVE_KEYS = "Ctrl+D", "Ctrl+E"
+_MARK_KEYS: "dict[QKeyCombination, ChatMark]" = {
+    QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_D): "pinned",
+    QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_E): "archived",
+}
 
 
 class ChatListModel(QAbstractListModel):
-    """A Qt list model of chats, newest first, with a heading for each period."""
+    """A Qt list model of chats, newest first, with a heading for each period.
+
+    Pinned chats come first. Archived chats come last, below a row that shows and hides them. During
+    a search, the model lists the matching texts below the titles of their chats. The signal
+    `renamed` carries a session id and the title that the user typed.
+
+    Attributes:
+        vault: the open vault; chats of another vault are listed with that vault's name.
+    """
+
+    renamed = Signal(str, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[tuple[Row, str | None]] = []
+        self._hits: dict[int, ChatHit] = {}
+        self._chats: Sequence[SessionInfo] = ()
+        self._running: Container[str] = ()
+        self._is_archive_open = False
+        self.vault = ""
 
-    def set_chats(self, chats: "Sequence[SessionInfo]") -> None:
-        """Replace all chats; they must be sorted, newest first."""
+    def set_chats(self, chats: "Sequence[SessionInfo]", running: Container[str] = ()) -> None:
+        """Replace all chats, which must be sorted from newest to oldest.
+
+        Args:
+            running: the session ids of the chats that are being answered.
+        """
+        self._chats, self._running = chats, running
         self.beginResetModel()
-        self._rows = []
-        for group, members in groupby(chats, key=lambda chat: when_group(chat.updated)):
+        self._rows, self._hits = [], {}
+        for group, members in groupby(_sort_pinned_first(chats), key=_find_group):
             self._rows.append((Row(group, head=True), None))
-            self._rows.extend((_row(chat), chat.session) for chat in members)
+            self._add_rows(members)
+        archived = [chat for chat in chats if chat.archived]
+        if archived:
+            self._rows.append((_make_archive_row(len(archived), self._is_archive_open), None))
+        if self._is_archive_open:
+            self._add_rows(archived)
         self.endResetModel()
 
+    def toggle_archive(self) -> QModelIndex:
+        """Show or hide the archived chats, and return the index of the row that toggles them."""
+        self._is_archive_open = not self._is_archive_open
+        self.set_chats(self._chats, self._running)
+        at = next(at for at, (row, _) in enumerate(self._rows) if row.arrow)
+        return self.index(at, 0)
+
+    def is_archive(self, index: Index) -> bool:
+        """Return whether a row is the one that shows and hides the archived chats."""
+        return index.isValid() and bool(self._rows[index.row()][0].arrow)
+
+    def chat(self, index: Index) -> "SessionInfo | None":
+        """Return a row's chat; None for a heading or the row that shows the archived chats."""
+        session = self.session(index)
+        return next((chat for chat in self._chats if chat.session == session), None)
+
+    def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
+        """Show the texts that a search found, by chat. The chat of the newest text comes first."""
+        by_chat: dict[str, list[ChatHit]] = {}
+        for hit in hits:
+            by_chat.setdefault(hit.session, []).append(hit)
+        self.beginResetModel()
+        self._rows, self._hits = [], {}
+        for session, found in by_chat.items():
+            title = one_line(titles.get(session, "")) or _UNTITLED
+            self._rows.append((Row(title, head=True), None))
+            for hit in found:
+                self._hits[len(self._rows)] = hit
+                self._rows.append((_make_hit_row(hit, title), session))
+        self.endResetModel()
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Emit `renamed` with the title that the user typed. Its receiver renames the chat."""
+        session, title = self.session(index), one_line(str(value)).strip()
+        if role != Qt.ItemDataRole.EditRole or session is None or not title:
+            return False
+        if title != index.data():
+            self.renamed.emit(session, title)
+        return True
+
+    def hit(self, index: Index) -> "ChatHit | None":
+        """Return a row's search hit; None if the row is a chat or a heading."""
+        return self._hits.get(index.row())
+
     def session(self, index: Index) -> str | None:
-        """Return the session id of a row, or None for a heading."""
+        """Return a row's session id; None for a heading."""
         return self._rows[index.row()][1] if index.isValid() else None
 
     def sessions(self) -> list[str]:
-        """Return the session ids of all chats, in list order."""
+        """Return the session ids of all listed rows, in list order."""
         return [session for _, session in self._rows if session is not None]
 
     def find(self, session: str) -> QModelIndex:
@@ -63,34 +146,151 @@ class ChatListModel(QAbstractListModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the row's data for a Qt item role."""
-        return self._rows[index.row()][0].data(role) if index.isValid() else None
+        if not index.isValid():
+            return None
+        is_edited = role == Qt.ItemDataRole.EditRole
+        return self._rows[index.row()][0].data(Qt.ItemDataRole.DisplayRole if is_edited else role)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return no flags for headings, so that they cannot be chosen."""
-        if index.isValid() and self._rows[index.row()][1] is None:
+        """Return the row's flags; a heading has none, so that it cannot be chosen."""
+        if not index.isValid() or self._rows[index.row()][0].head:
             return Qt.ItemFlag.NoItemFlags
-        return super().flags(index)
+        is_chat = self._rows[index.row()][1] is not None
+        return super().flags(index) | (_EDITABLE if is_chat else Qt.ItemFlag.NoItemFlags)
+
+    def _add_rows(self, chats: "Iterable[SessionInfo]") -> None:
+        for chat in chats:
+            row = _make_row(chat, chat.session in self._running, self.vault)
+            self._rows.append((row, chat.session))
 
 
 class ChatList(FitTree):
-    """The list of chats; `chat_chosen` carries the session id of the clicked chat."""
+    """The list of chats; Enter or a click opens a chat, F2 renames it, Delete deletes it.
+
+    Ctrl+D pins a chat to the top or unpins it. Ctrl+E archives a chat or restores it.
+
+    Signals: `chat_chosen`, `delete_requested` and `note_requested` carry a session id,
+    `export_requested` a session id and the format (`md` or `json`), `rename_requested` a session id
+    and the new title. `mark_requested` carries a session id, the mark (`pinned` or `archived`), and
+    whether to set or clear it. `hit_chosen` carries the `ChatHit` that was chosen from search
+    results.
+    """
 
     chat_chosen = Signal(str)
+    hit_chosen = Signal(object)
+    rename_requested = Signal(str, str)
+    delete_requested = Signal(str)
+    export_requested = Signal(str, str)
+    mark_requested = Signal(str, str, bool)
+    note_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Chats", parent)
         self._model = ChatListModel(self)
+        self._is_search = False
+        self._open: str | None = None
+        self._delayed: tuple[Sequence[SessionInfo], str | None, Container[str]] | None = None
         self.setItemDelegate(RowDelegate(self))
         self.setModel(self._model)
         self.chosen.connect(self._on_chosen)
+        # Queued, since the list is reloaded while the editor is still being closed.
+        self._model.renamed.connect(self.rename_requested, Qt.ConnectionType.QueuedConnection)
 
-    def set_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
-        """Show the chats and select the open one."""
-        self._model.set_chats(chats)
+    def set_chats(
+        self, chats: "Sequence[SessionInfo]", current: str | None, running: Container[str] = ()
+    ) -> None:
+        """Show the chats, mark those being answered, and select the open chat.
+
+        While the user is editing a title, the update is delayed until the title is complete.
+        """
+        if self.state() == QAbstractItemView.State.EditingState:
+            self._delayed = (chats, current, running)
+            return
+        self._is_search = False
+        row, used = self.currentIndex().row(), self._model.session(self.currentIndex())
+        self._model.set_chats(chats, running)
         self.select(current)
+        if self.hasFocus() and used is not None and used != current:
+            self._stay_near(row, used)
+
+    def set_vault(self, vault: str) -> None:
+        """Set the open vault; chats of other vaults are listed with their vault's name."""
+        self._model.vault = vault
+
+    def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
+        """Show the texts that a search found, below the titles of their chats."""
+        self._is_search = True
+        self._model.set_hits(hits, titles)
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """Close the field for a title, and show the chats that were set while it was open."""
+        super().closeEditor(editor, hint)
+        self.setFocus()
+        delayed, self._delayed = self._delayed, None
+        if delayed is not None:
+            self.set_chats(*delayed)
+
+    def build_menu(self, index: QModelIndex) -> QMenu:
+        """Create a chat's context menu. For a search result, the menu is empty."""
+        menu = QMenu(self)
+        session = self._model.session(index)
+        if session is None or self._is_search:
+            return menu
+        rename = menu.addAction("Rename", lambda: self.edit(index))
+        rename.setShortcut("F2")
+        for kind, word in (("md", "Export as Markdown"), ("json", "Export as JSON")):
+            export = menu.addAction(word)
+            export.triggered.connect(
+                lambda _checked=False, kind=kind: self.export_requested.emit(session, kind)
+            )
+        menu.addAction("Save as note…", lambda: self.note_requested.emit(session))
+        menu.addSeparator()
+        if (chat := self._model.chat(index)) is not None:
+            for mark, word, keys in list_mark_actions(chat):
+                action = menu.addAction(word, partial(self._ask_mark, chat, mark))
+                action.setShortcut(keys)
+            menu.addSeparator()
+        delete = menu.addAction("Delete", lambda: self.delete_requested.emit(session))
+        delete.setShortcut("Del")
+        return menu
+
+    def event(self, event: QEvent) -> bool:
+        """Claim the keys that pin and archive a chat, since the window uses one of them too."""
+        is_override = event.type() == QEvent.Type.ShortcutOverride
+        if is_override and isinstance(event, QKeyEvent) and event.keyCombination() in _MARK_KEYS:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Rename the current chat with F2, delete it with Delete, or pin or archive it."""
+        index = self.currentIndex()
+        session, chat = self._model.session(index), self._model.chat(index)
+        if self.state() == QAbstractItemView.State.EditingState:
+            event.accept()  # Enter ends the editing of a title and must not open the chat
+        elif session is None or self._is_search:
+            super().keyPressEvent(event)
+        elif event.key() == Qt.Key.Key_F2:
+            self.edit(index)
+        elif event.key() == Qt.Key.Key_Delete:
+            self.delete_requested.emit(session)
+        elif chat is not None and event.keyCombination() in _MARK_KEYS:
+            self._ask_mark(chat, _MARK_KEYS[event.keyCombination()])
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Select the open chat again when the list loses the focus, except during a search."""
+        super().focusOutEvent(event)
+        is_left = event.reason() != Qt.FocusReason.PopupFocusReason
+        if is_left and not self._is_search and self.state() != _EDITING:
+            self.select(self._open)
 
     def select(self, session: str | None) -> None:
         """Select the open chat; None clears the selection."""
+        self._open = session
+        if session is not None and self._model.session(self.currentIndex()) == session:
+            return  # of several texts that were found in a chat, the chosen one stays
         index = self._model.find(session) if session else QModelIndex()
         if index.isValid():
             self.setCurrentIndex(index)
@@ -99,20 +299,72 @@ class ChatList(FitTree):
             self.setCurrentIndex(QModelIndex())
 
     def neighbour(self, session: str | None, step: int) -> str | None:
-        """Return the chat above (-1) or below (1) a chat, or None at either end of the list."""
+        """Return the session id of the chat above (-1) or below (1) a chat; None at the ends."""
         known = self._model.sessions()
         if session not in known:
             return known[0] if known else None
         place = known.index(session) + step
         return known[place] if 0 <= place < len(known) else None
 
+    def _stay_near(self, row: int, session: str) -> None:
+        """Make the user's row current again; if it is gone, the row that took its place."""
+        found = self._model.find(session)
+        place = found if found.isValid() else self._model.index(row, 0)
+        if place.isValid() and self._model.flags(place):
+            self.setCurrentIndex(place)
+
+    def _ask_mark(self, chat: "SessionInfo", mark: "ChatMark") -> None:
+        self.mark_requested.emit(chat.session, mark, not getattr(chat, mark))
+
     def _on_chosen(self, index: QModelIndex) -> None:
-        session = self._model.session(index)
-        if session is not None:
+        if self._model.is_archive(index):
+            self.setCurrentIndex(self._model.toggle_archive())
+            self.scrollTo(self.currentIndex())
+            return
+        session, hit = self._model.session(index), self._model.hit(index)
+        if hit is not None:
+            self.hit_chosen.emit(hit)
+        elif session is not None:
             self.chat_chosen.emit(session)
 
 
-def _row(chat: "SessionInfo") -> Row:
-    title = one_line(chat.title) or "New chat"
-    name = f"{title}, {plural(chat.turns, 'question')}"
-    return Row(title, icon="chat", name=name)
+def list_mark_actions(chat: "SessionInfo") -> "list[tuple[ChatMark, str, str]]":
+    """Return the actions that set or clear a chat's marks: mark, menu text and shortcut."""
+    pin = "Unpin" if chat.pinned else "Pin to the top"
+    archive = "Restore from the archive" if chat.archived else "Archive"
+    return [("pinned", pin, _PIN_KEYS), ("archived", archive, _ARCHIVE_KEYS)]
+
+
+def _sort_pinned_first(chats: "Sequence[SessionInfo]") -> "list[SessionInfo]":
+    listed = [chat for chat in chats if not chat.archived]
+    return sorted(listed, key=lambda chat: not chat.pinned)
+
+
+def _find_group(chat: "SessionInfo") -> str:
+    return "Pinned" if chat.pinned else when_group(chat.updated)
+
+
+def _make_archive_row(number: int, is_open: bool) -> Row:
+    return Row(
+        "Archived",
+        right=count(number),
+        arrow="open" if is_open else "closed",
+        name=f"Archived: {plural(number, 'chat')}, {'open' if is_open else 'closed'}",
+        is_dim=True,
+    )
+
+
+def _make_row(chat: "SessionInfo", is_running: bool, vault: str) -> Row:
+    title = one_line(chat.title) or _UNTITLED
+    running = "answering" if is_running else ""
+    pinned = "pinned" if chat.pinned else ""
+    place = PurePath(chat.vault).name if chat.vault and chat.vault != vault else ""
+    icon = "archive" if chat.archived else "push-pin" if chat.pinned else "chat"
+    name = ", ".join(filter(None, (title, plural(chat.turns, "question"), pinned, running, place)))
+    tip = f"{title}\n{chat.vault}" if place else ""
+    right = running or place
+    return Row(title, icon=icon, right=right, tip=tip, name=name, is_dim=chat.archived)
+
+
+def _make_hit_row(hit: "ChatHit", title: str) -> Row:
+    return Row(one_line(hit.text), icon="chat", name=f"{one_line(hit.text)}, in {title}")

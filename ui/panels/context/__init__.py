@@ -1,4 +1,4 @@
-"""The context panel: the content of the next request or of an earlier one.
+"""The context panel: the content of the next request, or of an earlier one.
 
     report ──> scale ──────────> bar ───────────┐
            ──> parts ──────────> rows ──────────┤
@@ -6,22 +6,23 @@
            ──> notice, words ───────────────────┘
 
     bar            The stacked bar that shows a request's layers within the model's window.
-    left_out       Rows for all content that a request omits or shortens.
+    compaction     The dialog that shows a compaction, and its summary for editing.
+    left_out       Rows for everything that a request omits or shortens.
     left_out_list  The list "Left out of this request", with details below each row.
-    notice         The notice above the rows: the main problem of a request, and its actions.
+    notice         The notice above the rows: a request's main problem, and actions to solve it.
     panel          The context panel: headline, bar, layers, omissions, reuse, memory and
                    pins.
     parts          Rows for each layer of a request and each segment in it.
     rows           The tree of layers with their segments, and the list of pins.
-    scale          Positions of layers, free space, reserve and marks on the bar.
-    memory         The memory of the chat: shown as lines, and edited in fields.
+    scale          Positions of layers, free space, reserve and threshold marks on the bar.
+    memory         The chat's memory, shown as lines and edited in fields.
     sections       Sections below the rows, and the text of the chat's memory.
     words          Texts of the context panel: labels, window, reuse and prices.
 
 `ContextPanel` emits a signal for each action; `ui.controllers.context` performs it.
 May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`. Must not: anything below `ui`, since the
 panel is part of the first paint.
-Holds always: all figures come from the report; only shares and prices are computed here.
+Always true: all numbers come from the request report; only shares and prices are computed here.
 """
 
-__all__ = ["bar", "notice", "panel", "words"]
+__all__ = ["bar", "compaction", "notice", "panel", "words"]

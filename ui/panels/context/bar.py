@@ -43,7 +43,7 @@ _MARK_TIPS = {
 
 
 class ContextBar(QProgressBar):
-    """A stacked bar of the layers of a *Context*; the arrow keys step through its parts."""
+    """A stacked bar of a request's layers. The arrow keys step through its segments."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,7 +60,7 @@ class ContextBar(QProgressBar):
         self.setAccessibleName("Context")
 
     def show_context(self, context: Mapping[str, Any]) -> None:
-        """Show a request report; changed parts are animated."""
+        """Show a request report; changes to the bar segments are animated."""
         before, after = self._parts, bar_parts(context)
         self._from = {part.code: (left, width) for part, left, width in self._drawn()}
         self._context, self._parts = context, after
@@ -77,31 +77,31 @@ class ContextBar(QProgressBar):
         self.update()
 
     def slots(self) -> list[Slot]:
-        """Return the final positions of the parts, after any animation."""
+        """Return the bar segments with their positions after any animation."""
         return slots(self._parts, self.width())
 
     def marks(self) -> list[ScaleMark]:
-        """Return the marks with their positions."""
+        """Return the bar's threshold marks with their positions."""
         return [] if self._context is None else marks(self._context, self.width())
 
     def bar_rect(self) -> QRect:
-        """Return the rectangle of the bar itself, without labels above and line below."""
+        """Return the rectangle of the bar itself, without the labels above and the line below."""
         theme = Theme.current()
         high = theme.px(theme.value("bar.height"))
         return QRect(0, self.height() - high - _BELOW, self.width(), high)
 
     def sizeHint(self) -> QSize:
-        """Return the size of the bar with the labels above and the line below it."""
+        """Return the size of the bar, including the labels above and the line below it."""
         theme = Theme.current()
         above = theme.line("micro") + theme.value("bar.mark_over")
         return QSize(240, above + theme.px(theme.value("bar.height")) + _BELOW)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest size at which the parts are distinguishable."""
+        """Return the smallest size at which the bar segments are distinguishable."""
         return QSize(120, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the parts, hatches and marks, and the line below the reused prefix."""
+        """Draw the bar segments, the threshold marks, and the line below the reused prefix."""
         painter, bar, drawn = QPainter(self), self.bar_rect(), self._drawn()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         outline = QPainterPath()
@@ -120,7 +120,7 @@ class ContextBar(QProgressBar):
             self._paint_focus(painter, drawn, bar)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Step through the parts with the arrow keys, and show each part's description."""
+        """Step through the bar segments with the arrow keys, showing each segment's description."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         step = steps.get(Qt.Key(event.key()))
         if step is None or not self._parts:
@@ -135,20 +135,20 @@ class ContextBar(QProgressBar):
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Clear the current part, so that the keys start at the left edge again."""
+        """Clear the current bar segment, so that the arrow keys start at the left edge again."""
         self._current = -1
         self.setAccessibleDescription("")
         super().focusOutEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Show the tooltip of the mark or part under the pointer."""
+        """Show the tooltip of the threshold mark or bar segment under the pointer."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self.text_at(event.pos().x()), self)
             return True
         return super().event(event)
 
     def text_at(self, x: int) -> str:
-        """Return the description of the mark or part at an x position; empty if there is none."""
+        """Describe the threshold mark or bar segment at an x position; empty if none is there."""
         for mark in self.marks():
             if abs(mark.x - x) <= _NEAR:
                 return _MARK_TIPS[mark.name].format(percent(mark.share))
@@ -158,7 +158,7 @@ class ContextBar(QProgressBar):
         return ""
 
     def _drawn(self) -> list[Slot]:
-        """Return the current positions of the parts, during an animation too."""
+        """Return the bar segments with their current positions, which an animation changes."""
         found = self.slots()
         if self._motion.state() != QVariantAnimation.State.Running:
             return found

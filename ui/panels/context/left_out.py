@@ -1,4 +1,4 @@
-"""Rows for all content that a request omits or shortens."""
+"""The rows of the list "Left out": everything that a request omits or shortens."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from ui.widgets.figures import count, place, plural
 __all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows"]
 
 _UNREADABLE = ("gone", "excluded")
-_BY = {"model": "written by a model", "outline": "an outline, made without a model"}
+_BY = {"model": "written by a model", "outline": "made without a model"}
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Detail:
     """A detail line below an omitted item.
 
     Attributes:
-        path: the path of the note that the line opens; empty if it opens none.
-        lines: the first and last line to show in that note.
-        summary: the id of the entry whose summary the line opens; empty if it opens none.
+        path: the path of the note that the line opens; empty if it opens no note.
+        lines: the first and last line to show in that note; None for the whole note.
+        summary: the id of the entry whose summary the line opens; empty if it opens no summary.
     """
 
     text: str
@@ -32,11 +32,11 @@ class Detail:
 
 @dataclass(frozen=True)
 class LeftOutRow:
-    """An omitted or shortened item of a request.
+    """Something that a request omits or shortens.
 
     Attributes:
-        tokens: the tokens saved by the omission; None if unknown.
-        below: the detail lines below the row.
+        tokens: the number of tokens saved by the omission; None if unknown.
+        below: the detail lines, shown below the row.
     """
 
     layer: str
@@ -47,7 +47,7 @@ class LeftOutRow:
 
     @property
     def figure(self) -> str:
-        """The formatted token count; empty if unknown."""
+        """The formatted token count; empty if it is unknown."""
         return "" if self.tokens is None else count(self.tokens)
 
     @property
@@ -57,17 +57,21 @@ class LeftOutRow:
         return ", ".join(filter(None, (self.layer, self.what, size, self.reason)))
 
 
-def left_out_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[LeftOutRow]:
-    """Return a row for each item left out: history, then results, passages and tools.
+def left_out_rows(
+    context: Mapping[str, Any], questions: Mapping[str, str], told: str = ""
+) -> list[LeftOutRow]:
+    """Return a row for each omitted item: history, then tool results, passages and tools.
 
     Args:
         context: the request report.
         questions: the user messages by entry id, used as names of the turns.
+        told: the id of the compaction that the notice above the rows already reports; empty if
+            none.
     """
     sources = {segment["id"]: segment for segment in context["segments"]}
     named = {entry for dropped in context["dropped"] for entry in dropped["entries"]}
     rows = [_list_dropped(dropped, sources, questions) for dropped in context["dropped"]]
-    rows += _list_compacted(context)
+    rows += _list_compacted(context, told)
     rows += _list_trimmed(context, questions)
     rows += _list_offloaded(context)
     rows += _list_searched(context["segments"])
@@ -80,13 +84,13 @@ def left_out_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> l
 
 
 def is_excerpt(segment: Mapping[str, Any]) -> bool:
-    """Return whether a segment is a passage of an attachment that was searched."""
+    """Return whether a segment is a passage from an attachment that was searched."""
     fate = segment["kind"], segment["state"], segment["reason"]
     return fate == ("passage", "shrunk", "share")
 
 
 def _list_searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow]:
-    """Yield a row for each searched attachment, with the number of passages used."""
+    """Yield a row for each searched attachment, with the number of passages that are sent."""
     by_source: dict[str, list[Mapping[str, Any]]] = {}
     for segment in segments:
         if is_excerpt(segment):
@@ -107,7 +111,8 @@ def _list_dropped(
     reason = reason_in_words(dropped["reason"])
     kinds = {sources[entry]["kind"] for entry in entries if entry in sources}
     if dropped["reason"] == "share" and kinds and "passage" not in kinds:
-        reason = "Too large: no room for any of its passages"
+        part = "it" if kinds == {"image"} else "any of its passages"
+        reason = f"Too large: no room for {part}"
     known = tuple(_detail(sources[entry]) for entry in entries if entry in sources)
     if turns:
         what = "Oldest turn" if turns == 1 else f"{count(turns)} oldest turns"
@@ -123,20 +128,18 @@ def _list_dropped(
     return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, below)
 
 
-def _list_compacted(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
-    compactions = context.get("compactions", ())
+def _list_compacted(context: Mapping[str, Any], told: str) -> Iterator[LeftOutRow]:
+    compactions = [one for one in context.get("compactions", ()) if one["entry"] != told]
     is_ahead = context["when"] == "next" and context["actions"]["compact"]
     for compaction in compactions[:-1] if is_ahead else compactions:
         before, after = compaction["before_tokens"], compaction["after_tokens"]
         by = _BY.get(compaction["by"], "")
         reason = f"Summarised: {by}" if by else "Summarised"
-        figures = ""
         if before is not None and after is not None:
             figures = f"{count(before)} → {count(after)} tokens"
+            reason = f"Summarised: {figures}, {by}" if by else f"Summarised: {figures}"
         below = (Detail("Show summary", summary=compaction["entry"]),)
-        saved = None if before is None or after is None else max(0, before - after)
-        told = (Detail(figures),) if figures else ()
-        yield LeftOutRow("L4", "Earlier messages", saved, reason, (*told, *below))
+        yield LeftOutRow("L4", "Earlier messages", None, reason, below)
     if is_ahead:
         yield LeftOutRow("L4", "Older messages", None, "Summarised first, before your message goes")
 

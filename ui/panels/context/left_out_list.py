@@ -23,8 +23,8 @@ _MIDDLE = Qt.TextElideMode.ElideMiddle
 class LeftOutList(FitTree):
     """The tree of omitted items; rows with details can be expanded.
 
-    `place_chosen` carries the path and lines of a note; `summary_chosen` carries a
-    summary's entry.
+    Signals: `place_chosen` carries the path and lines of a note; `summary_chosen` carries the id of
+    the entry with a summary.
     """
 
     place_chosen = Signal(str, int, int)
@@ -39,7 +39,7 @@ class LeftOutList(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def show_rows(self, rows: Sequence[LeftOutRow]) -> None:
-        """Show the omitted items; nothing is rebuilt if the rows are unchanged."""
+        """Show the omitted items. If the rows are unchanged, nothing is rebuilt."""
         if [self._model.item(at).data(ROW) for at in range(self._model.rowCount())] == [*rows]:
             return
         opened = {self._model.item(at).text() for at in self._open_rows()}
@@ -53,7 +53,7 @@ class LeftOutList(FitTree):
         self.fit()
 
     def is_open(self, index: Index) -> bool:
-        """Return whether the details of a row are shown."""
+        """Return whether a row's details are shown."""
         return self.isExpanded(self._model.index(index.row(), 0))
 
     def _open_rows(self) -> list[int]:

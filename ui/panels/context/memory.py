@@ -1,4 +1,4 @@
-"""The memory of the chat in the context panel: shown as lines, and edited in fields."""
+"""The chat's memory in the context panel, shown as lines and edited in fields."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -24,10 +24,12 @@ _FIELD_HEIGHT: Final = 64
 
 
 class MemoryView(QWidget):
-    """The memory of the chat; `saved` carries the edited one, in the form of a report.
+    """The chat's memory, which the user can edit.
+
+    The signal `saved` carries the edited memory, in the form used by request reports.
 
     Attributes:
-        edit: the button that opens the fields; hidden while the memory cannot be edited.
+        edit: the button that opens the editor; hidden while the memory cannot be edited.
         fields: the fields of the editor; None while it is closed.
     """
 
@@ -52,11 +54,11 @@ class MemoryView(QWidget):
     def show_memory(
         self, memory: Mapping[str, Any] | None, current: Mapping[str, Any] | None
     ) -> bool:
-        """Show the memory of a request; return whether there is anything to show.
+        """Show a request's memory; return whether there is anything to show.
 
         Args:
-            memory: the memory that the shown request has.
-            current: the memory that can be edited; None if there is none.
+            memory: the memory in the shown request.
+            current: the chat's current memory, which can be edited; None if it cannot be edited.
         """
         lines = memory_lines(memory)
         self._current = current
@@ -65,7 +67,7 @@ class MemoryView(QWidget):
         return bool(lines) or current is not None or self.fields is not None
 
     def close_fields(self) -> None:
-        """Close the editor, and show the memory as lines again."""
+        """Close the editor and show the memory as lines again."""
         if self.fields is not None:
             self._column.removeWidget(self.fields)
             self.fields.hide()
@@ -85,7 +87,7 @@ class MemoryView(QWidget):
 
 
 class _MemoryFields(QWidget):
-    """The fields of the editor, with buttons that save and discard."""
+    """The editor's fields, with buttons to save and to discard."""
 
     saved = Signal(object)
     discarded = Signal()

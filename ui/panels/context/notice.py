@@ -1,7 +1,7 @@
-"""The notice above the rows: the main problem of a request, and its actions.
+"""The notice above the layer rows: a request's main problem, and actions to solve it.
 
-Style Guide: at most one notice, danger before amber before info, with one sentence and up to
-three actions.
+Style Guide: at most one notice is shown, danger before amber before info. It has one sentence and
+up to three actions.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class NoticeText:
 
     Attributes:
         tone: `danger`, `amber` or `info`.
-        entry: the compaction entry that the actions apply to; empty if there is none.
+        entry: the id of the compaction that the actions apply to; empty if they apply to none.
     """
 
     tone: str
@@ -40,7 +40,7 @@ class NoticeText:
 
 
 def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return the notice for a request, or None if there is nothing to report."""
+    """Return the notice for a request; None if there is nothing to report."""
     if context["used"] > context["budget"]:
         return _overflow(context)
     if any(dropped["reason"] == _BROKEN for dropped in context["dropped"]):
@@ -50,11 +50,11 @@ def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
         return _summary_first(context)
     if context["fraction"] > _shares(context)["trim_at"]:
         return _full(context)
-    return _make_compacted_notice(context)
+    return _make_compacted_notice(context) or _repeat_warnings(context)
 
 
 def find_passed_share(context: Mapping[str, Any]) -> float:
-    """Return the highest passed threshold as a share of the budget; 0 if none is passed."""
+    """Return the highest exceeded threshold, as a share of the token budget; 0 if none is."""
     shares = _shares(context)
     steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
     return next((step for step in steps if context["fraction"] > step), 0.0)
@@ -71,7 +71,7 @@ def _overflow(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _summary_first(context: Mapping[str, Any]) -> NoticeText:
-    """Return the notice that older messages are summarised before the message is sent."""
+    """Return the notice that older messages are summarised before sending."""
     name = "block_at" if context["actions"]["block"] else "compact_at"
     title = f"The chat is full at {percent(_shares(context)[name])}"
     text = "Older messages are summarised first, then your message goes."
@@ -79,7 +79,7 @@ def _summary_first(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _full(context: Mapping[str, Any]) -> NoticeText:
-    """Return the notice for a request above the trim threshold, with the next step."""
+    """Return the notice for a request above the trim threshold; it announces the next step."""
     shares = _shares(context)
     title = f"Past {percent(shares['trim_at'])}"
     title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"
@@ -92,7 +92,7 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return the notice about a compaction, as long as it changes the request's prefix."""
+    """Return the notice about the last compaction; None if it no longer changes the prefix."""
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]
     if not compactions or not is_news:
@@ -110,7 +110,13 @@ def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
     return NoticeText("info", f"Older messages became {title}", text, actions, last["entry"])
 
 
+def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
+    """Return a notice with a request's warnings; None if there are no warnings."""
+    warnings = " ".join(context.get("warnings", ()))
+    return NoticeText("info", "About this answer", warnings) if warnings else None
+
+
 def _shares(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the report's thresholds, or the defaults for reports of older versions without any."""
+    """Return the report's thresholds, or the defaults if an older version of Strata stored none."""
     policy: Mapping[str, Any] | None = context.get("policy")
     return policy or _SHARES

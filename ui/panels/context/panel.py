@@ -28,19 +28,27 @@ __all__ = ["ContextPanel", "PanelState"]
 
 _WHICH = (("next", "Next request", ""), ("last", "Last request", ""))
 _CHOSEN = ("chosen", "Request of this answer", "")
+_NO_MODEL = {
+    "next": "No model is set. Strata answers with quoted passages.",
+    "last": "No model was used: this answer quotes passages, and nothing was sent.",
+}
 
 
 @dataclass(frozen=True)
 class PanelState:
-    """Information about a request that is not part of its report.
+    """Information about a request that the panel shows in addition to the request report.
 
     Attributes:
         questions: the user messages by entry id, used as names of turns and pins.
-        counted: the tokens counted by the provider, known after the turn.
-        prices: the prices of the model; None if unknown.
-        is_estimate: whether passages will be added when the request is sent.
-        offers: the actions that are available.
-        memory: the current memory of the chat, to be edited; None if it cannot be edited.
+        counted: the token counts that the provider reported; None before the turn is complete.
+        prices: the model's prices; None if unknown.
+        is_estimate: whether the report is an estimate, because passages are added when the request
+            is sent.
+        offers: the actions that the notice may offer.
+        memory: the chat's current memory; None if it cannot be edited.
+        has_model: whether a model reads the request. Without a model, token counts and prices mean
+            nothing.
+        spent: a sentence with the price of the chat so far; empty if the price is unknown.
     """
 
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -49,15 +57,18 @@ class PanelState:
     is_estimate: bool = False
     offers: Collection[Act] = ()
     memory: Mapping[str, Any] | None = None
+    has_model: bool = True
+    spent: str = ""
 
 
 class ContextPanel(Pane):
-    """The panel that shows the content of one request.
+    """The panel that shows what one request contains.
 
-    `which_chosen` carries `next`, `last`, or `chosen` for the request of an older answer.
-    `place_chosen` carries the path and lines of a segment. `pin_chosen` carries the id to pin and
-    whether to pin or unpin it. `action_chosen` carries an action and the compaction entry it
-    applies to, which may be empty. `request_requested` is emitted to show the complete request.
+    Signals: `which_chosen` carries `next`, `last`, or `chosen` for the request of an older answer.
+    `place_chosen` carries the path and lines of a segment. `pin_chosen` carries an item's id, and
+    True to pin or False to unpin the item. `action_chosen` carries an action and the id of the
+    compaction that it applies to, which may be empty. `request_requested` asks to show the complete
+    request; `model_wanted` asks to set up a model.
     """
 
     which_chosen = Signal(str)
@@ -65,6 +76,7 @@ class ContextPanel(Pane):
     pin_chosen = Signal(str, bool)
     action_chosen = Signal(str, str)
     request_requested = Signal()
+    model_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
@@ -76,6 +88,7 @@ class ContextPanel(Pane):
         self._percent = label("", "ui_strong", numbers=True)
         self._bar = ContextBar()
         self._window = make_wrapped_label("", "caption", "secondary")
+        self._spent = make_wrapped_label("", "caption", "secondary")
         self._notice = Notice()
         self._said: tuple[NoticeText, Sequence[Act]] | None = None
         self._rows = LayerTree()
@@ -91,31 +104,44 @@ class ContextPanel(Pane):
         self._pins_box = Section("Pinned", self._pins, "push-pin", "text.secondary")
         self._request = button("Show the request", "link", self.request_requested.emit)
         self._request.setToolTip("What is sent, word for word")
+        self._unread = make_wrapped_label(_NO_MODEL["next"], "ui", "secondary")
+        self._set_model = button("Set a model", "link", self.model_wanted.emit)
         self._connect()
         self._lay_out()
         self.show_which("next")
 
     def show_which(self, which: str) -> None:
-        """Set the switch in the title to the next, the last or a chosen older request."""
+        """Set the menu in the panel's title to the next, the last or an older request."""
         self.which = which
         self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)
 
     def show_context(self, context: Mapping[str, Any], beside: PanelState | None = None) -> None:
-        """Show a request report; expanded rows stay expanded."""
+        """Show a request report; expanded rows stay expanded.
+
+        If no model reads the request, a sentence replaces the token counts and prices, except when
+        the request exceeds the budget.
+        """
         beside = beside or PanelState()
+        has_figures = beside.has_model or context["used"] > context["budget"]
+        self._unread.setText(_NO_MODEL[context["when"]])
+        self._figures.setVisible(has_figures)
+        self._no_model.setVisible(not has_figures)
         layers = layer_rows(context, is_estimate=beside.is_estimate)
         self._show_headline(context, beside)
         self._bar.show_context(context)
         self._window.setText(window_sentence(context, beside.counted))
-        self._show_notice(build_notice(context), beside.offers)
+        self._spent.setText(beside.spent)
+        self._spent.setVisible(bool(beside.spent))
+        notice = build_notice(context)
+        self._show_notice(notice, beside.offers)
         asked = beside.questions
         parts = {
             row.code: part_rows(context, row.code, asked, is_estimate=row.is_estimate)
             for row in layers
         }
         self._rows.show_rows(layers, parts)
-        self._show_left_out(context, beside)
+        self._show_left_out(context, beside, "" if notice is None else notice.entry)
         self._show_reuse(context, beside)
         self._show_kept(context, beside)
 
@@ -132,7 +158,7 @@ class ContextPanel(Pane):
         dress(self._percent, "ui_strong", tone, numbers=True)
 
     def _show_notice(self, notice: NoticeText | None, offers: Collection[Act]) -> None:
-        """Show a notice above the rows or hide it; an unchanged notice is not redrawn."""
+        """Show a notice above the rows, or hide it. An unchanged notice is not redrawn."""
         if notice is None:
             self._said = None
             self._notice.hide()
@@ -144,8 +170,8 @@ class ContextPanel(Pane):
         actions = [(ACTION_WORDS[act], partial(self._act, act, notice.entry)) for act in acts]
         self._notice.show_notice(notice.tone, notice.title, notice.text, actions)
 
-    def _show_left_out(self, context: Mapping[str, Any], beside: PanelState) -> None:
-        rows = left_out_rows(context, beside.questions)
+    def _show_left_out(self, context: Mapping[str, Any], beside: PanelState, told: str) -> None:
+        rows = left_out_rows(context, beside.questions, told)
         self._left_out.show_rows(rows)
         self._left_out_box.show_figure(count(len(rows)), is_shown=bool(rows))
 
@@ -153,7 +179,7 @@ class ContextPanel(Pane):
         prefix = context["prefix"]
         reused = prefix["tokens_reused"]
         price = price_sentence(context, beside.prices, beside.counted)
-        change = what_changed(reused, prefix["reasons"])
+        change = what_changed(reused, context["used"], prefix["reasons"])
         for line, text in ((self._change, change), (self._price, price)):
             line.setText(text)
             line.setVisible(bool(text))
@@ -182,14 +208,14 @@ class ContextPanel(Pane):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 12, 0, 16)
         column.setSpacing(0)
-        column.addLayout(_pad(self._headline()))
-        for above, widget in ((6, self._bar), (2, self._window), (8, self._notice)):
-            column.addSpacing(above)
-            column.addLayout(_pad(widget))
-        column.addSpacing(4)
-        column.addWidget(self._rows)
-        for box in (self._left_out_box, self._reuse_box, self._memory_box, self._pins_box):
-            column.addWidget(box)
+        self._figures, self._no_model = self._make_figures(), QWidget()
+        unread = QVBoxLayout(self._no_model)
+        unread.setContentsMargins(SIDE, 0, SIDE, 0)
+        unread.addWidget(self._unread)
+        unread.addWidget(self._set_model, 0, Qt.AlignmentFlag.AlignLeft)
+        self._no_model.hide()
+        for widget in (self._no_model, self._figures, self._memory_box, self._pins_box):
+            column.addWidget(widget)
         column.addSpacing(12)
         column.addLayout(_pad(Hairline()))
         column.addSpacing(8)
@@ -201,6 +227,23 @@ class ContextPanel(Pane):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(make_scroll_area(content))
+
+    def _make_figures(self) -> QWidget:
+        """Create the widget for everything that is meaningful only if a model reads the request."""
+        figures = QWidget()
+        column = QVBoxLayout(figures)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(_pad(self._headline()))
+        lines = ((6, self._bar), (2, self._window), (0, self._spent), (8, self._notice))
+        for above, widget in lines:
+            column.addSpacing(above)
+            column.addLayout(_pad(widget))
+        column.addSpacing(4)
+        column.addWidget(self._rows)
+        for box in (self._left_out_box, self._reuse_box):
+            column.addWidget(box)
+        return figures
 
     def _headline(self) -> QHBoxLayout:
         row = QHBoxLayout()

@@ -1,4 +1,4 @@
-"""Rows for each layer of a request and each segment in it."""
+"""Rows for a request's layers and for the segments in each layer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ NO_QUESTIONS: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class LayerRow:
-    """A row of the context panel for one layer of a request.
+    """The panel's row for one layer of a request.
 
     Attributes:
         is_estimate: whether passages will be added when the request is sent.
@@ -69,11 +69,12 @@ class PartRow:
     """A list item in the panel: one segment, tool, instruction or turn of a layer.
 
     Attributes:
-        tokens: the tokens of the item; None if they are only counted as part of a total.
-        beside: texts shown between text and tokens, longest first; the first that fits is shown.
-        tip: the tooltip, with one fact per line.
-        path: the path of the note that the row opens; empty if it is not a note.
-        lines: the first and last line to show in that note.
+        tokens: the item's number of tokens; None if it is counted only as part of a total.
+        beside: alternative texts to show between name and tokens, longest first; the first that
+            fits is used.
+        tip: the tooltip, one fact per line.
+        path: the path of the note that the row opens; empty if it opens no note.
+        lines: the first and last line to show in that note; None for the whole note.
         target: the id for pinning the item; empty if it cannot be pinned.
     """
 
@@ -103,7 +104,7 @@ class PartRow:
 def layer_rows(context: Mapping[str, Any], *, is_estimate: bool = False) -> list[LayerRow]:
     """Return a row for each of the eight layers, in request order.
 
-    The tokens of the rows add up to the used tokens of the request.
+    The token counts of the rows add up to the request's used tokens.
 
     Args:
         context: the request report.
@@ -133,7 +134,9 @@ def part_rows(
     *,
     is_estimate: bool = False,
 ) -> list[PartRow]:
-    """Return a row for each item of a layer, or one row with their number if not listed.
+    """Return a row for each item of a layer.
+
+    If the report does not list the items, return a single row with their number.
 
     Args:
         context: the request report.
@@ -158,7 +161,7 @@ def part_rows(
 
 
 def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[PartRow]:
-    """Return a row for each pinned item of the chat, from any layer.
+    """Return a row for each of the chat's pinned items, in any layer.
 
     Args:
         context: the request report.
@@ -180,7 +183,7 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
 def _plain_rows(
     context: Mapping[str, Any], code: str, questions: Mapping[str, str]
 ) -> list[PartRow]:
-    """Return rows for tools, parts of the instructions, and turns that are not segments."""
+    """Return rows for items that are not segments: tools, parts of the instructions, and turns."""
     written = {segment["id"] for segment in context["segments"] if segment["layer"] == code}
     found = context.get("parts", {}).get(code, ())
     shown = [
@@ -222,7 +225,7 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
 
 
 def _beside(segment: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the segment's state, as alternatives with and without the original tokens."""
+    """Return a segment's state as texts: first with its original token count, then without."""
     if segment.get("derived"):
         return ("read whole",)
     if is_excerpt(segment):

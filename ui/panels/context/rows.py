@@ -1,6 +1,6 @@
 """The tree of layers with their segments, and the list of pins."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -20,7 +20,7 @@ from ui.theme import Theme, tokens
 from ui.widgets.controls import plain_tip
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 
-__all__ = ["LayerTree", "PartTree", "PinList"]
+__all__ = ["LayerTree", "PartTree", "PinList", "shorten_place"]
 
 _SIDE = 16
 _SHARE = 42
@@ -30,10 +30,10 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class PartTree(FitTree):
-    """A tree of rows that can be opened and pinned.
+    """A tree whose rows the user can open and pin.
 
-    `place_chosen` carries the path and lines of a segment. `pin_chosen` carries the id to pin and
-    whether to pin or unpin it.
+    Signals: `place_chosen` carries the path and lines of a segment. `pin_chosen` carries an item's
+    id, and True to pin or False to unpin the item.
     """
 
     place_chosen = Signal(str, int, int)
@@ -48,7 +48,7 @@ class PartTree(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Toggle the pin if the pin icon is clicked; otherwise handle the click as usual."""
+        """Pin or unpin the row if its pin icon is clicked; otherwise handle the click as usual."""
         spot = event.position().toPoint()
         row = self.indexAt(spot).data(ROW)
         if self._is_on_pin(spot) and isinstance(row, PartRow) and row.target:
@@ -65,7 +65,7 @@ class PartTree(FitTree):
         super().keyPressEvent(event)
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create the context menu of a row: open the note, pin or unpin it, copy its name."""
+        """Create a row's context menu: open the note, pin or unpin it, copy its name."""
         menu, row = super().build_menu(index), index.data(ROW)
         if not isinstance(row, PartRow):
             return menu
@@ -103,7 +103,7 @@ class LayerTree(PartTree):
             self.items.appendRow(item)
 
     def show_rows(self, layers: Sequence[LayerRow], parts: Mapping[str, Sequence[PartRow]]) -> None:
-        """Update the rows with new figures; expanded layers stay expanded.
+        """Update the rows; expanded layers stay expanded.
 
         Args:
             layers: the rows of all eight layers, in order.
@@ -151,7 +151,7 @@ class _PartDelegate(QStyledItemDelegate):
     """Draws a layer (arrow, colour, code, name, reuse icon, tokens, share) or one of its items."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the height of a row: 26 pixels for a layer, 22 for an item, before scaling."""
+        """Return the height of a row: 26 pixels for a layer or 22 for an item, at font scale 1."""
         is_layer = isinstance(index.data(ROW), LayerRow)
         return QSize(0, Theme.current().px(26 if is_layer else 22))
 
@@ -220,15 +220,30 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
         painter.setPen(theme.color("text.tertiary"))
         painter.drawText(rest, _RIGHT, beside)
         rest.setRight(rest.right() - width(beside) - 8)
-    name = text.rpartition("/")[2]
-    shorter = (text, name, name.replace(", lines ", ", "))
-    text = next((fit for fit in shorter if width(fit) <= rest.width()), shorter[-1])
     painter.setPen(theme.color("text.secondary"))
-    paint_text(painter, rest, text, Qt.TextElideMode.ElideMiddle)
+    paint_text(painter, rest, shorten_place(text, width, rest.width()))
+
+
+def shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
+    """Shorten a path with line numbers to a width: first its folder is removed, then letters.
+
+    The line or page numbers are never shortened.
+    """
+    name = text.rpartition("/")[2]
+    if width(text) <= room or width(name) <= room:
+        return text if width(text) <= room else name
+    note, comma, lines = name.rpartition(", ")
+    if not lines.startswith(("line", "page")):
+        note, comma, lines = name, "", ""
+    for letters in range(len(note) - 1, 1, -1):
+        head, tail = note[: (letters + 1) // 2], note[len(note) - letters // 2 :]
+        if width(shorter := f"{head}…{tail}{comma}{lines}") <= room:
+            return shorter
+    return f"{note[:1]}…{comma}{lines}"
 
 
 def _paint_figure(painter: QPainter, rect: QRect, text: str, tone: str, kind: str) -> QRect:
-    """Draw the tokens in their column, and return the rectangle left of them."""
+    """Draw the token count in its column and return the rectangle to the left of it."""
     theme = Theme.current()
     column = rect.adjusted(0, 0, -theme.px(_SHARE), 0)
     painter.setFont(theme.font(kind, numbers=True))

@@ -1,7 +1,8 @@
-"""Positions of layers, free space, reserve and marks on the bar.
+"""The positions of layers, free space, reserve and threshold marks on the context bar.
 
-Style Guide: the full width is the model's window, in request order, so the reused prefix is one
-stretch; a part that is not empty is at least 3 px wide; marks are shares of the budget.
+Style Guide: the bar's full width is the model's window. The bar segments are in request order, so
+the reused prefix is contiguous. A segment with tokens is at least 3 px wide. Marks are shares of
+the budget.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,7 @@ Slot = tuple["BarPart", int, int]
 
 @dataclass(frozen=True)
 class BarPart:
-    """A part of the bar: its tokens, and as code a layer or `free`, `margin` or `reserve`."""
+    """A segment of the context bar; `code` is a layer's code, or `free`, `margin` or `reserve`."""
 
     code: str
     tokens: int
@@ -36,12 +37,12 @@ class BarPart:
 
 @dataclass(frozen=True)
 class ScaleMark:
-    """A mark on the bar: a share of the budget at which trimming or compaction starts.
+    """A threshold mark on the bar: the share of the budget at which trimming or compaction starts.
 
     Attributes:
         name: `trim`, `compact`, `block`, or `budget` for the end of the budget.
         x: the position on the bar, in pixels.
-        text: the label above the mark.
+        text: the label of the mark.
     """
 
     name: str
@@ -52,9 +53,10 @@ class ScaleMark:
 
 
 def bar_parts(context: Mapping[str, Any]) -> tuple[BarPart, ...]:
-    """Return the parts of the bar that are not empty: layers, free space, margin and reserve.
+    """Return the bar segments that are not empty: layers, free space, margin and reserve.
 
-    The tokens add up to the window. If the request exceeds the budget, only layers are returned.
+    Their tokens add up to the window. If the request exceeds the budget, only the layers are
+    returned.
     """
     used = [BarPart(code, context["layers"][code]["tokens"]) for code in tokens()["layer_order"]]
     rest = [
@@ -67,9 +69,9 @@ def bar_parts(context: Mapping[str, Any]) -> tuple[BarPart, ...]:
 
 
 def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
-    """Return each part with its left edge and its width in pixels, including the gap.
+    """Return each bar segment with its left edge and its width in pixels, including the gap.
 
-    Parts that would be too narrow get the minimum width, and the wider parts shrink accordingly.
+    Segments that would be too narrow get the minimum width, and the wider ones shrink accordingly.
     """
     total = sum(part.tokens for part in parts)
     if total <= 0 or width <= 0:
@@ -88,7 +90,7 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
 
 
 def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
-    """Return the trim, compact and block marks, or only the budget's end if it is exceeded."""
+    """Return the trim, compact and block marks; only the budget mark if the budget is exceeded."""
     if context["used"] > context["budget"]:
         return [budget_mark(context, width)]
     budget = context["budget"]
@@ -102,7 +104,7 @@ def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
 
 
 def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
-    """Return the mark for the end of the budget, for a request that exceeds it."""
+    """Return the mark at the end of the budget, for a request that exceeds the budget."""
     x = round(context["budget"] * width / max(1, context["used"]))
     return ScaleMark("budget", 1.0, x, "budget", True)
 
@@ -110,10 +112,10 @@ def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
 def label_spans(
     found: Sequence[ScaleMark], text_width: Callable[[str], int], width: int
 ) -> dict[str, tuple[int, int]]:
-    """Return the left and right edge of each mark's label; labels that do not fit are omitted.
+    """Return the left and right edge of each mark's label, without labels that do not fit.
 
-    The last mark's label is to its right, and the others are to the left of their marks. Labels
-    that would overlap are moved to the left.
+    The label of the block mark is to its right; the other labels are to the left of their marks if
+    there is space. Labels that would overlap are moved to the left.
     """
     spans: dict[str, tuple[int, int]] = {}
     end = width
@@ -129,7 +131,7 @@ def label_spans(
 
 
 def _shares(context: Mapping[str, Any]) -> Mapping[str, float]:
-    """Return the report's thresholds, or the defaults for reports of older versions without any."""
+    """Return the report's thresholds, or the defaults if an older version of Strata stored none."""
     policy: Mapping[str, float] | None = context.get("policy")
     keys = [key for _, key in _MARKS]
     return policy or dict(zip(keys, tokens()["bar"]["marks"], strict=True))

@@ -1,4 +1,4 @@
-"""Sections below the rows, and the text of the chat's memory."""
+"""The sections below the layer rows, and the text of the chat's memory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,12 +17,12 @@ Line = tuple[str, str]
 
 
 class Section(QWidget):
-    """A section with a hairline, a title, a figure at the right, and a body; hidden if empty.
+    """A section: a hairline, a title, a number at the right, and a body; hidden if empty.
 
     Args:
         title: the title, in sentence case.
         body: the widget below the title.
-        icon: the icon before the title; empty for none.
+        icon: the name of the icon before the title; empty for no icon.
         tone: the colour token of the icon.
     """
 
@@ -50,13 +50,13 @@ class Section(QWidget):
         self.hide()
 
     def show_figure(self, text: str, *, is_shown: bool) -> None:
-        """Set the figure, and show or hide the section."""
+        """Set the number at the right, and show or hide the section."""
         self._figure.setText(text)
         self.setVisible(is_shown)
 
 
 class MemoryText(QWidget):
-    """The model's latest scratchpad, progress and facts; long texts are folded."""
+    """The chat's memory as lines: progress, facts and scratchpad. Long texts are collapsed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class MemoryText(QWidget):
 
 
 def memory_lines(memory: Mapping[str, Any] | None) -> list[Line]:
-    """Return the lines of a chat's memory, each with its colour; empty if there is no memory."""
+    """Return the lines of a chat's memory, each with its text colour; empty without a memory."""
     if not memory:
         return []
     progress = memory.get("progress") or {}

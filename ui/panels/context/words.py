@@ -1,4 +1,4 @@
-"""Texts of the context panel: labels, window, reuse and prices."""
+"""Texts of the context panel: labels, window size, reuse and prices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ __all__ = [
     "in_words",
     "price_sentence",
     "reason_in_words",
+    "spent_sentence",
     "what_changed",
     "window_sentence",
 ]
@@ -27,6 +28,7 @@ _REASONS = {
     "hook": "Taken out by a hook",
     "excluded": "Excluded from the vault now",
     "gone": "Gone from the vault",
+    "unseen": "The model does not see images",
     "history_guarantee_broken": "Even your previous question had to be left out to make room.",
 }
 
@@ -38,13 +40,18 @@ def in_words(name: str) -> str:
 
 
 def reason_in_words(reason: str | None) -> str:
-    """Return the text for the reason why something was left out of a request."""
+    """Return the text that explains why a request leaves something out."""
     return _REASONS.get(reason or "", in_words(reason or ""))
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices in dollars per prompt token: newly read, or cached (`kept`); None if unknown."""
+    """A model's prices in dollars per prompt token; None if unknown.
+
+    Attributes:
+        read: the price of a token that is newly read.
+        kept: the price of a cached token.
+    """
 
     read: float | None = None
     kept: float | None = None
@@ -55,8 +62,8 @@ class Counted:
     """Token counts reported by the provider.
 
     Attributes:
-        prompt: the tokens of the request.
-        kept: the cached tokens among them.
+        prompt: the number of tokens in the request.
+        kept: the number of these tokens that were cached.
     """
 
     prompt: int
@@ -64,34 +71,40 @@ class Counted:
 
 
 def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) -> str:
-    """Return one line on how the budget is calculated, with the provider's count if known."""
-    parts = [f"Window {count(context['window'])}"]
-    parts.append(f"less {count(context['reserve'])} kept for the answer")
+    """Explain in one line how the token budget is computed, with the provider's count if known."""
+    kept = count(context["reserve"])
+    parts = [f"Window {count(context['window'])}, less {kept} kept for the answer"]
     if context["factor"] > 1:
-        held = f"{count(round((context['factor'] - 1) * 100))}\N{NO-BREAK SPACE}%"
-        parts.append(f"{held} held back for counting")
+        spare = f"{count(round((context['factor'] - 1) * 100))}\N{NO-BREAK SPACE}%"
+        parts.append(f"{spare} spare, because this model's tokenizer is not known")
     if context["model_limit"] is None:
-        parts.append("limit unknown")
+        parts.append("The model's limit is not known")
     if counted is not None:
-        parts.append(f"the service counted {count(counted.prompt)}")
-    return ", ".join(parts)
+        parts.append(f"The service counted {count(counted.prompt)}")
+    return " · ".join(parts)
 
 
-def what_changed(reused: int, reasons: Sequence[str]) -> str:
-    """Describe why the rest of a request is not reused; empty if nothing is reused or changed."""
+def spent_sentence(dollars: float, is_estimate: bool) -> str:
+    """Describe what a chat has cost so far."""
+    about = "about " if is_estimate else ""
+    return f"This chat has cost {about}{money(dollars)} so far."
+
+
+def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
+    """Explain why a part of a request is not reused; empty if there is nothing to explain."""
     if reasons:
         return f"Changed: {'; '.join(reasons)}."
-    return "Only the last answer and your message are new." if reused else ""
+    return "The rest is new." if 0 < reused < used else ""
 
 
 def price_sentence(
     context: Mapping[str, Any], prices: Prices | None, counted: Counted | None = None
 ) -> str:
-    """Describe the price of a request with and without reuse; empty if the price is not known.
+    """Describe a request's price with and without cached tokens; empty if the price is unknown.
 
     Args:
         context: the request report.
-        prices: the prices of the model.
+        prices: the model's prices.
         counted: the provider's token counts, which take precedence over the report if given.
     """
     is_sent = context["used"] <= context["budget"]

@@ -1,16 +1,18 @@
-"""The state of the index: the sidebar's footer, and a panel.
+"""The state of the index: the sidebar's footer and a panel.
 
     progress events ──> state ──> footer
-                              └─> run ──> panel <── lists <── notes by state
+                              └─> progress ──> panel <── lists <── notes by state
 
-    footer  The footer of the sidebar: index progress, pause, stop and errors.
-    lists   Lists of the notes by state: indexed, excluded with the rule, failed with the reason.
-    panel   The index panel: progress, size, and the notes by state.
-    run     The progress of an index run: fraction done, speed, and problems.
-    state   The state of the index with its texts, and the notes by state.
+    footer    The footer of the sidebar: index progress, pause, stop and errors.
+    lists     Lists of the notes by state: indexed, excluded (with the rule), failed (with the
+              reason).
+    panel     The index panel: progress, size, and the notes by state.
+    progress  The box that shows the progress of an indexing run: fraction done, speed, and
+              problems.
+    state     The state of the index with the texts that describe it, and the notes by state.
 
 May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers below.
-Holds always: `panel`, `run` and `lists` are not loaded before the first paint.
+Always true: `panel`, `progress` and `lists` are not loaded before the first paint.
 """
 
 __all__ = ["footer", "panel", "state"]

@@ -15,10 +15,10 @@ __all__ = ["IndexFooter"]
 
 
 class IndexFooter(Scaled, Pane):
-    """The footer with the index state at the left and the settings button at the right.
+    """The sidebar's footer: the state of the index on the left, the settings button on the right.
 
-    `problems_requested` is emitted to show the failed notes, `details_requested` to show the index
-    panel.
+    Signals: `problems_requested` asks to show the failed notes. `details_requested` asks to show
+    the index panel.
     """
 
     settings_requested = Signal()
@@ -44,7 +44,7 @@ class IndexFooter(Scaled, Pane):
         self.pause.clicked.connect(self._on_pause)
         self.cancel = IconButton("x", "Stop reading the notes", size=24, icon_px=14)
         self.cancel.clicked.connect(self.cancel_requested)
-        self.settings = IconButton("gear", "Settings", "Ctrl+,", size=28)
+        self.settings = IconButton("gear", "Settings", "settings", size=28)
         self.settings.clicked.connect(self.settings_requested)
         self._lay_out()
         self.show_state(self.state)
@@ -70,7 +70,7 @@ class IndexFooter(Scaled, Pane):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a progress line along the upper edge."""
+        """Draw a progress bar along the upper edge."""
         width = round(self.width() * (self.state.fraction or 0.0))
         QPainter(self).fillRect(0, 0, width, 2, Theme.current().color("accent.base"))
 
@@ -116,7 +116,7 @@ class IndexFooter(Scaled, Pane):
 
 
 def show_pause(button: IconButton, state: IndexState) -> None:
-    """Set a button's icon and name to pause a run, or to resume it if it is paused."""
+    """Set the icon and name of a button that pauses or resumes the indexing run."""
     is_paused = state.kind == "paused"
     button.set_icon("play" if is_paused else "pause")
     button.set_name("Go on reading the notes" if is_paused else "Pause reading the notes")

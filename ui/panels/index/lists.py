@@ -1,4 +1,4 @@
-"""Lists of the notes by state: indexed, excluded with the rule, failed with the reason."""
+"""Lists of the notes by state: indexed, excluded (with the rule), failed (with the reason)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -24,10 +24,13 @@ _FETCHED = 500
 
 
 class NoteLists(QWidget):
-    """The list of notes in one state, chosen in a menu; by default the first state with notes.
+    """The notes in one state, which the user selects from a menu.
 
-    `note_chosen` carries the path of a note to open. `reveal_requested` carries the path of a note
-    to select in the note tree. `retry_requested` carries the paths to index again, or none for all.
+    By default, the first state that has any notes is selected.
+
+    Signals: `note_chosen` carries the path of a note to open. `reveal_requested` carries the path
+    of a note to select in the note tree. `retry_requested` carries the paths to index again; an
+    empty list means all failed notes.
     """
 
     note_chosen = Signal(str)
@@ -61,7 +64,7 @@ class NoteLists(QWidget):
         self._refresh()
 
     def show_notes(self, notes: NotesByState) -> None:
-        """Replace the notes; the current row and the scroll position are kept."""
+        """Replace the notes, keeping the current row and the scroll position."""
         bar, row = self.list.verticalScrollBar(), self.list.currentIndex().row()
         at, path = bar.value(), self._model.notes[row].path if row >= 0 else ""
         self._notes = notes
@@ -131,9 +134,10 @@ class NoteLists(QWidget):
 
 
 class NoteRows(QAbstractListModel):
-    """A Qt list model of notes, whose rows are created when they become visible.
+    """A Qt list model of notes that creates rows only as the view needs them.
 
-    The view lays out all existing rows, so the model only has as many rows as the view has fetched.
+    A Qt view lays out all rows of its model, so this model has only the rows that the view has
+    fetched.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -154,7 +158,7 @@ class NoteRows(QAbstractListModel):
         return self.index(next(rows, -1), 0)
 
     def canFetchMore(self, parent: Index) -> bool:
-        """Return whether there are notes without a row."""
+        """Return whether some notes have no row yet."""
         return not parent.isValid() and self._count < len(self.notes)
 
     def fetchMore(self, parent: Index) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.panels.index.lists import NoteLists
-from ui.panels.index.run import RunBox
+from ui.panels.index.progress import ProgressBox
 from ui.panels.index.state import IndexState, NotesByState
 from ui.widgets.controls import button, make_wrapped_label, one_line
 from ui.widgets.figures import ago, plural, size
@@ -21,10 +21,10 @@ __all__ = ["IndexPanel"]
 
 
 class IndexPanel(Pane):
-    """The index panel; `show_state`, `show_status` and `show_notes` set its content.
+    """The index panel. `show_state`, `show_status` and `show_notes` set its content.
 
-    `rebuild_confirmed` is emitted when the user confirms rebuilding the index, and `looked_at` when
-    the panel becomes visible. `run` and `lists` have signals of their own.
+    Signals: `rebuild_confirmed` is emitted when the user confirms that the index should be rebuilt.
+    `looked_at` is emitted when the panel becomes visible. `run` and `lists` have their own signals.
     """
 
     rebuild_confirmed = Signal()
@@ -34,7 +34,7 @@ class IndexPanel(Pane):
         super().__init__("panel", parent)
         self._state = IndexState()
         self._chunks = 0
-        self.run = RunBox()
+        self.run = ProgressBox()
         self.lists = NoteLists()
         self._facts = make_wrapped_label("", "caption", "secondary")
         self.rebuild = button("Rebuild the index…", "link", self._ask_to_rebuild)
@@ -54,7 +54,7 @@ class IndexPanel(Pane):
         self._facts.setVisible(bool(self._facts.text()) and is_open)
 
     def show_status(self, status: "IndexStatus | None") -> None:
-        """Show the index's content and size; None means the status is not known."""
+        """Show the index's content and size; None means that they are unknown."""
         self._chunks = 0 if status is None else status.chunks
         self._facts.setText("" if status is None else _facts(status))
         self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")
@@ -112,10 +112,11 @@ class IndexPanel(Pane):
 
 
 def _facts(status: "IndexStatus") -> str:
-    """Describe the index: number of passages, update time, size on disk, and embedding model."""
+    """Describe the index: its passages, update time, size on disk, and embedding model."""
     if not status.notes and status.indexed_at is None:
         return "Nothing is indexed yet."
     when = f", indexed {ago(status.indexed_at)}" if status.indexed_at else ""
     held = f"{plural(status.chunks, 'passage')}{when}."
     model = f" Meaning by {one_line(status.embedder)}." if status.embedder else ""
-    return f"{held} {size(status.size_bytes)} on the disk, outside the folder.{model}"
+    gap = "" if status.gap is None else f" {status.gap.sentence}"
+    return f"{held}{gap} {size(status.size_bytes)} on the disk, outside the folder.{model}"

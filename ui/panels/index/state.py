@@ -1,4 +1,4 @@
-"""The state of the index with its texts, and the notes by state."""
+"""The state of the index with the texts that describe it, and the notes by state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,26 +11,25 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexState", "NotesByState"]
 
-_UNCOUNTED = {"seen", "scan"}
 _COVERED = "Search covers what is done."
 
 
 @dataclass(frozen=True)
 class IndexState:
-    """The state of the index and its run, with the texts that describe it.
+    """The state of the index and of the current indexing run, with the texts that describe it.
 
     Attributes:
         kind: `none`, `running`, `paused`, `done`, `stopped` or `failed`.
         done: the number of notes processed in the current phase.
-        total: the number of notes in the current phase; 0 if not known.
+        total: the number of notes in the current phase; 0 if unknown.
         notes: the number of notes in the index.
         failed: the number of notes that could not be read.
         message: a sentence about the problem or the current step.
-        phase: the phase of the run: `seen`, `scan`, `embed` or `store`.
-        per_s: the speed in notes per second; 0 if not known.
-        left_s: the estimated remaining time in seconds; None if not known.
-        slow: the reason why the run is throttled: `battery`, `load`, or empty.
-        is_mending: whether the run rebuilds a damaged index.
+        phase: the phase of the indexing run: `seen`, `scan`, `embed` or `store`.
+        per_s: the speed in notes per second; 0 if unknown.
+        left_s: the estimated remaining time in seconds; None if unknown.
+        slow: why the indexing run is throttled: `battery` or `load`; empty if it is not throttled.
+        is_mending: whether the indexing run is rebuilding a damaged index.
         is_elsewhere: whether another Strata process is updating the index.
     """
 
@@ -49,27 +48,28 @@ class IndexState:
 
     @property
     def is_going_on(self) -> bool:
-        """Whether a run is active or paused."""
+        """Whether an indexing run is active or paused."""
         return self.kind in {"running", "paused"}
 
     @property
     def fraction(self) -> float | None:
-        """The progress of the run from 0 to 1; None if not known."""
+        """The progress of the indexing run from 0 to 1; None if it is unknown."""
         if not self.is_going_on or not self._is_counted:
             return None
         return min(1.0, self.done / self.total)
 
     @property
     def icon(self) -> tuple[str, str]:
-        """The name and colour token of the state's icon."""
+        """The icon for the state, as its name and colour token."""
         return _ICONS["problems" if self.failed and self.kind == "done" else self.kind]
 
     @property
     def text(self) -> str:
-        """The description of the state in one line."""
+        """A one-line description of the state."""
         match self.kind:
             case "running":
-                return f"Indexing: {self._place} notes" if self._is_counted else _READING
+                does = "Reading" if self.phase == "scan" else "Indexing"
+                return f"{does}: {self._place} notes" if self._is_counted else _READING
             case "paused":
                 return f"Paused at {self._place} notes" if self._is_counted else "Paused"
             case "stopped":
@@ -84,40 +84,41 @@ class IndexState:
 
     @property
     def title(self) -> str:
-        """The heading of the state, without the figures if `work` contains them."""
+        """The heading for the state. It has no counts if `work` contains them."""
         if self.work:
             return _TITLES.get(self.kind, self.text)
         return self.text
 
     @property
     def act(self) -> str:
-        """The label of the action for the state; empty if there is none."""
+        """The label of the action offered in this state; empty if there is none."""
         return _ACTS.get("problems" if self.failed and self.kind == "done" else self.kind, "")
 
     @property
     def second(self) -> str:
-        """An additional line of text during a run."""
+        """The second line of text during an indexing run."""
         if self.is_mending:
             return "The index was damaged and is being rebuilt. Your notes are untouched."
-        return _COVERED if self.kind == "paused" else "You need not wait for this."
+        if self.kind == "paused":
+            return _COVERED
+        return _PHASES.get(self.phase, "You need not wait for this.")
 
     @property
     def work(self) -> str:
-        """The current step of the run with its figures; empty if not known."""
+        """A text with the indexing run's current step and its counts; empty if no step is known."""
         match self.phase:
             case "seen":
                 return f"Looking through the folder: {plural(self.done, 'file')}"
-            case "scan" if self.total:
-                return f"Reading {self._place} new or changed notes"
-            case "embed" if self.total:
-                return f"Indexing {self._place} new or changed notes"
+            case "scan" | "embed" if self.total:
+                does = "By words" if self.phase == "scan" else "By meaning"
+                return f"{does}: {self._place} new or changed notes"
             case "store":
                 return "Updating the vector store"
         return ""
 
     @property
     def pace(self) -> str:
-        """The speed and remaining time of the run; empty if not known."""
+        """A text with the indexing run's speed and remaining time; empty if the time is unknown."""
         if self.kind != "running" or self.left_s is None:
             return ""
         left = f"{span(self.left_s)} left"
@@ -125,12 +126,12 @@ class IndexState:
 
     @property
     def slowed(self) -> str:
-        """The reason why the run is throttled, as a sentence; empty if it is not."""
+        """A sentence that says why the indexing run is throttled; empty if it is not throttled."""
         return _SLOW.get(self.slow, "") if self.kind == "running" else ""
 
     @property
     def _is_counted(self) -> bool:
-        return self.total > 0 and self.phase not in _UNCOUNTED
+        return self.total > 0 and self.phase != "seen"
 
     @property
     def _place(self) -> str:
@@ -139,6 +140,7 @@ class IndexState:
 
 _TITLES = {"running": "Indexing your notes", "paused": "Paused"}
 _READING = "Reading your notes…"
+_PHASES = {"scan": "Words first, then meaning.", "embed": "Words done, now meaning."}
 _ACTS = {"problems": "Show them", "stopped": "Continue", "failed": "Look again"}
 _SLOW = {
     "battery": "Slower, since the computer runs on its battery.",
@@ -156,11 +158,11 @@ _ICONS = {
 
 
 class NotesByState:
-    """The notes by state: `indexed`, `excluded` or `failed`, each list in the order given.
+    """The notes, grouped by state (`indexed`, `excluded` or `failed`), in the given order.
 
     Args:
         notes: all notes of the vault.
-        before: the previous value; its lists are reused if they are equal.
+        before: the previous object; each of its lists is reused if it is equal to the new one.
     """
 
     def __init__(
@@ -179,7 +181,7 @@ class NotesByState:
         return self._notes.get(state, ())
 
     def filter_notes(self, state: str, words: Sequence[str]) -> "Sequence[NoteState]":
-        """Return the notes in a state whose path or reason contains every (lower-case) word."""
+        """Return the notes in a state whose path or reason contains all of the lower-case words."""
         notes, keys = self.of(state), self._keys.get(state, [])
         places: Sequence[int] = range(len(keys))
         for word in words:

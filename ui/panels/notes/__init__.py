@@ -1,17 +1,20 @@
 """Panels about notes: the note tree, one note, its sources and related notes.
 
-    notes ──> folders ──> vault (tree)
-    note ──> note ──> note_text;  citations ──> sources;  related notes ──> related
+    notes ──> folders ──> note_tree
+    note ──> note ──> reader, note_text;  citations ──> sources;  related notes ──> related
 
+    finder     Search in the open note, including parts that are not drawn.
     folders    The notes of a vault as a tree of folders, rebuilt after each change.
-    note       The panel that shows one note, opened at the cited lines.
-    note_text  The text of a note with line numbers and Markdown highlighting.
+    note       The panel that shows one note, rendered or as source text, at the cited lines.
+    note_tree  The tree of folders and notes in the sidebar, with the state of each note.
+    note_text  A note's source text with line numbers and Markdown highlighting.
+    reader     A note's rendered text; only the parts near the visible area are drawn.
     related    The panel of related notes: similar notes, and notes linked in either direction.
     sources    The sources of an answer: a row for each citation number, and whether it is
-                   verified.
-    vault      The notes of the open vault as a tree, each with its state.
+               verified.
 
-May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers below.
+May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers
+below.
 """
 
-__all__ = ["folders", "note", "note_text", "related", "sources", "vault"]
+__all__ = ["folders", "note", "note_text", "note_tree", "reader", "related", "sources"]

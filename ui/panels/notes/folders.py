@@ -1,7 +1,7 @@
-"""The notes of a vault as a tree of folders, rebuilt after each change.
+"""A vault's notes as a tree of folders, rebuilt after each change.
 
-Building the tree of a large vault would block the GUI, so the tree consists of plain values that
-any thread can build.
+Building the tree of a large vault in the GUI thread would block the window. The tree therefore
+consists of plain values, which any thread can build.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ class Node:
     """A node of the tree: a folder or a note.
 
     Attributes:
-        number: the index of the node in the list of all nodes.
+        number: the node's index in the list of all nodes.
         parent: the number of the parent folder; -1 for the root.
-        place: the row of the node in its parent folder.
+        place: the row of the node in its parent folder, from 0.
         note: the note; None for a folder.
         children: the numbers of the child nodes, folders first, sorted by name.
         notes: the number of notes below the folder, at any depth.
-        problems: the number of these notes that could not be read.
+        problems: the number of notes below the folder that could not be read.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Node:
 
 
 class Folders:
-    """The tree of a vault as a list of nodes; the first node is the vault's folder."""
+    """A vault's tree as a list of nodes. The first node is the vault's own folder."""
 
     def __init__(self, notes: "Sequence[NoteState]" = ()) -> None:
         self.notes = tuple(notes)
@@ -52,7 +52,7 @@ class Folders:
         self._sort()
 
     def path(self, number: int) -> str:
-        """Return the path of a node, relative to the vault."""
+        """Return a node's path relative to the vault."""
         names, node = list[str](), self.nodes[number]
         while node.parent >= 0:
             names.append(node.name)
@@ -60,7 +60,7 @@ class Folders:
         return "/".join(reversed(names))
 
     def depth(self, number: int) -> int:
-        """Return the depth of a node; 0 for the children of the root."""
+        """Return a node's depth; the root's children have depth 0."""
         depth, node = 0, self.nodes[number]
         while node.parent > ROOT:
             node = self.nodes[node.parent]
@@ -68,7 +68,7 @@ class Folders:
         return depth
 
     def find(self, path: str) -> Node | None:
-        """Return the node with a path, or None if there is none."""
+        """Return the node with a path; None if the tree has no such path."""
         found = self.nodes[ROOT]
         for name in path.split("/"):
             below = (self.nodes[number] for number in found.children)

@@ -1,41 +1,63 @@
 """The panel that shows one note, opened at the cited lines."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from context.layers import name_lines
-from ui.panels.notes.note_text import NoteText
+from ui.panels.notes.finder import NoteFinder
+from ui.panels.notes.note_text import NoteText, cut_source, describe_cut
+from ui.panels.notes.reader import NoteReader
 from ui.theme import dress
-from ui.widgets.controls import ElidedLabel, IconButton, label, make_wrapped_label
-from ui.widgets.figures import count, place
+from ui.widgets.controls import ElidedLabel, IconButton, label, make_wrapped_label, one_line
+from ui.widgets.figures import place
+from ui.widgets.find_bar import FindBar
+from ui.widgets.menus import show_menu
 from ui.widgets.surfaces import Header, Notice, Pane
+from vault.notes.kinds import find_page
 
 if TYPE_CHECKING:
     from vault.notes.note import Note
 
 __all__ = ["NotePanel"]
 
-_MOST_LINES = 4_000
-_MOST_CHARS = 400_000
+_MOST_HEADINGS = 400
 
 
 class NotePanel(Pane):
-    """The note panel: the text of a note, and a header `head` that the dock shows on top.
+    """The note panel: a header, and the note as rendered Markdown or as source text.
 
-    The header's buttons emit `closed`, `related_requested` and `attach_requested`. The latter
-    carries the path and the selected lines, which are 0 for the whole note.
+    Signals: the header's buttons emit `closed`, `related_requested` and `attach_requested`.
+    `attach_requested` carries the path and the first and last selected line, which are 0 for the
+    whole note. `link_clicked` carries the address of a link in the note. `step_requested` carries
+    -1 to go back and 1 to go forward. `menu_wanted` carries the note's menu, which the receiver
+    fills. `sidebar_requested` and `panel_requested` ask to show or hide the left and the right
+    column.
+
+    Attributes:
+        page: the note as rendered Markdown.
+        finder: the search in the note.
+        source: the note's source text; it is only filled while it is shown.
     """
 
     closed = Signal()
     attach_requested = Signal(str, int, int)
+    link_clicked = Signal(str)
+    menu_wanted = Signal(QMenu)
+    panel_requested = Signal()
     related_requested = Signal()
+    sidebar_requested = Signal()
+    step_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("panel", parent)
+        super().__init__("content", parent)
         self.path = ""
         self._note: Note | None = None
+        self._card: QWidget | None = None
         self._title = ElidedLabel("Note")
         self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         dress(self._title, "ui_strong")
@@ -43,12 +65,39 @@ class NotePanel(Pane):
         self._cut = make_wrapped_label("", "caption", "secondary")
         self._cut.setContentsMargins(16, 6, 16, 6)
         self._notice = Notice("danger")
-        self.text = NoteText()
+        self.page, self.source = NoteReader(), NoteText()
+        self.page.link_clicked.connect(self.link_clicked)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.page)
+        self._stack.addWidget(self.source)
+        self._stack.setFocusProxy(self.page)
+        self.setFocusProxy(self._stack)
+        self._source_line = 0
+        self._came_from: QWidget | None = None
+        self._make_finder()
+        self.switch = IconButton("code", "Show the source", "toggle_source")
+        self.switch.setCheckable(True)
+        self.switch.clicked.connect(self.show_source)
+        self.back = IconButton("arrow-left", "Back", "note_back")
+        self.forward = IconButton("arrow-right", "Forward", "note_forward")
+        self.back.clicked.connect(lambda _checked=False: self.step_requested.emit(-1))
+        self.forward.clicked.connect(lambda _checked=False: self.step_requested.emit(1))
+        self.outline = IconButton("list-bullets", "Headings of this note", "note_outline")
+        self.outline.clicked.connect(self.open_outline)
+        self.more = IconButton("dots-three", "Actions of this note")
+        self.more.clicked.connect(self._on_more)
         self.attach = IconButton("paperclip", "Attach this note")
         self.attach.clicked.connect(lambda _checked=False: self.attach_selection())
-        self.related = IconButton("share-network", "Show related notes", "Ctrl+Shift+E")
+        self.related = IconButton("share-network", "Show related notes", "toggle_related")
         self.related.clicked.connect(self.related_requested)
-        self.text.selectionChanged.connect(self._on_selected)
+        self._sidebar = IconButton("panel-left", "Show the sidebar", "toggle_sidebar")
+        self._sidebar.clicked.connect(self.sidebar_requested)
+        self._panel = IconButton("panel-right", "Context panel", "toggle_panel")
+        self._panel.setCheckable(True)
+        self._panel.clicked.connect(self.panel_requested)
+        self.show_columns(False, False, False)
+        for view in (self.page.selection_changed, self.source.selectionChanged):
+            view.connect(self._on_selected)
         self._empty = label("Click a note or a source to read it here.", "ui", "tertiary")
         self._empty.setContentsMargins(16, 12, 16, 8)
         self._lay_out()
@@ -59,31 +108,181 @@ class NotePanel(Pane):
 
         Args:
             note: the note as just read from disk.
-            first: the first line to mark and to scroll to; 0 marks no lines.
-            last: the last line to mark.
+            first: the first line to highlight and to scroll to; 0 highlights no lines.
+            last: the last line to highlight.
         """
+        if note.path != self.path:
+            self.remove_card()
+            self.finder.close()
         self.path, self._note = note.path, note
         self._title.set_text(note.title)
-        self._place.set_text(place(note.path, (first, max(first, last)) if first else None))
-        start, shown, total = _cut_out(note.text, first)
-        self.text.show_text(shown, start, first, last)
-        end = start + shown.count("\n")
-        self._cut.setText(_shown_lines(start, end, total))
-        self._cut.setVisible(start > 1 or end < total)
+        lines = (first, max(first, last)) if first else None
+        self._place.set_text(place(note.path, lines, _find_page(note, first)))
+        self.outline.setEnabled(bool(note.headings))
         self._set_visible(is_empty=False)
         self._notice.hide()
+        self.page.show_text(note.text, first, last)
+        if self.is_source:
+            self._fill_source(first)
+        self.finder.renew()
+        self._on_selected()
+
+    @property
+    def is_source(self) -> bool:
+        """Whether the source text is shown instead of the rendered note."""
+        return self._stack.currentWidget() is self.source
+
+    def toggle_source(self) -> None:
+        """Toggle between the open note's source text and the rendered note."""
+        if self._note is not None:
+            self.show_source(not self.is_source)
+
+    def show_source(self, is_source: bool) -> None:
+        """Show the source text or the rendered note, scrolled to the same lines."""
+        self.switch.setChecked(is_source)
+        if is_source == self.is_source:
+            return
+        has_focus = self._stack.isAncestorOf(QApplication.focusWidget() or self)
+        if is_source:
+            line = self.page.find_top_line()
+            self._fill_source(line)
+            self._source_line = self.source.first_visible_line()
+        elif self.source.first_visible_line() != self._source_line:
+            self.page.show_line(self.source.first_visible_line())
+        self._stack.setCurrentWidget(self.source if is_source else self.page)
+        self._stack.setFocusProxy(self.source if is_source else self.page)
+        self.finder.renew()
+        self._cut.setVisible(is_source and bool(self._cut.text()))
+        if has_focus:
+            self.setFocus()
+        self._on_selected()
+
+    def open_outline(self) -> None:
+        """Open a menu of the note's headings; choosing one scrolls to it."""
+        if self._note is None or not self._note.headings:
+            return
+        menu = QMenu(self)
+        least = min(heading.level for heading in self._note.headings)
+        for heading in self._note.headings[:_MOST_HEADINGS]:
+            indent = "    " * (heading.level - least)
+            text = one_line(heading.text).replace("&", "&&")
+            action = menu.addAction(f"{indent}{text}")
+            action.triggered.connect(partial(self._go_to, heading.line))
+        show_menu(menu, self.outline.mapToGlobal(self.outline.rect().bottomLeft()))
+
+    def _go_to(self, line: int, _checked: bool = False) -> None:
+        self.show_line(line)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_more(self) -> None:
+        menu = QMenu(self)
+        self.menu_wanted.emit(menu)
+        show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()))
+
+    def show_columns(self, is_alone: bool, needs_sidebar: bool, has_panel: bool) -> None:
+        """Show the column buttons while the chat, whose header also has them, is not visible."""
+        self._sidebar.setVisible(is_alone and needs_sidebar)
+        self._panel.setVisible(is_alone)
+        self._panel.setChecked(has_panel)
+
+    def show_steps(self, *, has_back: bool, has_forward: bool) -> None:
+        """Enable or disable the buttons that go back and forward."""
+        self.back.setEnabled(has_back)
+        self.forward.setEnabled(has_forward)
+
+    def _make_finder(self) -> None:
+        self._bar = FindBar("Find in this note")
+        self.finder = NoteFinder(self.page, self.source, self._bar)
+        self.finder.closed.connect(self._on_find_closed)
+
+    def open_search(self) -> None:
+        """Open the search in the note; closing it restores the focus."""
+        focused = QApplication.focusWidget()
+        if self._note is not None:
+            if focused is None or not self._bar.isAncestorOf(focused):
+                is_own = focused is not None and self.isAncestorOf(focused)
+                self._came_from = focused if is_own else None
+            self.finder.open()
+
+    def close_search(self) -> bool:
+        """Close the search in the note and restore the focus; return False if it was not open."""
+        is_open = not self._bar.isHidden()
+        if is_open:
+            self.finder.close()
+            self._on_find_closed()
+        return is_open
+
+    def _on_find_closed(self) -> None:
+        before = self._came_from
+        is_there = before is not None and isValid(before) and before.isVisible()
+        (before if before is not None and is_there else self._stack).setFocus()
+
+    def show_card(self, card: QWidget) -> None:
+        """Show a card above the note, such as a proposed change. It replaces an earlier card."""
+        self.remove_card()
+        self._card = card
+        self._cards.addWidget(card)
+        self._cards.setContentsMargins(16, 8, 16, 8)
+
+    def remove_card(self) -> None:
+        """Remove the card above the note, if a card is shown."""
+        if self._card is not None:
+            self._cards.removeWidget(self._card)
+            self._cards.setContentsMargins(0, 0, 0, 0)
+            self._card.hide()
+            self._card.deleteLater()
+            self._card = None
+
+    def show_line(self, line: int) -> None:
+        """Scroll so that a line of the note is at the upper edge."""
+        (self.source if self.is_source else self.page).show_line(line)
+
+    def find_top_line(self) -> int:
+        """Return the number of the line at the upper edge."""
+        return self.source.first_visible_line() if self.is_source else self.page.find_top_line()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go back or forward with the mouse's back and forward buttons."""
+        steps = {Qt.MouseButton.BackButton: -1, Qt.MouseButton.ForwardButton: 1}
+        if event.button() in steps:
+            self.step_requested.emit(steps[event.button()])
+        else:
+            super().mousePressEvent(event)
+
+    def find_marked_lines(self) -> tuple[int, int] | None:
+        """Return the first and last highlighted line; None if no lines are highlighted."""
+        return self.page.find_lit_lines()
+
+    def find_selected_lines(self) -> tuple[int, int] | None:
+        """Return the first and last selected line; None if nothing is selected."""
+        return (self.source if self.is_source else self.page).find_selected_lines()
+
+    def _fill_source(self, line: int) -> None:
+        """Fill the source view. A large note is cut to the part around a line."""
+        if self._note is None:
+            return
+        start, shown, total = cut_source(self._note.text, line)
+        first, last = self.find_marked_lines() or (0, 0)
+        self.source.show_text(shown, start, first, last)
+        if line != first:
+            self.source.show_line(line)
+        end = start + shown.count("\n")
+        is_cut = start > 1 or end < total
+        self._cut.setText(describe_cut(start, end, total) if is_cut else "")
+        self._cut.setVisible(is_cut)
 
     def show_changed(self, note: "Note") -> None:
-        """Show the changed note; the scroll position and, if possible, marked lines are kept."""
+        """Show the changed note, keeping the scroll position and, if possible, the highlight."""
         if self._note is None or note.path != self.path:
             return
         self._notice.hide()
         if note.version != self._note.version:
-            lines = self.text.find_marked_lines()
+            lines = self.find_marked_lines()
             lines = _find_again(self._note.text, note.text, lines) if lines else None
-            at = self.text.verticalScrollBar().value()
+            top, at = self.page.find_top_line(), self.source.verticalScrollBar().value()
             self.show_note(note, *(lines or (0, 0)))
-            self.text.stay_at(at)
+            self.page.show_line(top if top > 1 else 0)
+            self.source.stay_at(at)
 
     def show_lost(self, path: str) -> None:
         """Show that the note no longer exists; its text stays visible."""
@@ -93,41 +292,46 @@ class NotePanel(Pane):
 
     def show_error(self, path: str, message: str, hint: str) -> None:
         """Show why a note cannot be shown."""
+        self.remove_card()
         self.path, self._note = path, None
         self._title.set_text(path.rpartition("/")[2])
         self._place.set_text(path)
         self._set_visible(is_empty=False)
-        self.text.hide()
+        self._stack.hide()
         self._cut.hide()
         self._notice.show_notice("danger", message, hint, ())
 
     def clear(self) -> None:
         """Close the note and show the panel's hint instead."""
+        self.remove_card()
         self.path, self._note = "", None
+        self.finder.close()
         self._title.set_text("Note")
-        self.text.show_text("", 1, 0, 0)
+        self.show_source(False)
+        self.page.show_text("")
+        self.source.show_text("", 1, 0, 0)
         self._notice.hide()
         self._cut.hide()
         self._set_visible(is_empty=True)
 
     def _on_selected(self) -> None:
-        lines = self.text.find_selected_lines()
+        lines = self.find_selected_lines()
         self.attach.set_name(f"Attach {name_lines(lines)}" if lines else "Attach this note")
 
     def attach_selection(self) -> None:
-        """Request attaching the selected lines, or the whole note if nothing is selected."""
+        """Ask to attach the selected lines, or the whole note if nothing is selected."""
         if self.path:
-            self.attach_requested.emit(self.path, *(self.text.find_selected_lines() or (0, 0)))
+            self.attach_requested.emit(self.path, *(self.find_selected_lines() or (0, 0)))
 
     def _set_visible(self, *, is_empty: bool) -> None:
-        self.attach.setVisible(not is_empty)
-        self.related.setVisible(not is_empty)
+        for part in (self.outline, self.switch, self.attach, self.related, self.more):
+            part.setVisible(not is_empty)
         self._empty.setVisible(is_empty)
         self._place.setVisible(not is_empty)
-        self.text.setVisible(not is_empty)
+        self._stack.setVisible(not is_empty)
 
     def _lay_out(self) -> None:
-        self.head = Header("panel")
+        self.head = Header("content")
         texts = QVBoxLayout()
         texts.setSpacing(0)
         texts.setContentsMargins(0, 2, 0, 2)
@@ -135,21 +339,38 @@ class NotePanel(Pane):
         texts.addWidget(self._place)
         close = IconButton("x", "Close the note")
         close.clicked.connect(self.closed)
+        self.head.row.setContentsMargins(8, 0, 8, 1)
+        self.head.row.addWidget(self._sidebar)
+        self.head.row.addWidget(self.back)
+        self.head.row.addWidget(self.forward)
         self.head.row.addLayout(texts, 1)
-        self.head.row.addWidget(self.related)
-        self.head.row.addWidget(self.attach)
-        self.head.row.addWidget(close)
+        buttons = (
+            *(self.outline, self.switch, self.related, self.attach, self.more),
+            *(self._panel, close),
+        )
+        for part in buttons:
+            self.head.row.addWidget(part)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for widget in (self._notice, self._empty, self._cut):
+        column.addWidget(self.head)
+        self._cards = QVBoxLayout()
+        column.addLayout(self._cards)
+        self._bar.setContentsMargins(16, 0, 16, 0)
+        for widget in (self._bar, self._notice, self._empty, self._cut):
             column.addWidget(widget)
-        column.addWidget(self.text, 1)
+        column.addWidget(self._stack, 1)
         column.addStretch(0)
 
 
+def _find_page(note: "Note", line: int) -> int | None:
+    """Return the number of the page that contains a line; None if the file has no pages."""
+    above = [heading.text for heading in note.headings if heading.line <= line]
+    return find_page(note.path, above[-1:])
+
+
 def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the new numbers of the same lines; None if they are gone or not unique."""
+    """Return the lines' numbers in the changed note; None if they are gone or occur repeatedly."""
     first, last = lines
     old, new = before.split("\n"), now.split("\n")
     wanted = old[first - 1 : last]
@@ -157,29 +378,3 @@ def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int
         return lines
     places = [at for at in range(len(new)) if new[at : at + len(wanted)] == wanted]
     return (places[0] + 1, places[0] + len(wanted)) if len(places) == 1 else None
-
-
-def _shown_lines(start: int, end: int, total: int) -> str:
-    """Return the sentence shown above a note that is only shown in part."""
-    if start == end:
-        return f"Line {count(start)} of {count(total)} is shown here."
-    return f"Lines {count(start)} to {count(end)} of {count(total)} are shown here."
-
-
-def _cut_out(text: str, line: int) -> tuple[int, str, int]:
-    """Return the number of the first line to show, the text to show, and the total line count.
-
-    If a note is too large, only a part around the given line is shown.
-    """
-    lines = text.removesuffix("\n").split("\n")
-    if len(lines) <= _MOST_LINES and len(text) <= _MOST_CHARS:
-        return 1, "\n".join(lines), len(lines)
-    start = max(0, min(line - 1 - _MOST_LINES // 2, len(lines) - _MOST_LINES))
-    shown: list[str] = []
-    size = 0
-    for piece in lines[start : start + _MOST_LINES]:
-        size += len(piece)
-        if size > _MOST_CHARS and shown:
-            break
-        shown.append(piece[:_MOST_CHARS])
-    return start + 1, "\n".join(shown), len(lines)

@@ -1,7 +1,7 @@
 """The text of a note with line numbers and Markdown highlighting."""
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
@@ -20,13 +20,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.theme import Theme, dress
+from ui.widgets.figures import count
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["MarkdownColors", "NoteText"]
+__all__ = ["MarkdownColors", "NoteText", "cut_source", "describe_cut"]
 
 _LINES_ABOVE = 2
+_MOST_LINES = 4_000
+_MOST_CHARS = 400_000
 _TEXT, _FRONT_MATTER, _CODE = 0, 1, 2
 _HEADING = re.compile(r"#{1,6} ")
 _INLINE = (
@@ -39,12 +39,13 @@ _INLINE = (
 
 
 class NoteText(QPlainTextEdit):
-    """A read-only text view with line numbers that marks and shows the cited lines."""
+    """A read-only view of a note's source text with line numbers; it highlights the cited lines."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._start, self._first, self._last = 1, 0, 0
         self._is_untouched = True
+        self._found: Sequence[QTextEdit.ExtraSelection] = ()
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName("Text of the note")
@@ -61,7 +62,7 @@ class NoteText(QPlainTextEdit):
         Theme.current().changed.connect(self._on_theme)
 
     def show_text(self, text: str, start: int, first: int, last: int) -> None:
-        """Show text whose first line has the number `start`, and mark lines `first` to `last`."""
+        """Show text whose first line has the number `start`; highlight lines `first` to `last`."""
         self._start, self._first, self._last = start, first, max(first, last)
         self._colors.begin(is_note_start=start == 1)
         self.setPlainText(text)
@@ -70,13 +71,18 @@ class NoteText(QPlainTextEdit):
         self._is_untouched = True
         self._scroll_to(first)
 
+    def show_line(self, line: int) -> None:
+        """Scroll so that a line, given by its number in the note, is at the top."""
+        block = self.document().findBlockByNumber(max(0, line - self._start))
+        self.stay_at(block.firstLineNumber())
+
     def stay_at(self, line: int) -> None:
-        """Scroll so that a line is at the top, to keep the user's position."""
+        """Set the vertical scroll position, to keep the user's place in the text."""
         self.verticalScrollBar().setValue(line)
         self._is_untouched = False
 
     def find_selected_lines(self) -> tuple[int, int] | None:
-        """Return the first and last selected line, or None if nothing is selected."""
+        """Return the first and last selected line; None if nothing is selected."""
         cursor = self.textCursor()
         if not cursor.hasSelection():
             return None
@@ -88,7 +94,7 @@ class NoteText(QPlainTextEdit):
         return first + self._start, last.blockNumber() - is_before + self._start
 
     def find_marked_lines(self) -> tuple[int, int] | None:
-        """Return the first and last marked line, or None if no lines are marked."""
+        """Return the first and last highlighted line; None if no lines are highlighted."""
         return (self._first, self._last) if self._first else None
 
     def first_visible_line(self) -> int:
@@ -96,14 +102,14 @@ class NoteText(QPlainTextEdit):
         return self.firstVisibleBlock().blockNumber() + self._start
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the line numbers, and keep the marked line visible until the user scrolls."""
+        """Fit the line numbers, and keep the highlighted lines visible until the user scrolls."""
         super().resizeEvent(event)
         self._fit_numbers()
         if self._is_untouched:
             self._scroll_to(self._first)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll, and stop keeping the marked line visible."""
+        """Scroll the text, and stop keeping the highlighted lines visible."""
         self._is_untouched = False
         super().wheelEvent(event)
 
@@ -114,7 +120,7 @@ class NoteText(QPlainTextEdit):
             self._fit_numbers()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the background of the marked lines, including wrapped parts, below the text."""
+        """Paint the text over the background of the highlighted lines, including wrapped parts."""
         painter = QPainter(self.viewport())
         color = Theme.current().color("diff.mark_bg")
         for number in range(self._first, self._last + 1) if self._first else ():
@@ -124,6 +130,11 @@ class NoteText(QPlainTextEdit):
                 painter.fillRect(0, self._top(block), self.viewport().width(), height, color)
         painter.end()
         super().paintEvent(event)
+
+    def mark_found(self, found: Sequence[QTextEdit.ExtraSelection]) -> None:
+        """Highlight the occurrences of a search; an empty list removes the highlights."""
+        self._found = found
+        self._mark()
 
     def paint_numbers(self, event: QPaintEvent) -> None:
         """Draw the numbers of the visible lines."""
@@ -175,7 +186,7 @@ class NoteText(QPlainTextEdit):
                 block = self.document().findBlockByNumber(number - self._start)
                 if block.isValid():
                     selections.append(_format_marked_line(block))
-        self.setExtraSelections(selections)
+        self.setExtraSelections([*selections, *self._found])
         self._numbers.update()
 
     def _scroll_to(self, line: int) -> None:
@@ -209,7 +220,7 @@ class _LineNumbers(QWidget):
 
 
 def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
-    """Return the text colour of a marked line; the view paints its background."""
+    """Return the text format of a highlighted line; the view paints its background separately."""
     selection = QTextEdit.ExtraSelection()
     selection.cursor = QTextCursor(block)
     move = QTextCursor.MoveOperation.EndOfBlock
@@ -269,3 +280,29 @@ def _format(kind: str) -> QTextCharFormat:
     else:
         made.setForeground(theme.color("text.tertiary"))
     return made
+
+
+def describe_cut(start: int, end: int, total: int) -> str:
+    """Return the sentence to show above a note that is too large to be shown completely."""
+    if start == end:
+        return f"Line {count(start)} of {count(total)} is shown here."
+    return f"Lines {count(start)} to {count(end)} of {count(total)} are shown here."
+
+
+def cut_source(text: str, line: int) -> tuple[int, str, int]:
+    """Return the number of the first line to show, the text to show, and the total line count.
+
+    If a note is too large, only a part around the given line is shown.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    if len(lines) <= _MOST_LINES and len(text) <= _MOST_CHARS:
+        return 1, "\n".join(lines), len(lines)
+    start = max(0, min(line - 1 - _MOST_LINES // 2, len(lines) - _MOST_LINES))
+    shown: list[str] = []
+    size = 0
+    for piece in lines[start : start + _MOST_LINES]:
+        size += len(piece)
+        if size > _MOST_CHARS and shown:
+            break
+        shown.append(piece[:_MOST_CHARS])
+    return start + 1, "\n".join(shown), len(lines)

@@ -1,6 +1,7 @@
 """The panel of related notes: similar notes, and notes linked in either direction."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
@@ -30,15 +31,18 @@ __all__ = ["RelatedPanel"]
 _NO_NOTE = "Open a note, or ask: what is related to it appears here."
 _NONE = "No note is near this one, and none is linked with it."
 _WAIT_MS = 200
+_INSERT = "Insert a link to it"
 
 
 class RelatedPanel(Pane):
-    """The list of notes related to a note, most similar first.
+    """The list of notes related to a note, the most similar first.
 
-    `note_chosen` carries the path of the clicked note. `attach_requested` carries the path of a
-    note to attach. `looked_at` is emitted when the panel becomes visible.
+    Signals: `note_chosen` carries the clicked note's path. `attach_requested` carries the path of a
+    note to attach. `link_requested` carries the path of a note that the open note should link to.
+    `looked_at` is emitted when the panel becomes visible.
     """
 
+    link_requested = Signal(str)
     note_chosen = Signal(str)
     attach_requested = Signal(str)
     looked_at = Signal()
@@ -57,6 +61,7 @@ class RelatedPanel(Pane):
         self.list = LongList("Related notes")
         self.list.setModel(self._model)
         self.list.chosen.connect(self._on_chosen)
+        self.list.acted.connect(lambda index: self._request_link(self._model.notes[index.row()]))
         self.list.menu_wanted.connect(self._fill_menu)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -72,17 +77,45 @@ class RelatedPanel(Pane):
         self.show_nothing()
 
     def show_nothing(self) -> None:
-        """Show a hint about the panel's future content."""
+        """Show a hint about what the panel will contain."""
         self._show("", (), _NO_NOTE)
 
     def begin(self, path: str) -> None:
-        """Start waiting for the notes related to a note; a placeholder appears after 0.2 s."""
+        """Start waiting for the notes related to a note. After 0.2 s, a placeholder is shown."""
         self._awaited = path
         self._wait.start()
 
-    def show_notes(self, path: str, notes: "Sequence[RelatedNote]") -> None:
-        """Show the notes related to a note."""
+    def show_notes(
+        self, path: str, notes: "Sequence[RelatedNote]", *, can_link: bool = False
+    ) -> None:
+        """Show the notes related to a note.
+
+        Args:
+            path: the path of the note that the others are related to.
+            notes: the related notes, the most similar first.
+            can_link: whether links can be inserted into the note.
+        """
+        self._model.can_link = can_link
         self._show(path, notes, "" if notes else _NONE)
+
+    def show_linked(self, path: str) -> None:
+        """Mark a listed note as linked from the open note, before the link is indexed."""
+        self._model.set_notes(
+            [
+                replace(note, is_linked=True, is_link_target=True) if note.path == path else note
+                for note in self._model.notes
+            ]
+        )
+
+    def begin_link(self) -> None:
+        """Request a link to the current note; without focus, go to the first linkable note."""
+        row = self.list.currentIndex()
+        if self.list.hasFocus() and row.isValid():
+            self._request_link(self._model.notes[row.row()])
+            return
+        self.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        fits = (at for at, note in enumerate(self._model.notes) if not note.is_link_target)
+        self.list.setCurrentIndex(self._model.index(next(fits, 0), 0))
 
     def show_error(self, path: str, message: str) -> None:
         """Show why the related notes cannot be shown."""
@@ -118,10 +151,19 @@ class RelatedPanel(Pane):
         self.note_chosen.emit(self._model.notes[index.row()].path)
 
     def _fill_menu(self, index: QModelIndex, menu: QMenu) -> None:
-        path = self._model.notes[index.row()].path
+        note = self._model.notes[index.row()]
+        path = note.path
         menu.addAction("Open").triggered.connect(lambda: self.note_chosen.emit(path))
         attach = menu.addAction("Attach to the message")
         attach.triggered.connect(lambda: self.attach_requested.emit(path))
+        if self._model.can_link:
+            link = menu.addAction("Linked already" if note.is_link_target else _INSERT)
+            link.setEnabled(not note.is_link_target)
+            link.triggered.connect(lambda: self._request_link(note))
+
+    def _request_link(self, note: "RelatedNote") -> None:
+        if self._model.can_link and not note.is_link_target:
+            self.link_requested.emit(note.path)
 
 
 class RelatedRows(QAbstractListModel):
@@ -130,6 +172,7 @@ class RelatedRows(QAbstractListModel):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.notes: Sequence[RelatedNote] = ()
+        self.can_link = False
 
     def set_notes(self, notes: "Sequence[RelatedNote]") -> None:
         """Replace all notes."""
@@ -143,11 +186,13 @@ class RelatedRows(QAbstractListModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the row's data for a Qt item role."""
-        return _row(self.notes[index.row()]).data(role) if index.isValid() else None
+        if not index.isValid():
+            return None
+        return _build_row(self.notes[index.row()], self.can_link).data(role)
 
 
 class Skeleton(QWidget):
-    """A placeholder of three outlined rows for a list that is still loading."""
+    """A placeholder with the outlines of three rows, for a list that is still loading."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,7 +217,11 @@ class Skeleton(QWidget):
                 painter.drawRoundedRect(bar, theme.radius("sm"), theme.radius("sm"))
 
 
-def _row(note: "RelatedNote") -> TwoLines:
+def _build_row(note: "RelatedNote", can_link: bool) -> TwoLines:
     title = one_line(note.title) or note.path.rpartition("/")[2]
-    mark = ("link-simple", "linked") if note.is_linked else ("", "")
-    return TwoLines(title, one_line(note.path), ("file-text", "text.secondary"), mark)
+    mark = ("link-simple", "linked" if note.is_link_target else "links here")
+    shared = " ".join(f"#{one_line(tag)}" for tag in note.tags)
+    detail = f"{one_line(note.path)} · shares {shared}" if shared else one_line(note.path)
+    act = ("plus", f"{_INSERT} (Ctrl+Enter)") if can_link and not note.is_link_target else ("", "")
+    shown = mark if note.is_linked else ("", "")
+    return TwoLines(title, detail, ("file-text", "text.secondary"), shown, act=act)

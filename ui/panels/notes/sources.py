@@ -1,4 +1,4 @@
-"""The sources of an answer: a row for each citation number, and whether it is verified."""
+"""An answer's sources: a row for each citation number, with whether it is verified."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -41,8 +41,8 @@ class SourceRow:
 
     Attributes:
         number: the citation number in the answer; None for a quotation without a number.
-        detail: the path and lines, or the problem.
-        path: the path of the note that the row opens; empty if there is none.
+        detail: the path and lines, or the problem with the citation.
+        path: the path of the note that the row opens; empty if it opens no note.
     """
 
     number: int | None
@@ -67,8 +67,8 @@ def source_rows(
 ) -> list[SourceRow]:
     """Return a row for each cited number, then a row for each unverified claim.
 
-    A quotation that was not found in its source gets its own row, and does not make the row of its
-    number unverified.
+    A quotation that was not found in its source gets its own row. The row for its citation number
+    is not affected.
     """
     known = {source.number: source for source in sources}
     quoted = {(claim.n, claim.quote) for claim in unverified}
@@ -81,11 +81,12 @@ def source_rows(
 
 
 class SourcesPanel(Pane):
-    """The panel that lists the sources of an answer.
+    """The panel that lists an answer's sources.
 
-    `place_chosen` carries the path and lines of a clicked source. `hovered` carries its number, or
-    0 for none. `cited` carries the path of the first row with a note. `reason_requested` carries
-    the path of a note to explain.
+    Signals: `place_chosen` carries the path and lines of a clicked source. `hovered` carries the
+    number of the hovered source, or 0 if none is hovered. `cited` carries the path of the first row
+    that has a note. `reason_requested` carries the path of a note; the receiver explains why it was
+    used.
     """
 
     place_chosen = Signal(str, int, int)
@@ -111,7 +112,7 @@ class SourcesPanel(Pane):
         self._lay_out()
 
     def show_rows(self, rows: Sequence[SourceRow], empty: str = "") -> None:
-        """Replace all rows; `empty` is the text shown if there are none."""
+        """Replace all rows; `empty` is the text shown if there are no rows."""
         self._model.removeRows(0, self._model.rowCount())
         for row in rows:
             item = QStandardItem(row.title)
@@ -129,7 +130,7 @@ class SourcesPanel(Pane):
             self.cited.emit(cited)
 
     def show_reason(self, reason: str) -> None:
-        """Show above the rows why a note was used or not."""
+        """Show above the rows why a note was or was not used."""
         self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
         self._scroll.verticalScrollBar().setValue(0)
         announce(self, reason)
@@ -139,12 +140,12 @@ class SourcesPanel(Pane):
         self._reason.hide()
 
     def mark(self, number: int) -> None:
-        """Highlight the rows of a number hovered in the answer; 0 highlights none."""
+        """Highlight the rows of the citation number hovered in the answer; 0 highlights none."""
         self._delegate.marked = number
         self.list.viewport().update()
 
     def rows(self) -> list[SourceRow]:
-        """Return the rows of the panel."""
+        """Return the panel's rows."""
         return [self._model.item(n).data(ROW) for n in range(self._model.rowCount())]
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
@@ -193,7 +194,7 @@ class _SourceDelegate(QStyledItemDelegate):
     """Draws a source: number, title, location, and a check mark or warning icon.
 
     Attributes:
-        marked: the number hovered in the answer; 0 for none.
+        marked: the citation number that is hovered in the answer; 0 if no citation is.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -248,7 +249,7 @@ class _SourceDelegate(QStyledItemDelegate):
 
 
 def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
-    """Return the row of a number; several cited places open the whole passage."""
+    """Return a citation number's row. If several places are cited, it opens the whole passage."""
     first = citations[0]
     places = {citation.lines for citation in citations}
     lines = first.lines if len(places) == 1 or source is None else source.lines
@@ -258,6 +259,7 @@ def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -
         name = f"{name} — {heading}"
     is_verified = not any(citation.is_doubtful for citation in citations)
     where = place(one_line(first.path), lines, first.page)
+    where = f"{where} · found by Strata" if first.sentence else where
     return SourceRow(first.n, name, where, is_verified, first.path, lines)
 
 

@@ -1,4 +1,4 @@
-"""The notes of the open vault as a tree, each with its state."""
+"""The note tree: the folders and notes of the open vault, with the state of each note."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class NoteTreeModel(QAbstractItemModel):
-    """A Qt tree model of folders and notes; folders come first and show their number of notes."""
+    """A Qt tree model of folders and notes. Folders come first and show their number of notes."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -48,21 +48,21 @@ class NoteTreeModel(QAbstractItemModel):
         self.endResetModel()
 
     def set_open(self, index: QModelIndex, is_open: bool) -> None:
-        """Set the arrow of a folder to open or closed."""
+        """Set whether a folder's arrow shows the folder as open."""
         change = self._open.add if is_open else self._open.discard
         change(index.internalId())
         self.dataChanged.emit(index, index)
 
     def path(self, index: Index) -> str:
-        """Return the path of a note or a folder."""
+        """Return the path of a row's note or folder."""
         return self._folders.path(index.internalId())
 
     def note(self, index: Index) -> "NoteState | None":
-        """Return the note of a row, or None for a folder."""
+        """Return a row's note; None for a folder."""
         return self._node(index).note
 
     def find(self, path: str) -> QModelIndex:
-        """Return the index of a path, or an invalid index if there is none."""
+        """Return the index of a note or folder by path; an invalid index if it is not listed."""
         node = self._folders.find(path)
         return QModelIndex() if node is None else self.createIndex(node.place, 0, node.number)
 
@@ -117,11 +117,11 @@ class NoteTreeModel(QAbstractItemModel):
 
 
 class NoteTree(FitTree):
-    """The tree of notes; `note_chosen` carries the path of the clicked note.
+    """The tree of notes in the sidebar.
 
-    `attach_requested` carries the path of a note, or of a folder with a trailing `/`.
-    `reason_requested` carries the path of a note, to explain whether and why the last answer used
-    it.
+    Signals: `note_chosen` carries the clicked note's path. `attach_requested` carries the path of a
+    note, or of a folder with a trailing `/`. `reason_requested` carries the path of a note; the
+    receiver explains why the last answer used the note, or why it did not.
     """
 
     note_chosen = Signal(str)
@@ -138,7 +138,7 @@ class NoteTree(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def show_folders(self, folders: Folders) -> None:
-        """Show the tree; open folders, the current note and the scroll position are kept."""
+        """Show the tree, keeping open folders, the current note and the scroll position."""
         if folders is self._model.folders:
             return
         was_open, at = self.open_folders(), self.verticalScrollBar().value()
@@ -172,12 +172,12 @@ class NoteTree(FitTree):
             self.setCurrentIndex(index)
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create the context menu of a note or a folder."""
+        """Create the context menu for a note or a folder."""
         note, path = self._model.note(index), self._model.path(index)
         menu = QMenu(self)
         target = path if note is not None else f"{path}/"
         action = menu.addAction("Attach to the message")
-        action.setEnabled(note is None or note.state == "indexed")
+        action.setEnabled(note is None or note.state in {"indexed", "waiting"})
         action.triggered.connect(lambda _checked=False: self.attach_requested.emit(target))
         if note is not None:
             reason = menu.addAction(REASON)

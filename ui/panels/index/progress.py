@@ -1,4 +1,4 @@
-"""The progress of an index run: fraction done, speed, and problems."""
+"""The box that shows the progress of an indexing run: fraction done, speed, and problems."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -9,11 +9,11 @@ from ui.panels.index.state import IndexState
 from ui.theme import Theme
 from ui.widgets.controls import IconButton, IconLabel, button, make_wrapped_label
 
-__all__ = ["RunBox"]
+__all__ = ["ProgressBox"]
 
 
-class RunBox(QWidget):
-    """The index state with its buttons, a progress bar, and details below."""
+class ProgressBox(QWidget):
+    """The state of the index with buttons, a progress bar, and details below."""
 
     pause_requested = Signal()
     continue_requested = Signal()
@@ -77,7 +77,7 @@ class RunBox(QWidget):
 
 
 class _Bar(QWidget):
-    """A progress bar four pixels high, empty if the progress is not known."""
+    """A progress bar that is four pixels high; it is empty if the progress is unknown."""
 
     def __init__(self) -> None:
         super().__init__()

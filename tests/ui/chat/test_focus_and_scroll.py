@@ -1,0 +1,182 @@
+"""What the reader looks at stays in place, and the cursor is where the next key is meant for."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support.clicks import button_named, click_button
+from tests.support.model_server import Answer, ModelServer
+from tests.support.window_pages import WindowPage, open_window
+from ui.tasks import TaskRunner
+
+LONG = "\n\n".join(f"Paragraph {n} of a long answer about rain." for n in range(30))
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
+) -> Iterator[WindowPage]:
+    """A window with an empty chat that asks a scripted model."""
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    page = open_window(assistant, runner, qtbot, mode="chat")
+    page.view.activateWindow()
+    qtbot.waitUntil(page.view.isActiveWindow)
+    yield page
+    page.view.close()
+
+
+def ask(window: WindowPage, server: ModelServer, question: str, answer: str) -> None:
+    server.script(Answer(answer))
+    window.composer.send(question)
+    settle()
+
+
+def settle() -> None:
+    for _ in range(20):
+        QApplication.processEvents()
+
+
+def find_offset(window: WindowPage, widget: QWidget) -> int:
+    """Return how far a message is below the top of the window, in pixels."""
+    return widget.mapTo(window.view, widget.rect().topLeft()).y()
+
+
+def test_sending_leaves_the_cursor_in_the_message_box(
+    window: WindowPage, server: ModelServer
+) -> None:
+    window.composer.view.setFocus()
+    QTest.keyClicks(window.composer.view.input, "Will it rain?")
+    QTest.keyClick(window.composer.view.input, Qt.Key.Key_Return)
+    assert window.chat.answers()
+    assert window.focus_name == "Message"
+
+
+def test_a_suggested_question_leaves_the_cursor_in_the_message_box(window: WindowPage) -> None:
+    window.chat.view.show_empty(3, None, ["Will it rain tomorrow?"])
+    (row,) = window.chat.view.empty.questions
+    row.setFocus()
+    QTest.keyClick(row, Qt.Key.Key_Space)
+    assert window.chat.user_messages()[0].text == "Will it rain tomorrow?"
+    assert window.focus_name == "Message"
+
+
+def test_editing_leaves_the_cursor_in_the_message_box(
+    window: WindowPage, server: ModelServer
+) -> None:
+    ask(window, server, "Will it rain?", "Yes.")
+    window.chat.edit(window.chat.user_messages()[0], "Will it snow?")
+    assert window.focus_name == "Message"
+
+
+@pytest.mark.parametrize("way", ["button", "Ctrl+R"])
+def test_answering_again_leaves_the_cursor_in_the_message_box(
+    window: WindowPage, server: ModelServer, way: str
+) -> None:
+    ask(window, server, "Will it rain?", "Yes.")
+    server.script(Answer("Perhaps."))
+    if way == "button":
+        again = button_named(window.chat.answers()[0], "Answer again")
+        again.setFocus()
+        QTest.keyClick(again, Qt.Key.Key_Space)
+    else:
+        window.chat.view.setFocus()
+        window.press_keys(way)
+    settle()
+    assert [answer.text for answer in window.chat.answers()] == ["Perhaps."]
+    assert window.focus_name == "Message"
+
+
+def make_versions(window: WindowPage, server: ModelServer) -> None:
+    """Make a chat whose second answer has a long and a short version; the short one is shown."""
+    ask(window, server, "Will it rain?", LONG)
+    ask(window, server, "And tomorrow?", LONG)
+    server.script(Answer("No."))
+    window.press_keys("Ctrl+R")
+    settle()
+
+
+def test_another_version_stays_at_its_place_with_the_cursor_on_the_switch(
+    window: WindowPage, server: ModelServer, qtbot: QtBot
+) -> None:
+    make_versions(window, server)
+    before = window.chat.answers()[-1]
+    offset = find_offset(window, before)
+    switch = button_named(before, "Previous answer, 1 of 2")
+    switch.setFocus()
+    QTest.keyClick(switch, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: window.chat.answers()[-1].text == LONG)
+    settle()
+    assert find_offset(window, window.chat.answers()[-1]) == offset
+    assert window.focus_name == "Next answer, 2 of 2"
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+    settle()
+    assert window.chat.answers()[-1].text == "No."
+    assert window.focus_name == "Previous answer, 1 of 2"
+
+
+def test_a_click_on_a_version_leaves_the_cursor_in_the_chat(
+    window: WindowPage, server: ModelServer
+) -> None:
+    make_versions(window, server)
+    click_button(window.chat.answers()[-1], "Previous answer, 1 of 2")
+    settle()
+    assert window.chat.answers()[-1].text == LONG
+    assert window.focus_name == "Chat"
+
+
+def test_find_opens_steps_and_closes_without_losing_the_cursor_or_the_place(
+    window: WindowPage, server: ModelServer
+) -> None:
+    ask(window, server, "Will it rain?", LONG)
+    ask(window, server, "And tomorrow?", LONG)
+    answer = window.chat.answers()[0]
+    window.chat.view.scroller.bar.setValue(400)
+    settle()
+    offset = find_offset(window, answer)
+    window.press_keys("Ctrl+F")
+    assert window.focus_name == "Find in this chat"
+    QTest.keyClicks(QApplication.focusWidget(), "rain")
+    settle()
+    assert find_offset(window, answer) == offset
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert window.focus_name == "Find in this chat"
+    settle()
+    offset = find_offset(window, answer)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    settle()
+    assert window.focus_name == "Message"
+    assert find_offset(window, answer) == offset
+
+
+@pytest.mark.parametrize("keys", ["Ctrl+K", "Ctrl+O"])
+def test_the_palette_gives_the_cursor_back(window: WindowPage, keys: str) -> None:
+    window.composer.view.setFocus()
+    window.press_keys(keys)
+    assert window.focus_name != "Message"
+    window.press_keys(keys)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert window.focus_name == "Message"
+
+
+def test_tab_into_the_chat_does_not_scroll(window: WindowPage, server: ModelServer) -> None:
+    ask(window, server, "Will it rain?", LONG)
+    ask(window, server, "And tomorrow?", LONG)
+    answer = window.chat.answers()[0]
+    window.chat.view.scroller.bar.setValue(300)
+    settle()
+    offset = find_offset(window, answer)
+    window.chat.view.setFocus(Qt.FocusReason.TabFocusReason)
+    settle()
+    assert find_offset(window, answer) == offset

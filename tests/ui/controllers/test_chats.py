@@ -1,0 +1,313 @@
+"""The list of chats as a user works with it: rename, delete and undo, export, search."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from app.sessions.ask import AskRequest
+from chains.cancel import CancelToken
+from chains.events import TextDelta
+from tests.support.clicks import click_button, click_item, open_menu
+from tests.support.window_pages import WindowPage, open_window
+from ui.tasks import TaskRunner
+
+BARREL, PEAS = "How much does the barrel hold?", "Where are the peas?"
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> Iterator[WindowPage]:
+    """A window with two chats that asked no model."""
+    assistant.open_vault(small_vault, remember=False)
+    for question in (BARREL, PEAS):
+        list(assistant.ask(AskRequest(question, mode="chat"), CancelToken()))
+    page = open_window(assistant, runner, qtbot)
+    page.view.activateWindow()
+    qtbot.waitUntil(page.view.isActiveWindow)
+    yield page
+    page.view.close()
+
+
+def list_files(window: WindowPage) -> int:
+    return len(window.assistant.list_sessions())
+
+
+@pytest.mark.parametrize("way", ["F2", "menu"])
+def test_a_chat_is_renamed_in_place(window: WindowPage, way: str, qtbot: QtBot) -> None:
+    if way == "menu":
+        window.sidebar.choose_from_chat(BARREL, "Rename")
+    else:
+        window.sidebar.press_on_chat(BARREL, Qt.Key.Key_F2)
+    window.sidebar.type_title("Rain barrel")
+    qtbot.waitUntil(lambda: sorted(window.sidebar.chats) == ["Rain barrel", PEAS])
+    assert "Rain barrel" in {chat.title for chat in window.assistant.list_sessions()}
+
+
+def test_a_blank_title_changes_nothing(window: WindowPage) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_F2)
+    window.sidebar.type_title("   ")
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+
+
+@pytest.mark.parametrize("way", ["Ctrl+D", "menu", "header"])
+def test_a_pinned_chat_stands_on_top_also_after_a_restart(
+    window: WindowPage, way: str, qtbot: QtBot
+) -> None:
+    assert window.sidebar.headings == ["Today"]
+    pin(window, way, BARREL, "Pin to the top")
+    assert window.sidebar.chats == [BARREL, PEAS]
+    assert window.sidebar.headings == ["Pinned", "Today"]
+    again = open_window(window.assistant, window.view.runner, qtbot)
+    assert again.sidebar.headings == ["Pinned", "Today"]
+    pin(window, way, BARREL, "Unpin")
+    assert window.sidebar.headings == ["Today"]
+
+
+def pin(window: WindowPage, way: str, title: str, item: str) -> None:
+    if way == "menu":
+        window.sidebar.choose_from_chat(title, item)
+    elif way == "header":
+        window.chat.open(title)
+        window.press("Actions of this chat")
+        click_item(open_menu(), item)
+    else:
+        window.sidebar.press_on_chat(title, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+
+
+def test_archived_chats_are_behind_their_row_and_can_be_restored(window: WindowPage) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
+    assert window.sidebar.chats == [PEAS, "Archived"]
+    window.sidebar.press_on_chat("Archived", Qt.Key.Key_Return)
+    assert window.sidebar.chats == [PEAS, "Archived", BARREL]
+    assert window.sidebar.current_chat == "Archived"
+    window.chat.open(BARREL)
+    assert window.chat.title == BARREL
+    window.sidebar.choose_from_chat(BARREL, "Restore from the archive")
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+
+
+def test_archiving_is_undone_from_its_toast(window: WindowPage) -> None:
+    window.chat.open(BARREL)
+    window.run("archive_chat")
+    assert window.sidebar.chats == [PEAS, "Archived"]
+    assert window.chat.title == BARREL
+    window.press("Undo")
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+
+
+def test_an_archived_chat_is_found_by_the_search(window: WindowPage) -> None:
+    window.sidebar.choose_from_chat(BARREL, "Archive")
+    window.sidebar.search_chats("BARREL")
+    assert BARREL in window.sidebar.chats
+
+
+def test_several_chats_are_archived_one_after_the_other_by_keyboard(window: WindowPage) -> None:
+    first = window.sidebar.chats[0]
+    control = Qt.KeyboardModifier.ControlModifier
+    window.sidebar.press_on_chat(first, Qt.Key.Key_E, control)
+    (left,) = (chat for chat in window.sidebar.chats if chat != "Archived")
+    assert window.sidebar.current_chat == left
+    window.sidebar.press_on_chat(left, Qt.Key.Key_E, control)
+    assert window.sidebar.chats == ["Archived"]
+
+
+@pytest.mark.parametrize("way", ["Delete", "menu"])
+def test_a_deleted_chat_comes_back_with_undo(window: WindowPage, way: str) -> None:
+    window.chat.open(BARREL)
+    if way == "menu":
+        window.sidebar.choose_from_chat(BARREL, "Delete")
+    else:
+        window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    assert window.sidebar.chats == [PEAS]
+    assert window.chat.title == "New chat"
+    window.press("Undo")
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+    assert window.chat.title == BARREL
+    assert list_files(window) == 2
+
+
+def test_a_chat_is_on_disk_until_its_deletion_cannot_be_undone(window: WindowPage) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    assert list_files(window) == 2
+    window.view.close()
+    assert [chat.title for chat in window.assistant.list_sessions()] == [PEAS]
+
+
+def test_the_next_deletion_ends_the_undo_of_the_one_before(window: WindowPage) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    window.sidebar.press_on_chat(PEAS, Qt.Key.Key_Delete)
+    assert [chat.title for chat in window.assistant.list_sessions()] == [PEAS]
+    assert window.sidebar.empty_text == "No chats yet. Ctrl+N starts one."
+
+
+@pytest.mark.parametrize(("item", "suffix"), [("Markdown", ".md"), ("JSON", ".json")])
+def test_a_chat_is_exported_to_a_new_file(window: WindowPage, item: str, suffix: str) -> None:
+    window.sidebar.choose_from_chat(BARREL, f"Export as {item}")
+    (file,) = window.assistant.paths.exports.iterdir()
+    assert file.suffix == suffix
+    text = file.read_text("utf-8")
+    assert BARREL in text
+    assert suffix == ".md" or json.loads(text)["entries"]
+
+
+def test_the_header_deletes_the_open_chat(window: WindowPage) -> None:
+    window.chat.open(BARREL)
+    window.press("Actions of this chat")
+    click_item(open_menu(), "Delete")
+    assert window.sidebar.chats == [PEAS]
+    window.press("Undo")
+    assert window.chat.title == BARREL
+
+
+def test_the_title_opens_the_menu_of_the_chat(window: WindowPage) -> None:
+    window.chat.open(BARREL)
+    window.press(f"Chat: {BARREL}")
+    menu = open_menu()
+    assert [action.text() for action in menu.actions() if action.text()] == [
+        *("Find in this chat", "Rename", "Pin to the top", "Archive", "Export as Markdown"),
+        *("Export as JSON", "Save as note…", "Delete"),
+    ]
+    click_item(menu, "Delete")
+    assert window.sidebar.chats == [PEAS]
+
+
+def test_chats_of_other_vaults_are_listed_on_demand_with_their_vault(
+    window: WindowPage, tmp_path: Path
+) -> None:
+    other = tmp_path / "Other notes"
+    other.mkdir()
+    (other / "a.md").write_text("# A\n")
+    window.view.open_folder(other)
+    assert window.sidebar.empty_text == "No chats yet. Ctrl+N starts one."
+    window.press("Show the chats of all vaults")
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+    window.chat.open(BARREL)
+    assert window.chat.title == BARREL
+    window.press("Show the chats of all vaults")
+    assert window.sidebar.chats == []
+
+
+def test_a_new_chat_has_nothing_to_delete_or_rename(window: WindowPage) -> None:
+    window.chat.new()
+    window.press("Actions of this chat")
+    menu = open_menu()
+    enabled = [action.text() for action in menu.actions() if action.isEnabled() and action.text()]
+    menu.close()
+    assert enabled == ["Find in this chat"]
+
+
+def test_all_chats_are_searched_by_their_words(window: WindowPage) -> None:
+    window.press_keys("Ctrl+Shift+F")
+    QApplication.processEvents()
+    window.sidebar.search_chats("BARREL")
+    assert window.sidebar.chats == [BARREL]
+    window.sidebar.open_hit(BARREL)
+    assert window.chat.title == BARREL
+    window.sidebar.search_chats("xyz")
+    assert window.sidebar.empty_text == "No chat contains these words."
+    window.press_keys("Ctrl+Shift+F")
+    window.sidebar.view.chat_search.clear()
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+
+
+def test_a_found_text_opens_its_chat_at_the_message_with_the_words_marked(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    session = next(c.session for c in window.assistant.list_sessions() if c.title == BARREL)
+    for number in range(12):
+        question = f"Question {number} about zinc and tin"
+        list(
+            window.assistant.ask(AskRequest(question, mode="chat", session=session), CancelToken())
+        )
+    window.chat.new()
+    window.press_keys("Ctrl+Shift+F")
+    window.sidebar.search_chats("zinc 3")
+    window.sidebar.open_hit("Question 3 about zinc and tin")
+    assert window.chat.title == BARREL
+    qtbot.waitUntil(lambda: {"3", "zinc"} <= set(window.chat.find_marks))
+    assert "Question 3 about zinc and tin" in window.chat.in_view
+    assert window.focus_name == "Find in this chat"
+    window.press("Close the search")
+    assert window.chat.find_marks == []
+    assert "Question 3 about zinc and tin" in window.chat.in_view
+    assert window.focus_name == "Message"
+
+
+def test_a_text_of_another_version_is_shown_with_that_version(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    window.chat.open(PEAS)
+    window.chat.edit(window.chat.user_messages()[0], "Where is the copper?")
+    assert [message.text for message in window.chat.user_messages()] == ["Where is the copper?"]
+    window.press_keys("Ctrl+Shift+F")
+    window.sidebar.search_chats("peas")
+    window.sidebar.open_hit(PEAS)
+    assert [message.text for message in window.chat.user_messages()] == [PEAS]
+    qtbot.waitUntil(lambda: window.chat.find_marks == ["peas"])
+
+
+@pytest.mark.parametrize("way", ["header", "menu", "answer"])
+def test_a_chat_or_an_answer_is_saved_as_a_note_and_undone(
+    window: WindowPage, small_vault: Path, way: str
+) -> None:
+    window.chat.open(BARREL)
+    if way == "header":
+        window.press("Actions of this chat")
+        click_item(open_menu(), "Save as note…")
+    elif way == "menu":
+        window.sidebar.choose_from_chat(BARREL, "Save as note…")
+    else:
+        click_button(window.chat.answers()[0], "Save answer as a note")
+    dialog = window.save_dialog
+    assert dialog.isVisible()
+    assert (dialog.name.text(), dialog.folder.text()) == ("How much does the barrel hold", "Chats")
+    assert not (small_vault / "Chats").exists()
+    click_button(dialog, "Save note")
+    (note,) = (small_vault / "Chats").iterdir()
+    text = note.read_text("utf-8")
+    assert text.startswith("---\ndate: 20")
+    assert f'chat: "{window.chat.session}"' in text
+    assert f"# {BARREL}" in text
+    assert not dialog.isVisible()
+    assert window.toasts() == [f"Saved as Chats/{note.name}."]
+    window.press("Undo")
+    assert not note.exists()
+
+
+def test_a_note_that_exists_is_not_replaced(window: WindowPage, small_vault: Path) -> None:
+    window.chat.open(BARREL)
+    window.run("save_note")
+    dialog = window.save_dialog
+    dialog.folder.clear()
+    QTest.keyClicks(dialog.folder, "Sub/Deep")
+    click_button(dialog, "Save note")
+    file = small_vault / "Sub" / "Deep" / "How much does the barrel hold.md"
+    assert file.exists()
+    window.run("save_note")
+    assert dialog.folder.text() == "Sub/Deep"
+    before = file.read_bytes()
+    click_button(dialog, "Save note")
+    assert dialog.isVisible()
+    assert any("There is already a note" in text.text() for text in dialog.findChildren(QLabel))
+    assert file.read_bytes() == before
+    dialog.reject()
+
+
+def test_a_chat_is_listed_while_its_first_answer_is_on_its_way(window: WindowPage) -> None:
+    seen: list[list[str]] = []
+    session = window.view.controllers.session
+    session.event_arrived.connect(
+        lambda _turn, event: isinstance(event, TextDelta) and seen.append(window.sidebar.chats)
+    )
+    window.chat.new()
+    window.composer.send("What is compost?")
+    assert "What is compost?" in seen[0]
+    assert "What is compost?" in window.sidebar.chats

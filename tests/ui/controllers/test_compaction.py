@@ -1,0 +1,145 @@
+"""A compaction on request: shown before it is made, its summary edited before it is used."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support.model_server import Answer, ModelServer
+from tests.support.window_pages import WindowPage, open_window
+from ui.tasks import TaskRunner
+
+SUMMARY = "The barrel holds 210 litres, and the pump runs at night."
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
+) -> Iterator[WindowPage]:
+    """A window with a chat of three answered questions, whose work is done at once."""
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    window = open_window(assistant, runner, qtbot, mode="chat")
+    window.view.activateWindow()
+    qtbot.waitUntil(window.view.isActiveWindow, timeout=60_000)
+    for question in ("How much does it hold?", "When does the pump run?", "Who built it?"):
+        server.script(Answer(f"{question} It is written in the notes. " * 60))
+        window.composer.send(question)
+    server.script(Answer(SUMMARY))
+    yield window
+    window.close()
+
+
+def read_log(window: WindowPage) -> list[dict[str, Any]]:
+    """Return the entries on the active path of the open chat."""
+    path = window.assistant.sessions.read(window.chat.session).path()
+    return [entry.to_dict() for entry in path]
+
+
+def count_calls(server: ModelServer) -> int:
+    return len(server.bodies)
+
+
+def test_what_would_be_summarised_is_shown_before_a_model_is_called(window, server) -> None:
+    before, calls = read_log(window), count_calls(server)
+    window.composer.send("/compact the litres")
+    page = window.compaction
+    assert page.text == "1. How much does it hold?\n2. When does the pump run?"
+    said = " ".join(page.texts())
+    assert "4 earlier messages would become a summary." in said
+    assert "scripted makes the summary." in said
+    assert " → about " in said
+    assert page.view.wishes.text() == "the litres"
+    assert page.view.text.isReadOnly()
+    assert (read_log(window), count_calls(server)) == (before, calls)
+    page.press("Cancel")
+    assert not page.view.isVisible()
+    assert (read_log(window), count_calls(server)) == (before, calls)
+    assert window.view.focusWidget() is window.composer.view.input
+
+
+def test_the_summary_is_edited_before_it_is_used(window, server, qtbot) -> None:
+    window.run("compact")
+    page = window.compaction
+    QTest.keyClicks(page.view.wishes, "the litres")
+    page.press("Make the summary")
+    assert "the litres" in str(server.bodies[-1]["messages"][-1]["content"])
+    assert page.text == SUMMARY
+    assert page.view.text.hasFocus()
+    QTest.keyClick(page.view.text, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(page.view.text, " Ines built it.")
+    assert "Edited. Its tokens are counted when it is used." in page.texts()
+    page.press("Use this summary")
+    assert not page.view.isVisible()
+    (toast,) = window.toasts()
+    assert toast.startswith("4 earlier messages summarised · ")
+    server.script(Answer("Yes."))
+    window.composer.send("Surely?")
+    sent = str(server.bodies[-1]["messages"])
+    assert f"{SUMMARY} Ines built it." in sent
+    assert "When does the pump run?" not in sent
+    assert "Who built it?" in sent
+
+
+def test_cancelling_a_summary_that_was_made_stores_none(window, server) -> None:
+    before = read_log(window)
+    window.run("compact")
+    window.compaction.press("Make the summary")
+    QTest.keyClick(window.compaction.view, Qt.Key.Key_Escape)
+    assert not window.compaction.view.isVisible()
+    assert read_log(window) == before
+    server.script(Answer("Yes."))
+    window.composer.send("Surely?")
+    assert SUMMARY not in str(server.bodies[-1]["messages"])
+
+
+def test_a_summary_that_is_too_long_is_refused_and_stays_for_editing(window, server) -> None:
+    before = read_log(window)
+    window.run("compact")
+    page = window.compaction
+    page.press("Make the summary")
+    page.view.text.setPlainText("The barrel holds 210 litres. " * 2_000)
+    page.press("Use this summary")
+    assert any("tokens; it may have up to" in text for text in page.texts())
+    assert page.view.isVisible()
+    assert read_log(window) == before
+    page.view.text.setPlainText("")
+    assert not page.view.use.isEnabled()
+    page.view.text.setPlainText("It holds 210 litres.")
+    page.press("Use this summary")
+    assert not page.view.isVisible()
+    assert read_log(window) != before
+
+
+def test_a_chat_that_went_on_meanwhile_is_not_summarised_by_an_old_summary(
+    window, server, assistant
+) -> None:
+    window.run("compact")
+    window.compaction.press("Make the summary")
+    assistant.send_message(window.chat.session, "note", "Another program was here.")
+    before = read_log(window)
+    window.compaction.press("Use this summary")
+    said = "The chat went on after this summary was made. Compact again."
+    assert said in window.compaction.texts()
+    assert read_log(window) == before
+
+
+def test_without_a_model_the_outline_is_shown_and_used(window, server) -> None:
+    window.assistant.settings.set("chat.model", "extractive")
+    calls = count_calls(server)
+    window.view.controllers.session.model = "extractive"
+    window.run("compact")
+    assert any("it is an outline" in text for text in window.compaction.texts())
+    window.compaction.accept()
+    assert window.toasts() == ["4 earlier messages became an outline, made without a model."]
+    assert count_calls(server) == calls

@@ -1,0 +1,75 @@
+"""Without a model nothing claims that one saw, reused or counted anything."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from chains.cancel import CancelToken
+from tests.support.first_run_page import FirstRunPage
+from tests.support.model_server import ModelServer
+from tests.support.window_pages import WindowPage, open_window
+from ui.tasks import TaskRunner
+
+FIGURES = ("of ", "Window ", "Reused from before")
+
+
+@pytest.fixture
+def window(assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: QtBot) -> WindowPage:
+    """A window with one question that was answered with quoted passages."""
+    assistant.open_vault(small_vault)
+    list(assistant.index(CancelToken()))
+    window = open_window(assistant, runner, qtbot)
+    window.composer.send("How much does the barrel hold?")
+    return window
+
+
+def figures(root: QWidget) -> list[str]:
+    """Return the texts in sight that give figures of a request."""
+    texts = [label.text() for label in root.findChildren(QLabel) if label.isVisible()]
+    return [text for text in texts if text.startswith(FIGURES) or "tokens" in text]
+
+
+def test_quoted_passages_claim_nothing_that_a_model_saw(window: WindowPage) -> None:
+    (answer,) = window.chat.answers()
+    assert answer.model == "extractive"
+    assert not answer.tools.saw.isVisible()
+    assert answer.tools.copy.isVisible()
+    assert not window.composer.view.meter.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("which", "sentence"),
+    [
+        ("Next request", "No model is set. Strata answers with quoted passages."),
+        ("Last request", "No model was used: this answer quotes passages, and nothing was sent."),
+    ],
+)
+def test_the_panel_says_that_there_is_no_model_in_place_of_figures(
+    window: WindowPage, which: str, sentence: str
+) -> None:
+    window.context.switch(which)
+    assert figures(window.context.view) == []
+    assert sentence in [text for text in window.context.texts() if text]
+    window.context.press("Set a model")
+    assert FirstRunPage(window.view).step == "Model"
+
+
+def test_the_figures_are_back_with_a_model(window: WindowPage) -> None:
+    with ModelServer() as server:
+        window.assistant.settings.set("chat.apiBase", server.url)
+        window.composer.choose_model("scripted")
+        window.context.switch("Next request")
+        assert any(text.startswith("Window ") for text in figures(window.context.view))
+        assert window.composer.view.meter.isVisible()
+        window.context.switch("Last request")
+        assert figures(window.context.view) == []
+
+
+def test_a_message_that_does_not_fit_still_has_its_figures(window: WindowPage) -> None:
+    window.assistant.settings.set("autoCompactThreshold", 4_000)
+    window.composer.write("water the barrel " * 3_000)
+    assert window.composer.view.meter.isVisible()
+    assert any("tokens" in text for text in figures(window.context.view))

@@ -1,0 +1,49 @@
+"""What the palette of the window offers: commands in a useful order, and settings."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support.window_pages import WindowPage, open_window
+from ui.shortcuts import command_choices
+from ui.tasks import TaskRunner
+
+
+@pytest.fixture
+def window(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> WindowPage:
+    return open_window(assistant, runner, qtbot, mode="chat")
+
+
+def offered(window: WindowPage, typed: str = "") -> list[str]:
+    window.press_keys("Ctrl+K")
+    window.palette.view.field.setText(typed)
+    found = [match.choice.text for match in window.palette.view.view.matches]
+    window.palette.view.dismiss()
+    return found
+
+
+def test_useful_commands_are_listed_before_anything_is_typed(window: WindowPage) -> None:
+    first = offered(window)[:8]
+    assert {"New chat", "Compact this chat", "Settings", "Open a note"} <= set(first)
+
+
+def test_a_command_that_was_used_comes_first(window: WindowPage) -> None:
+    window.palette.choose("normal size", "Text at its normal size")
+    assert offered(window)[0] == "Text at its normal size"
+
+
+def test_compact_is_found_and_done(window: WindowPage) -> None:
+    assert offered(window, "compact")[0] == "Compact this chat"
+    window.palette.choose("compact", "Compact this chat")
+    assert window.toasts() == ["Nothing has been asked in this chat yet."]
+
+
+def test_a_setting_is_found_by_its_words_and_opened(window: WindowPage) -> None:
+    window.palette.choose("steps", "Setting: Steps")
+    assert window.settings.page == "Agent"
+    dialog = window.settings.view
+    assert dialog.focusWidget() is dialog.rows["agent.maxSteps"].control
+
+
+def test_no_command_has_the_key_of_another_system_as_its_icon() -> None:
+    assert {choice.icon for choice in command_choices()} == {"terminal-window"}

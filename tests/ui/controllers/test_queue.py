@@ -1,0 +1,97 @@
+"""A message that is sent while an answer is on its way."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support.model_server import Answer, ModelServer
+from tests.support.window_pages import WindowPage, open_window
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def window(assistant: Assistant, server: ModelServer, qtbot: QtBot) -> Iterator[WindowPage]:
+    """A window whose first answer stalls until it is stopped."""
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    page = open_window(assistant, None, qtbot, mode="chat")
+    server.script(Answer("A long answer that stalls.", stall_after=1))
+    type_message(page, "First?")
+    qtbot.waitUntil(lambda: page.chat.is_running and len(server.bodies) == 1, timeout=30_000)
+    yield page
+    page.view.close()
+
+
+def type_message(window: WindowPage, text: str) -> None:
+    window.composer.view.setFocus()
+    QTest.keyClicks(window.composer.view.input, text)
+    QTest.keyClick(window.composer.view.input, Qt.Key.Key_Return)
+
+
+def test_a_queued_message_is_sent_when_the_answer_is_complete(
+    assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    page = open_window(assistant, None, qtbot, mode="chat")
+    gate = threading.Event()
+
+    def answer_late(_body: object) -> Answer:
+        gate.wait(30)
+        return Answer("One.")
+
+    server.script(answer_late, Answer("Two."))
+    type_message(page, "First?")
+    qtbot.waitUntil(lambda: page.chat.is_running and len(server.bodies) == 1, timeout=30_000)
+    type_message(page, "Second?")
+    QTest.keyClicks(page.composer.view.input, "And thi")
+    gate.set()
+    qtbot.waitUntil(
+        lambda: not page.chat.is_running and len(page.chat.answers()) == 2, timeout=30_000
+    )
+    assert [message.text for message in page.chat.user_messages()] == ["First?", "Second?"]
+    assert [answer.text for answer in page.chat.answers()] == ["One.", "Two."]
+    assert (page.composer.text, page.composer.waiting) == ("And thi", "")
+    page.view.close()
+
+
+def test_a_queued_message_is_shown_and_can_be_taken_back(window: WindowPage) -> None:
+    type_message(window, "Second?")
+    assert window.composer.text == ""
+    assert window.composer.waiting == "Sent after this answer: Second?"
+    window.press("Take it back")
+    assert (window.composer.text, window.composer.waiting) == ("Second?", "")
+
+
+def test_a_stopped_answer_gives_the_queued_message_back(window: WindowPage, qtbot: QtBot) -> None:
+    type_message(window, "Second?")
+    with qtbot.waitSignal(window.view.controllers.session.turn_ended, timeout=30_000):
+        window.run("stop")
+    assert (window.composer.text, window.composer.waiting) == ("Second?", "")
+
+
+def test_a_queued_message_is_in_the_draft_of_its_chat(window: WindowPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: window.chat.session is not None, timeout=30_000)
+    session = window.chat.session
+    type_message(window, "Second?")
+    QTest.keyClicks(window.composer.view.input, "Third?")
+    window.chat.new()
+    assert (window.composer.text, window.composer.waiting) == ("", "")
+    window.chat.reopen(session)
+    assert window.composer.text == "Second?\n\nThird?"
+
+
+def test_a_command_is_not_queued(window: WindowPage) -> None:
+    type_message(window, "/help ")
+    assert window.composer.text.startswith("/help")
+    assert window.composer.error.startswith("A command cannot wait.")

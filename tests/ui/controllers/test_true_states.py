@@ -1,0 +1,219 @@
+"""Small truths of the window: another folder, an empty one, menus that closed, places of rows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QCursor, QDesktopServices
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from chains.events import Step
+from tests.support.clicks import button_named, click_button, open_menu
+from tests.support.model_server import Answer, Failure, ModelServer
+from tests.support.window_pages import WindowPage, clipboard, open_window
+from ui.controllers.turns import ChatTurn, OutgoingMessage
+from ui.panels.context.rows import shorten_place
+from ui.tasks import TaskRunner
+from ui.widgets.menus import MenuButton
+
+QUESTION = "How much does the barrel hold?"
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot, small_vault: Path
+) -> WindowPage:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    assistant.open_vault(small_vault)
+    return open_window(assistant, runner, qtbot, mode="chat")
+
+
+def shown(window: WindowPage) -> list[str]:
+    QApplication.processEvents()
+    return [text.text() for text in window.view.findChildren(QLabel) if text.isVisible()]
+
+
+def test_another_folder_begins_a_new_chat(window: WindowPage, tmp_path: Path) -> None:
+    window.composer.send(QUESTION)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "Note.md").write_text("# Note\n", "utf-8")
+    before = window.chat.session
+    window.view.open_folder(tmp_path / "other")
+    assert before is not None
+    assert window.chat.session is None
+    assert window.chat.answers() == []
+
+
+def test_the_same_folder_keeps_the_chat(window: WindowPage, small_vault: Path) -> None:
+    window.composer.send(QUESTION)
+    before = window.chat.session
+    window.view.open_folder(small_vault)
+    assert window.chat.session == before
+
+
+def test_an_empty_folder_is_said_to_be_empty(window: WindowPage, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    window.view.open_folder(tmp_path / "empty")
+    assert "No notes in this folder yet." in shown(window)
+    assert "Add Markdown files, or choose another folder." in shown(window)
+    assert "Ask your notes" not in shown(window)
+
+
+def test_a_server_that_takes_less_offers_to_lower_the_limit(
+    window: WindowPage, server: ModelServer
+) -> None:
+    server.script(Failure.saying(400, "maximum context length is 2048 tokens"))
+    window.composer.send(QUESTION)
+    (failure,) = window.chat.failures()
+    with pytest.raises(LookupError):
+        button_named(failure, "Raise the limit")
+    click_button(failure, "Lower the limit")
+    assert window.settings.page == "Context"
+
+
+def test_a_button_is_not_lit_after_its_menu_has_closed(window: WindowPage, qtbot: QtBot) -> None:
+    button = next(b for b in window.composer.view.findChildren(MenuButton) if b.isVisible())
+    place = button.mapTo(window.view, button.rect().center())
+    QTest.mouseMove(window.view.windowHandle(), place)
+    qtbot.waitUntil(button.underMouse)
+
+    def close() -> None:
+        QCursor.setPos(window.view.mapToGlobal(QPoint(5, 5)))
+        open_menu().close()
+
+    QTest.qWait(0)
+    _open_and(button, close)
+    qtbot.waitUntil(lambda: not button.underMouse())
+
+
+def _open_and(button: QWidget, act: object) -> None:
+    from PySide6.QtCore import QTimer
+
+    QTimer.singleShot(0, act)  # type: ignore[arg-type]
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_versions_stand_at_the_edge_beside_no_gap(window: WindowPage, server: ModelServer) -> None:
+    server.script(Answer("210 litres."))
+    window.composer.send(QUESTION)
+    window.chat.edit(window.chat.user_messages()[0], "How much does the second barrel hold?")
+    tools = window.chat.user_messages()[0].tools
+    QApplication.processEvents()
+    assert tools.siblings.text == "2/2"
+    others = (tools.edit, tools.copy, tools.branch, tools.pin, tools.name)
+    assert all(tools.siblings.geometry().left() > other.geometry().left() for other in others)
+
+
+@pytest.mark.parametrize(
+    ("room", "said"),
+    [
+        (60, "Garden/A very long name of a note.md, lines 12–31"),
+        (44, "A very long name of a note.md, lines 12–31"),
+        (30, "A very l… note.md, lines 12–31"),
+        (12, "A…, lines 12–31"),
+    ],
+)
+def test_a_long_name_is_shortened_before_its_lines(room: int, said: str) -> None:
+    text = "Garden/A very long name of a note.md, lines 12–31"
+    assert shorten_place(text, len, room) == said
+
+
+def test_a_summary_is_shown_without_its_mark(window: WindowPage, server: ModelServer) -> None:
+    for number in range(3):
+        server.script(Answer(f"Answer {number}. " * 40))
+        window.composer.send(f"Question {number}?")
+    server.script(Answer("The barrel holds 210 litres."))
+    window.run("compact")
+    window.compaction.press("Make the summary")
+    window.compaction.press("Use this summary")
+    session = window.chat.session
+    assert session is not None
+    window.view.controllers.session.load(is_new=True)
+    click_button(window.chat.view, "Show summary")
+    QApplication.processEvents()
+    (item,) = [
+        one
+        for one in window.assistant.history.transcript(session).items
+        if type(one).__name__ == "SummaryItem"
+    ]
+    assert "[Summary of" not in item.summary
+    assert item.summary
+
+
+def test_no_model_saw_what_was_only_quoted(window: WindowPage, server: ModelServer) -> None:
+    window.composer.send(QUESTION)
+    click_button(window.chat.answers()[0], "What the model saw")
+    window.assistant.settings.set("chat.model", "extractive")
+    window.composer.send("And the second one?")
+    QApplication.processEvents()
+    with pytest.raises(LookupError):
+        button_named(window.chat.answers()[-1], "What the model saw")
+    assert not server.bodies[1:]
+
+
+def test_the_time_until_a_retry_counts_down(
+    window: WindowPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("ui.controllers.turns.monotonic", lambda: now[0])
+    task = window.view.runner.call(lambda: None)
+    turn = ChatTurn(OutgoingMessage(QUESTION), None, 0, task, window.view)
+    turn.record(Step("wait", "Retrying in 12 s (busy)", 12))
+    assert turn.count_down("Retrying in 12 s (busy)") == "Retrying in 12 s (busy)"
+    now[0] = 104.5
+    assert turn.count_down("Retrying in 12 s (busy)") == "Retrying in 8 s (busy)"
+    now[0] = 200.0
+    assert turn.count_down("Retrying in 12 s (busy)") == "Retrying in 0 s (busy)"
+    assert turn.count_down("Waiting for a model…") == "Waiting for a model…"
+
+
+def test_a_link_says_where_no_program_opens_it(
+    window: WindowPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _address: False)
+    window.chat.view.maker.link_activated.emit("https://example.org/page")
+    assert window.toasts() == ["No program on this computer opens https://example.org/page"]
+    window.press("Copy the address")
+    assert clipboard() == "https://example.org/page"
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (900, 620)])
+def test_a_toast_covers_no_button_of_a_card_or_of_the_composer(
+    window: WindowPage, size: tuple[int, int]
+) -> None:
+    window.view.resize(*size)
+    window.composer.send(QUESTION)
+    window.view.notifier.toast("The chat was exported.", "Show folder", lambda: None)
+    card = window.chat.show_approval("create_note", "Create Note.md", diff="+a\n" * 30)
+    window.view.notifier.toast("The answer to another question failed.")
+    for _ in range(3):
+        QApplication.processEvents()
+    middle = window.view.middle
+    toasts = [area_in(middle, toast) for toast in middle.children() if _is_toast(toast)]
+    assert len(toasts) == 2
+    kept = [
+        *card.findChildren(QAbstractButton),
+        *window.composer.view.findChildren(QAbstractButton),
+    ]
+    for button in kept:
+        if button.isVisible():
+            assert not any(toast.intersects(area_in(middle, button)) for toast in toasts)
+
+
+def _is_toast(widget: object) -> bool:
+    return type(widget).__name__ == "_Toast"
+
+
+def area_in(place: QWidget, widget: QWidget) -> QRect:
+    return QRect(widget.mapTo(place, QPoint()), widget.size())

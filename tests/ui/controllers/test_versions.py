@@ -1,0 +1,137 @@
+"""Two versions of an answer side by side, and an answer by another model."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support import widgets
+from tests.support.clicks import button_named, choose, click_button
+from tests.support.model_server import Answer, Failure, ModelServer
+from tests.support.window_pages import WindowPage, find, open_window
+from ui.chat.versions import VersionsDialog
+from ui.tasks import TaskRunner
+
+COMPARE = "Compare with another model's answer"
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(models=[{"id": "small"}, {"id": "large"}]) as server:
+        yield server
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
+) -> WindowPage:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "openai/small")
+    window = open_window(assistant, runner, qtbot)
+    server.script(Answer("Two barrels."))
+    window.composer.send("How many barrels?")
+    return window
+
+
+def open_dialog(window: WindowPage) -> VersionsDialog:
+    click_button(window.chat.answers()[-1], COMPARE)
+    dialog = find(window.view, VersionsDialog)
+    assert dialog.isVisible()
+    return dialog
+
+
+def items(dialog: VersionsDialog) -> list[str]:
+    menu = dialog.menu.menu()
+    assert isinstance(menu, QMenu)
+    return [action.text().partition("\t")[0] for action in menu.actions()]
+
+
+def answer_with(dialog: VersionsDialog, name: str) -> None:
+    """Choose a model from the dialog's menu."""
+    menu = dialog.menu.menu()
+    assert isinstance(menu, QMenu)
+    (text,) = (a.text() for a in menu.actions() if a.text().startswith(f"Answer with {name}"))
+    choose(lambda: click_button(dialog, dialog.menu.accessibleName()), text)
+    QApplication.processEvents()
+
+
+def shown(dialog: VersionsDialog) -> list[str]:
+    return [column.answer.text if column.answer else "" for column in (dialog.left, dialog.right)]
+
+
+def test_another_model_answers_beside_the_first_and_the_kept_one_is_in_the_chat(
+    window: WindowPage, server: ModelServer
+) -> None:
+    dialog = open_dialog(window)
+    assert shown(dialog) == ["Two barrels.", ""]
+    assert not dialog.right.keep.isEnabled()
+    server.script(Answer("Three barrels."))
+    answer_with(dialog, "large")
+    assert server.bodies[-1]["model"] == "large"
+    assert shown(dialog) == ["Two barrels.", "Three barrels."]
+    click_button(dialog.left, "Keep this answer")
+    assert not dialog.isVisible()
+    (answer,) = window.chat.answers()
+    assert (answer.text, answer.tools.siblings.text) == ("Two barrels.", "1/2")
+    server.script(Answer("By the model of the chat."))
+    window.composer.send("And now?")
+    assert server.bodies[-1]["model"] == "small"
+
+
+def test_the_other_answer_is_kept(window: WindowPage, server: ModelServer) -> None:
+    dialog = open_dialog(window)
+    server.script(Answer("Three barrels."))
+    answer_with(dialog, "large")
+    click_button(dialog.right, "Keep this answer")
+    (answer,) = window.chat.answers()
+    assert (answer.text, answer.tools.siblings.text) == ("Three barrels.", "2/2")
+
+
+def test_versions_that_exist_are_compared_without_a_call(
+    window: WindowPage, server: ModelServer
+) -> None:
+    server.script(Answer("Three barrels."))
+    window.press("Answer again")
+    calls = len(server.bodies)
+    dialog = open_dialog(window)
+    assert shown(dialog) == ["Three barrels.", "Two barrels."]
+    assert items(dialog)[0].startswith("Version 1 · ")
+    click_button(dialog.right, "Keep this answer")
+    assert window.chat.answers()[0].text == "Two barrels."
+    assert len(server.bodies) == calls
+
+
+def test_a_failure_is_told_in_the_dialog_and_escape_changes_nothing(
+    window: WindowPage, server: ModelServer
+) -> None:
+    dialog = open_dialog(window)
+    server.script(Failure.saying(400, "no such model"))
+    answer_with(dialog, "large")
+    assert "no such model" in dialog.right.say.text()
+    assert not dialog.right.keep.isEnabled()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_the_command_opens_the_dialog_for_the_last_answer(window: WindowPage) -> None:
+    window.run("compare")
+    dialog = find(window.view, VersionsDialog)
+    assert shown(dialog) == ["Two barrels.", ""]
+    for _ in range(3):
+        QApplication.processEvents()
+    assert widgets.cut_labels(dialog) == []
+    assert widgets.overlapping_siblings(dialog) == []
+    assert widgets.unnamed(dialog) == []
+    assert button_named(dialog.left, "Keep this answer").isEnabled()
+
+
+def test_without_an_answer_it_is_said(
+    assistant: Assistant, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    window = open_window(assistant, runner, qtbot)
+    window.run("compare")
+    assert window.toasts() == ["There is no answer in this chat yet."]

@@ -1,0 +1,93 @@
+"""A note cut into parts has every line once, and each part is drawn as in the whole."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ui.markdown.blocks import CodeLines, TableRows, plain
+from ui.markdown.parts import PART_CHARS, NotePart, cut_parts, find_part, read_part
+
+LINES = ["", "", "# Heading", "words " * 30, "- item", "> quoted", "```py", "```", "| a | b |"]
+LINES += ["|---|---|", "| 1 | 2 |", "    indented", "1. one", "~~~", "x" * 3_000]
+
+
+def own_lines(part: NotePart) -> list[str]:
+    """Return the lines of a part without those that it repeats."""
+    return part.text.split("\n")[part.repeated :]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=120))
+def test_every_line_is_in_one_part_in_order(lines: list[str]) -> None:
+    text = "\n".join(lines) + "\n"
+    parts = cut_parts(text)
+    assert [line for part in parts for line in own_lines(part)] == (lines if text.strip() else [])
+    for part in parts:
+        assert part.line == 1 + sum(len(own_lines(p)) for p in parts[: parts.index(part)])
+
+
+def test_a_short_note_is_one_part_and_an_empty_one_has_none() -> None:
+    assert len(cut_parts("# One\n\nTwo.\n")) == 1
+    assert cut_parts("\n \n") == ()
+
+
+def test_a_large_note_is_cut_before_headings() -> None:
+    text = "\n\n".join(f"## Part {n}\n\n{'word ' * 100}" for n in range(60))
+    parts = cut_parts(text)
+    assert len(parts) > 5
+    assert all(part.text.startswith("## Part") for part in parts)
+    assert all(len(part.text) < 2 * PART_CHARS for part in parts)
+
+
+def test_a_long_table_repeats_its_header() -> None:
+    rows = "".join(f"| {n} | {'cell ' * 20}|\n" for n in range(1_000))
+    parts = cut_parts(f"| n | words |\n|---|---|\n{rows}")
+    assert len(parts) > 5
+    for part in parts:
+        tables = [leaf for leaf in read_part(part) if isinstance(leaf, TableRows)]
+        assert plain(tables[0].rows[0][0]) == "n"
+    last = read_part(parts[-1])[-1]
+    assert isinstance(last, TableRows)
+    assert plain(last.rows[-1][0]) == "999"
+
+
+def test_a_long_code_block_stays_code() -> None:
+    parts = cut_parts("```py\n" + "x = 1\n" * 5_000 + "```\n\nThe end.\n")
+    assert len(parts) > 2
+    assert all(isinstance(read_part(part)[0], CodeLines) for part in parts[:-1])
+
+
+def test_a_line_of_megabytes_is_cut_between_words() -> None:
+    parts = cut_parts("word " * 200_000 + "\nThe end.")
+    assert max(len(part.text) for part in parts) <= PART_CHARS
+    assert "".join(part.text for part in parts[:-1]) == "word " * 200_000
+    assert (parts[-1].line, parts[-1].text) == (2, "The end.")
+
+
+def test_the_front_matter_is_shown_as_code_and_a_bracketed_number_is_text() -> None:
+    (part,) = cut_parts("---\ntags: a\n---\nSee [1].\n")
+    code, words = read_part(part)
+    assert isinstance(code, CodeLines)
+    assert (code.language, code.line) == ("yaml", 2)
+    assert plain(words.runs) == "See [1]."  # type: ignore[union-attr]
+    assert words.runs[0].cites == ()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("line", "index"), [(1, 0), (4, 0), (5, 1), (9, 2), (99, 2)])
+def test_the_part_of_a_line_is_found(line: int, index: int) -> None:
+    parts = [NotePart(1, "a\n" * 3), NotePart(5, "b\nb\nb"), NotePart(8, "c")]
+    assert find_part(parts, line) == index
+
+
+def test_lines_of_a_part_are_those_of_the_note() -> None:
+    part = NotePart(41, "| a |\n|---|\n| 1 |\n| 2 |", repeated=2)
+    assert part.find_note_line(3) == 41
+    assert part.find_own_line(42) == 4
+
+
+def test_the_id_of_a_block_is_left_out_and_a_power_is_not() -> None:
+    text = "Backed up at 02:30. ^schedule\n\n- an item ^item-1\n\n2^10 ^ 3 and ^here inside\n"
+    blocks = read_part(cut_parts(text)[0])
+    assert plain(blocks[0].runs) == "Backed up at 02:30."  # type: ignore[union-attr]
+    assert "^item-1" not in str(blocks)
+    assert plain(blocks[-1].runs) == "2^10 ^ 3 and ^here inside"  # type: ignore[union-attr]

@@ -1,0 +1,220 @@
+"""The rendered note: its lit lines, its parts, and where it is scrolled to."""
+
+import time
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from ui.panels.notes.note import NotePanel
+from ui.panels.notes.reader import NoteReader
+from ui.theme import Theme
+from vault.notes.note import Note
+
+NOTE = """\
+# Rain
+
+One line of a paragraph
+and another one
+and a third.
+
+- first
+- second
+  - inner
+
+| a | b |
+|---|---|
+| 1 | 2 |
+| 3 | 4 |
+
+```sh
+echo one
+echo two
+```
+
+The end.
+"""
+
+
+@pytest.fixture
+def reader(qtbot: QtBot) -> NoteReader:
+    reader = NoteReader()
+    qtbot.addWidget(reader)
+    reader.resize(700, 900)
+    reader.show()
+    return reader
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> NotePanel:
+    panel = NotePanel()
+    qtbot.addWidget(panel)
+    panel.resize(700, 500)
+    panel.show()
+    return panel
+
+
+def settle() -> None:
+    for _ in range(40):
+        QApplication.processEvents()
+
+
+def long_text(paragraphs: int) -> str:
+    return "\n".join(f"## Part {n}\n\nThe words of part {n}.\n" for n in range(paragraphs))
+
+
+def lit_rows(reader: NoteReader) -> list[int]:
+    """Return the rows of pixels that are lit, in the outer edge of the text."""
+    image, lit = reader.viewport().grab().toImage(), Theme.current().color("diff.mark_bg")
+    left = reader.views()[0].x() + 4
+    return [y for y in range(image.height()) if image.pixelColor(left, y) == lit]
+
+
+def text_at(reader: NoteReader, y: int) -> str:
+    """Return the line of text at a height of the visible area."""
+    view = next(v for v in reader.views() if v.y() <= y + reader.verticalScrollBar().value())
+    for view in reader.views():
+        spot = view.viewport().mapFrom(reader.viewport(), QPoint(0, 0))
+        at = QPoint(view.width() // 2, y + spot.y())
+        if view.rect().contains(at):
+            cursor = view.cursorForPosition(at)
+            before = cursor.block().text()[: cursor.positionInBlock()]
+            line = before.count("\N{LINE SEPARATOR}")
+            return cursor.block().text().split("\N{LINE SEPARATOR}")[line]
+    return view.toPlainText()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (1, "Rain"),
+        (4, "and another one"),
+        (8, "second"),
+        (9, "inner"),
+        (14, "3"),
+        (18, "echo two"),
+        (21, "The end."),
+    ],
+)
+def test_a_cited_line_is_lit_alone(reader: NoteReader, line: int, words: str) -> None:
+    reader.show_text(NOTE, line, line)
+    settle()
+    rows = lit_rows(reader)
+    assert 20 <= len(rows) <= 40
+    assert text_at(reader, rows[len(rows) // 2]) == words
+
+
+def test_several_lines_are_lit_as_one(reader: NoteReader) -> None:
+    reader.show_text(NOTE, 3, 5)
+    settle()
+    rows = lit_rows(reader)
+    assert rows == list(range(rows[0], rows[-1] + 1))
+    assert len(rows) == pytest.approx(3 * Theme.current().line("body"), abs=8)
+    reader.light(0, 0)
+    assert lit_rows(reader) == []
+
+
+def test_a_cited_line_deep_in_a_long_note_is_in_view(reader: NoteReader) -> None:
+    text = long_text(2_000)
+    line = text.split("\n").index("The words of part 1500.") + 1
+    reader.show_text(text, line, line)
+    settle()
+    assert reader.is_visible_line(line)
+    rows = lit_rows(reader)
+    assert text_at(reader, rows[len(rows) // 2]) == "The words of part 1500."
+    reader.resize(500, 700)
+    settle()
+    assert reader.is_visible_line(line)
+
+
+def test_only_the_parts_near_the_visible_area_are_drawn(reader: NoteReader) -> None:
+    reader.show_text(long_text(3_000))
+    settle()
+    assert len(reader.views()) < 6
+    bar = reader.verticalScrollBar()
+    for _ in range(12):
+        bar.setValue(bar.value() + 2_000)
+        settle()
+    assert len(reader.views()) < 12
+    QTest.keyClick(reader, Qt.Key.Key_End)
+    settle()
+    assert "The words of part 2999." in reader.views()[-1].toPlainText()
+    assert reader.is_visible_line(long_text(3_000).count("\n"))
+
+
+def test_what_is_read_does_not_move_while_parts_above_are_drawn(reader: NoteReader) -> None:
+    reader.show_text(long_text(3_000))
+    settle()
+    reader.verticalScrollBar().setValue(reader.verticalScrollBar().maximum() // 2)
+    settle()
+    before = reader.find_top_line()
+    for _ in range(3):
+        settle()
+    assert reader.find_top_line() == before
+    QTest.keyClick(reader, Qt.Key.Key_PageUp)
+    settle()
+    QTest.keyClick(reader, Qt.Key.Key_PageDown)
+    settle()
+    assert abs(reader.find_top_line() - before) <= 3
+
+
+def test_a_note_of_two_megabytes_is_opened_without_holding_the_window(panel: NotePanel) -> None:
+    text = (NOTE * 12_000)[:2_000_000]
+    line = text.count("\n") // 2
+    longest = begun = time.perf_counter()
+    panel.show_note(Note("big.md", "big", text, "v"), line, line)
+    longest = time.perf_counter() - begun
+    for _ in range(60):
+        begun = time.perf_counter()
+        QApplication.processEvents()
+        longest = max(longest, time.perf_counter() - begun)
+    assert panel.page.is_visible_line(line)
+    assert len(panel.page.views()) < 8
+    assert longest < 2  # drawn whole, it takes minutes; `make bench` judges the milliseconds
+
+
+def test_the_source_is_shown_at_the_same_lines_and_the_note_where_it_was(panel: NotePanel) -> None:
+    text = long_text(400)
+    line = text.split("\n").index("The words of part 200.") + 1
+    panel.show_note(Note("a.md", "A", text, "v"), line, line)
+    settle()
+    scrolled = panel.page.verticalScrollBar().value()
+    panel.toggle_source()
+    settle()
+    assert panel.source.isVisible()
+    assert abs(panel.source.first_visible_line() - panel.page.find_top_line()) <= 1
+    assert panel.source.toPlainText().split("\n") == text.removesuffix("\n").split("\n")
+    panel.toggle_source()
+    settle()
+    assert panel.page.verticalScrollBar().value() == scrolled
+    panel.toggle_source()
+    panel.source.verticalScrollBar().setValue(40)
+    panel.toggle_source()
+    settle()
+    assert abs(panel.page.find_top_line() - 41) <= 3
+
+
+def test_selected_text_knows_its_lines(reader: NoteReader) -> None:
+    reader.show_text(NOTE)
+    settle()
+    view = reader.views()[0]
+    found = view.document().find("another one\N{LINE SEPARATOR}and")
+    assert not found.isNull()
+    view.setTextCursor(found)
+    assert reader.find_selected_lines() == (4, 5)
+
+
+def test_a_part_that_is_selected_or_scrolled_past_keeps_the_keys_working(
+    reader: NoteReader,
+) -> None:
+    reader.show_text(long_text(500))
+    settle()
+    reader.setFocus()
+    for key, least in ((Qt.Key.Key_Down, 1), (Qt.Key.Key_Space, 300), (Qt.Key.Key_PageDown, 900)):
+        QTest.keyClick(reader, key)
+        settle()
+        assert reader.verticalScrollBar().value() >= least
+    QTest.keyClick(reader, Qt.Key.Key_Home)
+    assert reader.verticalScrollBar().value() == 0

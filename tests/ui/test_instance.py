@@ -1,0 +1,51 @@
+"""One window for a user: a second start hands over and ends."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from ui.instance import InstanceServer, hand_over
+
+ROOT = Path(__file__).parents[2]
+
+
+def start_second(state: Path, folder: str = "") -> "subprocess.Popen[str]":
+    """Hand over from another process, which ends with 0 if a window took over."""
+    code = "import sys; from pathlib import Path; from ui.instance import hand_over; "
+    code += "sys.exit(not hand_over(Path(sys.argv[1]), sys.argv[2] or None))"
+    return subprocess.Popen([sys.executable, "-c", code, str(state), folder], cwd=ROOT, text=True)
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_a_second_start_calls_the_first_with_its_folder(
+    tmp_path: Path, qtbot: QtBot, is_long: bool
+) -> None:
+    state = tmp_path / ("state" * (20 if is_long else 1))
+    parent = QObject()
+    first = InstanceServer(state, parent)
+    with qtbot.waitSignal(first.called, timeout=30_000) as called:
+        second = start_second(state, str(tmp_path / "notes"))
+    assert called.args == [str(tmp_path / "notes")]
+    assert second.wait(10) == 0
+    first.close()
+    assert not hand_over(state, None)
+
+
+def test_without_a_window_the_program_goes_on(tmp_path: Path) -> None:
+    assert not hand_over(tmp_path / "state", None)
+
+
+def test_the_socket_of_a_killed_process_is_replaced(tmp_path: Path, qtbot: QtBot) -> None:
+    parent = QObject()
+    state = tmp_path / "s"
+    state.mkdir()
+    (state / "window.socket").write_text("left behind")
+    first = InstanceServer(state, parent)
+    with qtbot.waitSignal(first.called, timeout=30_000) as called:
+        second = start_second(state)
+    assert (called.args, second.wait(10)) == ([""], 0)
+    first.close()

@@ -1,0 +1,72 @@
+"""What the desktop is told while the window is not in use."""
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support.window_pages import open_window
+from ui import window as window_module
+from ui.notify import DesktopNotifier
+from ui.tasks import TaskRunner
+
+
+def test_the_desktop_is_told_only_while_the_window_is_not_in_use(qtbot: QtBot) -> None:
+    first, other = QWidget(), QWidget()
+    for widget in (first, other):
+        qtbot.addWidget(widget)
+        widget.show()
+    desktop = DesktopNotifier(first)
+    first.activateWindow()
+    qtbot.waitUntil(first.isActiveWindow)
+    with qtbot.assertNotEmitted(desktop.told):
+        desktop.tell("The answer is complete")
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    with qtbot.waitSignal(desktop.told) as told:
+        desktop.tell("The answer is\ncomplete")
+    assert told.args == ["The answer is complete"]
+
+
+@pytest.mark.parametrize(("long_s", "times"), [(0, 1), (10, 0)])
+def test_the_end_of_a_long_answer_is_told(
+    assistant: Assistant,
+    runner: TaskRunner,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    long_s: int,
+    times: int,
+) -> None:
+    monkeypatch.setattr(window_module, "_LONG_S", long_s)
+    page = open_window(assistant, runner, qtbot, mode="chat")
+    other = QWidget()
+    qtbot.addWidget(other)
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    told: list[str] = []
+    page.view.desktop.told.connect(told.append)
+    page.composer.send("Will it rain?")
+    assert told == ["The answer is complete: Will it rain?"] * times
+
+
+def test_a_file_that_no_program_opens_is_named_in_a_toast(
+    assistant: Assistant, runner: TaskRunner, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def refuse(url: QUrl) -> bool:
+        asked.append(url.toLocalFile())
+        return False
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", refuse)
+    page = open_window(assistant, runner, qtbot, mode="chat")
+    page.view.open_settings()
+    page.settings.press("Open settings.toml")
+    (opened,) = asked
+    assert page.toasts() == [f"No program on this computer opens {opened}"]
+    page.settings.view.close()
+    page.press("Copy the path")
+    assert QGuiApplication.clipboard().text() == opened

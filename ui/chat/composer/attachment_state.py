@@ -1,0 +1,96 @@
+"""The state of an attachment in an unsent message, and image thumbnails."""
+
+from base64 import b64decode
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
+from PySide6.QtGui import QImage, QImageReader
+
+from context.layers import ImageData
+from ui.widgets.figures import count, plural
+
+__all__ = ["ChipState", "read_thumbnail"]
+
+_COUNTING = "…"
+
+
+@dataclass(frozen=True)
+class ChipState:
+    """The state of an attachment in an unsent message.
+
+    Attributes:
+        notes: the number of notes in a folder or with a tag; 0 for a single note or file.
+        tokens: the attachment's size in tokens; None while it is being counted.
+        sent: the number of tokens that fit into the next request; None if all of them do.
+        problem: why the attachment cannot be sent; empty if it can.
+        length: the length of the attachment, such as `412 pages`.
+        parts: if the attachment is too large, the number of parts it is read in, or 0 if it is
+            searched instead; None if it is not too large.
+        image: the image that is sent; None for other attachments.
+        unseen: why the image cannot be sent to the chosen model; empty if it can, or if the
+            attachment is not an image.
+    """
+
+    notes: int = 0
+    tokens: int | None = None
+    sent: int | None = None
+    problem: str = ""
+    length: str = ""
+    parts: int | None = None
+    image: ImageData | None = None
+    unseen: str = ""
+
+    @property
+    def obstacle(self) -> str:
+        """Why the message cannot be sent with this attachment; empty if it can."""
+        return self.problem or self.unseen
+
+    @property
+    def is_amber(self) -> bool:
+        """Whether the chip warns: the attachment cannot be sent, or only a part of it fits."""
+        return bool(self.obstacle) or (self.sent is not None and self.parts is None)
+
+    @property
+    def figures(self) -> str:
+        """The text after the name, such as `11 notes, 3,120`; its last number counts tokens."""
+        if self.obstacle:
+            return "cannot be sent"
+        if self.parts is not None:
+            how = f"read in {plural(self.parts, 'part')}" if self.parts else "searched within"
+            return f"{self.length}, {how}" if self.length else how
+        amount = _COUNTING if self.tokens is None else count(self.tokens)
+        if self.sent is not None:
+            amount = f"{count(self.sent)} of {amount}"
+        return f"{plural(self.notes, 'note')}, {amount}" if self.notes else amount
+
+    @property
+    def sentence(self) -> str:
+        """The sentence below the name in the chip's tooltip."""
+        if self.obstacle:
+            return self.obstacle
+        if self.tokens is None:
+            return "Its tokens are being counted."
+        if self.parts:
+            return f"All of its {count(self.tokens)} tokens are read before the answer."
+        if self.parts == 0:
+            return f"Too large to go whole ({count(self.tokens)} tokens): what is closest goes."
+        if self.sent == 0:
+            return "Too large: nothing of it fits into the next message."
+        if self.sent is not None:
+            sent, all_ = count(self.sent), count(self.tokens)
+            return f"Too large to go whole: {sent} of its {all_} tokens fit, what is closest goes."
+        return f"{count(self.tokens)} tokens"
+
+
+@lru_cache(maxsize=64)
+def read_thumbnail(image: ImageData, side: int) -> QImage:
+    """Decode an image, scaled to fit a square of `side` pixels; return a null image on failure."""
+    buffer = QBuffer()
+    buffer.setData(QByteArray(b64decode(image.data)))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer)
+    reader.setScaledSize(
+        reader.size().scaled(side, side, Qt.AspectRatioMode.KeepAspectRatio).expandedTo(QSize(1, 1))
+    )
+    return reader.read()

@@ -1,0 +1,168 @@
+"""The small window for a quick question: a field, the answer, and a button to open the chat."""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+
+from ui.actions import Keymap
+from ui.chat.composer.text import ComposerText
+from ui.chat.message.answer import Answer
+from ui.theme import Theme
+from ui.widgets.controls import button, label, make_wrapped_label, one_line
+from ui.widgets.geometry import OUTDENT, make_scroll_area
+from ui.widgets.surfaces import Hairline, Pane
+
+__all__ = ["QuickAskWindow"]
+
+_WIDTH, _LOW, _HIGH = 560, 128, 480
+
+
+class QuickAskWindow(Pane):
+    """A window that stays on top of others and shows one question with its answer.
+
+    Signals: `asked` carries a question, `stop_requested` asks to stop its answer, and
+    `open_requested` to show its chat in the main window. Esc hides the window; an answer that is
+    being generated continues.
+
+    Attributes:
+        answer: the widget of the answer; None before the first question.
+        field: the field for the question.
+        state: the line below the field that says why there is no answer; usually empty.
+        question: the question above its answer.
+    """
+
+    asked = Signal(str)
+    stop_requested = Signal()
+    open_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__("overlay")
+        self.answer: Answer | None = None
+        self._is_running = False
+        self.setWindowTitle("Quick ask")
+        self.setWindowFlags(Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
+        self.field = ComposerText()
+        self.field.setAccessibleName("Question")
+        self.field.sent.connect(self._on_sent)
+        self.field.textChanged.connect(self._update_send)
+        self.state = make_wrapped_label("", "caption", "secondary")
+        self.question = make_wrapped_label("", "ui_strong")
+        self._line = Hairline()
+        self.send = button("Ask", "primary", self._on_pressed)
+        self.open = button("Open in Strata", "text", self.open_requested.emit)
+        self._page = Pane("overlay")
+        self._area = make_scroll_area(self._page)
+        self._lay_out()
+        Theme.current().changed.connect(self._fit)
+        Keymap.current().changed.connect(self._update_send)
+
+    def begin(self, hint: str) -> None:
+        """Show the window with the cursor in the field.
+
+        If no answer is being generated, the previous question and answer are removed.
+
+        Args:
+            hint: the hint in the empty field, which names what is searched.
+        """
+        self.field.set_hint(hint)
+        if not self._is_running:
+            self.clear()
+        self._fit()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.field.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
+
+    def clear(self) -> None:
+        """Remove the question and its answer."""
+        self.field.set_text("")
+        self.show_answer(None)
+        self.tell("")
+        self.open.setEnabled(False)
+
+    def show_answer(self, answer: Answer | None, question: str = "") -> None:
+        """Show an answer below its question, in place of the previous answer; None removes it."""
+        self.question.setText(one_line(question))
+        if self.answer is not None:
+            self.answer.hide()
+            self.answer.deleteLater()
+        self.answer = answer
+        if answer is not None:
+            self._column.insertWidget(1, answer)
+            answer.show()
+        self._area.setVisible(answer is not None)
+        self._line.setVisible(answer is not None)
+        self._fit()
+
+    def set_running(self, is_running: bool) -> None:
+        """Show Stop in place of Ask while an answer is being generated."""
+        self._is_running = is_running
+        self.send.setText("Stop" if is_running else "Ask")
+        self.open.setEnabled(not is_running and self.answer is not None)
+        self._update_send()
+
+    def tell(self, text: str) -> None:
+        """Show a sentence below the field; an empty text removes it."""
+        self.state.setText(text)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Hide the window on Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.hide()
+        else:
+            super().keyPressEvent(event)
+
+    def _lay_out(self) -> None:
+        self._column = QVBoxLayout(self._page)
+        self._column.setContentsMargins(0, 8, 0, 8)
+        above = QHBoxLayout()
+        above.setContentsMargins(OUTDENT, 0, OUTDENT, 4)
+        above.addWidget(self.question)
+        self._column.addLayout(above)
+        self._column.addStretch(1)
+        self._area.hide()
+        self._line.hide()
+        title = label("Quick ask", "label", "secondary")
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self.state, 1)
+        foot.addWidget(self.open)
+        foot.addWidget(self.send)
+        top = QVBoxLayout()
+        top.setContentsMargins(OUTDENT, 12, OUTDENT, 12)
+        top.setSpacing(8)
+        top.addWidget(title)
+        top.addWidget(self.field)
+        top.addStretch(1)
+        top.addLayout(foot)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addWidget(self._line)
+        column.addWidget(self._area, 1)
+
+    def _fit(self) -> None:
+        theme = Theme.current()
+        room = self.screen().availableSize() - QSize(64, 64)
+        high = _LOW if self.answer is None else _HIGH
+        wanted = QSize(theme.px(_WIDTH), max(theme.px(high), self.minimumSizeHint().height()))
+        self.resize(wanted.boundedTo(room))
+
+    def _update_send(self) -> None:
+        has_words = bool(self.field.toPlainText().strip())
+        self.send.setEnabled(self._is_running or has_words)
+        key = "" if self._is_running else f" ({Keymap.current().send_key})"
+        self.send.setToolTip(f"{self.send.text()}{key}")
+
+    def _on_pressed(self) -> None:
+        if self._is_running:
+            self.stop_requested.emit()
+        else:
+            self._on_sent()
+
+    def _on_sent(self) -> None:
+        text = self.field.toPlainText().strip()
+        if text and not self._is_running:
+            self.asked.emit(text)

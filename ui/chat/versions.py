@@ -1,0 +1,183 @@
+"""The dialog that shows two versions of an answer side by side and lets the user keep one."""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.chat.message.answer import Answer
+from ui.theme import Theme, dress, tokens
+from ui.widgets.controls import ElidedLabel, button, label, make_wrapped_label
+from ui.widgets.geometry import OUTDENT, make_scroll_area
+from ui.widgets.menus import MenuButton
+from ui.widgets.surfaces import Hairline, Pane
+
+__all__ = ["VersionColumn", "VersionsDialog"]
+
+_WIDTH = 1_160
+_NONE_YET = "Choose which model answers too. Its answer becomes another version of this one."
+
+
+class VersionColumn(Pane):
+    """One version of an answer: the model that wrote it, the answer, and a button that keeps it.
+
+    The signal `kept` is emitted when the user clicks that button.
+
+    Attributes:
+        answer: the widget of the answer; None while no answer is shown.
+        keep: the button that keeps this version.
+        say: the line that replaces the answer, or that appears below it if answering failed.
+    """
+
+    kept = Signal()
+
+    def __init__(self, name: str) -> None:
+        super().__init__("content")
+        self.setAccessibleName(name)
+        self.answer: Answer | None = None
+        self.keep = button("Keep this answer", "primary", self.kept.emit)
+        self.say = make_wrapped_label("", "ui", "secondary")
+        self.head = QHBoxLayout()
+        self.head.setContentsMargins(24, 0, 24, 0)
+        self._page = Pane("content")
+        self._column = QVBoxLayout(self._page)
+        self._column.setContentsMargins(8, 12, 8, 12)
+        self._column.setSpacing(0)
+        below = QHBoxLayout()
+        below.setContentsMargins(OUTDENT, 0, OUTDENT, 0)
+        below.addWidget(self.say)
+        self._column.addLayout(below)
+        self._column.addStretch(1)
+        self._lay_out()
+        self.keep.setEnabled(False)
+
+    def show_answer(self, answer: Answer) -> None:
+        """Show an answer instead of the previous one, without its action buttons."""
+        self.clear("")
+        self.answer = answer
+        answer.tools.hide()
+        self._column.insertWidget(0, answer)
+        answer.show()
+
+    def clear(self, text: str) -> None:
+        """Remove the answer and show a sentence in its place."""
+        if self.answer is not None:
+            self.answer.hide()
+            self.answer.deleteLater()
+            self.answer = None
+        self.keep.setEnabled(False)
+        self.tell(text)
+
+    def tell(self, text: str) -> None:
+        """Show a sentence below the answer, or in its place if no answer is shown.
+
+        An empty text hides the sentence.
+        """
+        self.say.setText(text)
+        self.say.setVisible(bool(text))
+
+    def _lay_out(self) -> None:
+        area: QScrollArea = make_scroll_area(self._page)
+        area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        area.setAccessibleName(self.accessibleName())
+        foot = QHBoxLayout()
+        foot.setContentsMargins(24, 12, 24, 16)
+        foot.addStretch(1)
+        foot.addWidget(self.keep)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self.head)
+        column.addWidget(area, 1)
+        column.addLayout(foot)
+
+
+class VersionsDialog(QDialog):
+    """Shows an answer on the left, and another version or another model's answer on the right.
+
+    The signal `chosen` carries the value of the item that was chosen in the right column's menu.
+
+    Attributes:
+        left: the answer that the dialog was opened for.
+        right: the other version.
+        menu: the menu of the right column, with the other versions and the models.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Compare answers")
+        self.setModal(True)
+        self.left, self.right = VersionColumn("This answer"), VersionColumn("Other answer")
+        self._name = ElidedLabel("")
+        self.menu = MenuButton("Other answer", "", "ui_strong")
+        self.menu.chosen.connect(self.chosen)
+        self._lay_out()
+        Theme.current().changed.connect(self._fit)
+        self._fit()
+
+    def open_for(self, name: str, answer: Answer) -> None:
+        """Open the dialog with an answer on the left and its model's name above it."""
+        self._name.set_text(name)
+        self.left.show_answer(answer)
+        self.left.keep.setEnabled(True)
+        self.right.clear(_NONE_YET)
+        self.menu.set_value("")
+        self.show()
+        self.menu.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_choices(
+        self, versions: Sequence[tuple[str, str]], models: Mapping[str, tuple[str, str]]
+    ) -> None:
+        """Fill the menu with the other versions, and the models with their properties.
+
+        Args:
+            versions: the menu value and the label of each other version.
+            models: the label and the properties of each model, by menu value.
+        """
+        rows = [(value, word, "") for value, word in versions]
+        rows += [(value, f"Answer with {word}", about) for value, (word, about) in models.items()]
+        self.menu.set_choices(rows)
+        self.menu.setEnabled(bool(rows))
+        if not self.menu.value:
+            self.menu.setText("Choose a model" if rows else "Loading…")
+
+    def show_other(self, choice: str, answer: Answer) -> None:
+        """Show another stored version on the right, and select its item in the menu."""
+        self.menu.set_value(choice)
+        self.right.show_answer(answer)
+        self.right.keep.setEnabled(True)
+
+    def _fit(self) -> None:
+        self._name.setMinimumHeight(self.menu.sizeHint().height())
+        theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
+        room = self.screen().availableSize()
+        wide, high = theme.px(_WIDTH), theme.px(usual[1])
+        self.resize(min(wide, room.width() - 64), min(high, room.height() - 64))
+
+    def _lay_out(self) -> None:
+        title = label("Compare answers", "h2")
+        title.setContentsMargins(24, 16, 24, 8)
+        dress(self._name, "ui_strong", "secondary")
+        self.left.head.addWidget(self._name, 1)
+        self.right.head.setContentsMargins(16, 0, 16, 0)
+        self.right.head.addWidget(self.menu)
+        self.right.head.addStretch(1)
+        both = QHBoxLayout()
+        both.setContentsMargins(0, 0, 0, 0)
+        both.setSpacing(0)
+        both.addWidget(self.left, 1)
+        both.addWidget(Hairline(is_vertical=True))
+        both.addWidget(self.right, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(title)
+        column.addLayout(both, 1)

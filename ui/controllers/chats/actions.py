@@ -1,0 +1,268 @@
+"""Actions on the chats in the sidebar: search, rename, pin, archive, export, delete with undo."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QMenu
+
+from app.assistant import Assistant
+from app.errors import AppError, InvalidRequest, describe
+from app.sessions.export import write_export
+from app.sessions.listing import ARCHIVED, ChatMark, SessionInfo, one_line
+from app.sessions.search import ChatHit, read_terms, search_chats
+from ui.controllers.chats.note import SaveNoteController
+from ui.controllers.navigation import PaletteController, SessionListController
+from ui.controllers.session import SessionController
+from ui.controllers.turns import ChatTurn
+from ui.frame import WindowFrame
+from ui.notify import open_file
+from ui.panels.chats.sessions import list_mark_actions
+from ui.tasks import LatestOnly, TaskRunner
+
+__all__ = ["ChatActionController"]
+
+# Longer than a toast is usually shown.
+_UNDO_MS = 60_000
+_SEARCH_PAUSE_MS = 150
+_TITLE_CHARS = 40
+
+
+class ChatActionController(QObject):
+    """Searches, renames, pins, archives, exports and deletes chats.
+
+    A deleted chat is only hidden at first. It is deleted for good after a minute, when another chat
+    is deleted, or when the window closes. If the program is killed before that, the chat is kept.
+    """
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
+        sessions: SessionListController,
+        palette: PaletteController,
+        notes: SaveNoteController,
+    ) -> None:
+        super().__init__(session)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._session, self._sessions, self._palette = session, sessions, palette
+        self._notes = notes
+        self._target: tuple[ChatHit, str] | None = None
+        self._hidden: str | None = None
+        self._lapse = QTimer(self, singleShot=True, interval=_UNDO_MS)
+        self._lapse.timeout.connect(self.finish)
+        self._searches = LatestOnly(runner, _SEARCH_PAUSE_MS, self)
+        self._searches.answered.connect(self._on_found)
+        self._searches.failed.connect(self._on_failed)
+        chats = frame.sidebar.chats
+        chats.rename_requested.connect(self.rename)
+        chats.delete_requested.connect(self.delete)
+        chats.mark_requested.connect(self.mark)
+        chats.hit_chosen.connect(self.open_hit)
+        session.loaded.connect(self._on_loaded)
+        chats.export_requested.connect(self.export)
+        frame.middle.menu_wanted.connect(self._fill_menu)
+        session.turn_ended.connect(self._on_turn_ended)
+        frame.sidebar.chat_search.textChanged.connect(self._on_sought)
+        frame.sidebar.chat_search.returnPressed.connect(chats.setFocus)
+
+    def begin_search(self) -> None:
+        """Show the sidebar and focus the field that searches all chats."""
+        self._frame.columns.show_sidebar()
+        self._frame.sidebar.chat_search.begin()
+
+    def open_hit(self, hit: ChatHit) -> None:
+        """Open the chat of a search hit, scrolled to the hit's message, with the words highlighted.
+
+        If the message belongs to another version of the chat, that version is shown.
+        """
+        if hit.role == "title":
+            self._frame.navigation.open_session(hit.session)
+            return
+        self._target = (hit, self._frame.sidebar.chat_search.text().strip())
+        task = self._runner.call(
+            lambda: self._assistant.branches.show_entry(hit.session, hit.entry)
+        )
+        task.finished.connect(partial(self._open_target, hit))
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def rename_open(self) -> None:
+        """Rename the open chat in place, in the list of chats."""
+        chats = self._frame.sidebar.chats
+        self._frame.columns.show_sidebar()
+        self._frame.sidebar.chat_search.clear()
+        chats.select(self._session.session)
+        if chats.currentIndex().isValid():
+            chats.edit(chats.currentIndex())
+
+    def delete_open(self) -> None:
+        """Delete the open chat."""
+        if self._session.session is not None:
+            self.delete(self._session.session)
+
+    def rename(self, session: str, title: str) -> None:
+        """Set a chat's title."""
+        task = self._runner.call(lambda: self._assistant.branches.rename(session, title))
+        task.finished.connect(self._sessions.refresh)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def mark(self, session: str, mark: ChatMark, on: bool) -> None:
+        """Set or clear a chat's pinned or archived mark; offer to undo archiving."""
+        if self._refuse_running(session):
+            return
+        task = self._runner.call(lambda: self._assistant.branches.mark(session, mark, on))
+        task.yielded.connect(lambda _none: self._on_marked(session, mark, on))
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def mark_open(self, mark: ChatMark) -> None:
+        """Pin or archive the open chat; if it is pinned or archived already, clear that mark."""
+        if (chat := self._find(self._session.session)) is not None:
+            self.mark(chat.session, mark, not getattr(chat, mark))
+
+    def delete(self, session: str) -> None:
+        """Hide a chat and offer to undo that; delete the chat that was hidden before for good."""
+        if self._refuse_running(session):
+            return
+        self.finish()
+        title = self._shorten_title(session)
+        self._hidden = session
+        self._sessions.left_out.add(session)
+        self._lapse.start()
+        if session == self._session.session:
+            self._frame.navigation.open_session(None)
+        self._sessions.refresh()
+        self._frame.notifier.toast(
+            f"The chat “{title}” is deleted.",
+            "Undo",
+            partial(self._restore, session),
+        )
+
+    def export(self, session: str, kind: str) -> None:
+        """Write a chat to a new file in the export folder, and offer to show the folder."""
+
+        def write() -> Path:
+            title, text = self._assistant.history.export(session, kind)
+            return write_export(self._assistant.paths.exports, title, text, f".{kind}")
+
+        task = self._runner.call(write)
+        task.yielded.connect(self._on_exported)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def finish(self) -> None:
+        """Delete the hidden chat for good."""
+        self._lapse.stop()
+        session, self._hidden = self._hidden, None
+        if session is None:
+            return
+        try:
+            self._assistant.sessions.delete(session)
+        except AppError as error:  # the chat is listed again
+            self._sessions.left_out.discard(session)
+            self._on_failed(error)
+
+    def _on_turn_ended(self, turn: ChatTurn) -> None:
+        """Let the model write the chat's title in the background, after the first answer."""
+        session = None if turn.result is None else turn.result.session
+        if session is None:
+            return
+        write = self._assistant.titles.write
+        task = self._runner.stream(lambda token: iter([write(session, token)]))
+        task.yielded.connect(self._on_titled)
+        task.start()
+
+    def _on_titled(self, title: str) -> None:
+        if title:
+            self._sessions.refresh()
+
+    def _fill_menu(self, menu: QMenu) -> None:
+        """Add the actions of the open chat to the menu of its header."""
+        session = self._session.session
+        menu.addAction("Find in this chat", self._palette.find)
+        menu.addSeparator()
+        of_chat = [menu.addAction("Rename", self.rename_open)]
+        chat = self._find(session)
+        for mark, word, _keys in [] if chat is None else list_mark_actions(chat):
+            menu.addAction(word, partial(self.mark_open, mark))
+        for kind, word in (("md", "Export as Markdown"), ("json", "Export as JSON")):
+            export = menu.addAction(word)
+            export.triggered.connect(
+                lambda _checked=False, kind=kind: self.export(session or "", kind)
+            )
+            of_chat.append(export)
+        of_chat.append(menu.addAction("Save as note…", self._notes.save_open))
+        menu.addSeparator()
+        of_chat.append(menu.addAction("Delete", self.delete_open))
+        for action in of_chat:
+            action.setEnabled(session is not None)
+
+    def _open_target(self, hit: ChatHit) -> None:
+        if self._session.session != hit.session:
+            self._frame.navigation.open_session(hit.session)
+        elif self._session.is_followed:
+            self._on_loaded(None, False)
+        else:
+            self._session.load()
+
+    def _on_loaded(self, _transcript: object, _is_new: bool) -> None:
+        """Show the message of a chosen search hit, once its chat has been loaded."""
+        target, self._target = self._target, None
+        if target is not None and target[0].session == self._session.session:
+            words = target[1]
+            show = partial(self._palette.find_at, target[0].entry, words, read_terms(words))
+            QTimer.singleShot(0, self, show)  # after the chat has got the focus
+
+    def _find(self, session: str | None) -> SessionInfo | None:
+        return next((chat for chat in self._sessions.known if chat.session == session), None)
+
+    def _shorten_title(self, session: str) -> str:
+        chat = self._find(session)
+        return one_line(chat.title, _TITLE_CHARS) if chat and chat.title else "New chat"
+
+    def _refuse_running(self, session: str) -> bool:
+        """Return whether a chat is being answered; if so, say that it cannot be changed."""
+        is_running = session in self._session.list_running()
+        if is_running:
+            self._frame.notifier.toast("This chat is being answered. Stop the answer first.")
+        return is_running
+
+    def _on_marked(self, session: str, mark: ChatMark, on: bool) -> None:
+        self._sessions.refresh()
+        if mark == ARCHIVED and on:
+            said = f"The chat “{self._shorten_title(session)}” is archived."
+            self._frame.notifier.toast(said, "Undo", partial(self.mark, session, ARCHIVED, False))
+
+    def _restore(self, session: str) -> None:
+        if session != self._hidden:
+            self._frame.notifier.toast("This chat can no longer be brought back.")
+            return
+        self._lapse.stop()
+        self._hidden = None
+        self._sessions.left_out.discard(session)
+        self._sessions.refresh()
+        self._frame.navigation.open_session(session)
+
+    def _on_sought(self, words: str) -> None:
+        if not words.strip():
+            self._searches.forget()
+            self._sessions.show_known()
+            return
+        self._searches.ask(lambda: search_chats(self._assistant.sessions, words))
+
+    def _on_found(self, hits: tuple[ChatHit, ...]) -> None:
+        titles = {chat.session: chat.title for chat in self._sessions.known}
+        self._frame.sidebar.show_chat_hits([hit for hit in hits if hit.session in titles], titles)
+
+    def _on_exported(self, file: Path) -> None:
+        notifier = self._frame.notifier
+        show = partial(open_file, notifier, file.parent)
+        notifier.toast(f"The chat is in {file.name}.", "Show folder", show)
+
+    def _on_failed(self, error: Exception) -> None:
+        if not isinstance(error, InvalidRequest):
+            self._frame.notifier.toast(describe(error).message)

@@ -1,0 +1,148 @@
+"""Compact the open chat: preview what would be summarised, edit the summary, store it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from PySide6.QtCore import QObject
+
+from app.assistant import Assistant
+from app.errors import describe
+from app.sessions.branches import CompactionDraft
+from context.compaction import HEAD
+from context.fit.compact import CompactionPreview, CompactionReport
+from ui.controllers.composer import ComposerController
+from ui.controllers.context import ContextController
+from ui.controllers.session import SessionController
+from ui.frame import WindowFrame
+from ui.panels.context.compaction import CompactionDialog
+from ui.tasks import Task, TaskRunner
+from ui.widgets.figures import count, plural
+
+__all__ = ["CompactionController"]
+
+_NONE: Final = "Nothing has been asked in this chat yet."
+_BUSY: Final = "An answer is on its way. Stop it first."
+
+
+class CompactionController(QObject):
+    """Compacts the open chat on request. Cancelling leaves the chat as it was."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
+        composer: ComposerController,
+        context: ContextController,
+    ) -> None:
+        super().__init__(session)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._session = session
+        self._dialog: CompactionDialog | None = None
+        self._task: Task | None = None
+        self._chat = ""
+        self._model: str | None = None
+        self._draft: CompactionDraft | None = None
+        composer.commands.compact_requested.connect(self.compact)
+        context.add_action("compact", lambda _entry: self.compact())
+
+    def compact(self, instructions: str = "") -> None:
+        """Show what compacting the open chat would summarise.
+
+        Args:
+            instructions: the user's instructions for the summary, such as which topic to keep.
+        """
+        session = self._session.session
+        if session is None or self._session.is_running:
+            self._frame.notifier.toast(_NONE if session is None else _BUSY)
+            return
+        self._chat, self._model, self._draft = session, self._session.model, None
+        dialog = self._find_dialog()
+        dialog.begin(instructions)
+        preview, model = self._assistant.compaction.preview, self._model
+        self._run(self._runner.call(lambda: preview(session, model)), self._on_previewed)
+
+    def _find_dialog(self) -> CompactionDialog:
+        if self._dialog is None:
+            self._dialog = CompactionDialog(self._frame)
+            self._dialog.make_requested.connect(self._on_make_requested)
+            self._dialog.use_requested.connect(self._on_use_requested)
+            self._dialog.rejected.connect(self._on_rejected)
+        return self._dialog
+
+    def _run(self, task: Task, on_yielded: Callable[[Any], None]) -> None:
+        """Start a task. Its results are ignored once another task starts or the user cancels."""
+
+        def pass_on(receive: Callable[[Any], None], item: object) -> None:
+            if self._task is task:
+                receive(item)
+
+        self._task = task
+        task.yielded.connect(partial(pass_on, on_yielded))
+        task.failed.connect(partial(pass_on, self._on_failed))
+        task.start()
+
+    def _on_previewed(self, preview: CompactionPreview) -> None:
+        result = preview.report.result
+        self._find_dialog().show_preview(
+            preview.questions,
+            result.before_tokens,
+            result.after_tokens,
+            _count_summarised(preview.report),
+            preview.maker,
+        )
+
+    def _on_make_requested(self, wishes: str) -> None:
+        draft, chat, model = self._assistant.compaction.draft, self._chat, self._model
+        task = self._runner.stream(lambda token: draft(chat, token, wishes, model))
+        self._run(task, self._on_event)
+
+    def _on_event(self, event: object) -> None:
+        if isinstance(event, CompactionDraft):
+            self._draft = event
+            result = event.report.result
+            summary = event.report.summary.removeprefix(f"{HEAD}\n")
+            dialog = self._find_dialog()
+            dialog.show_summary(summary, result.before_tokens, result.after_tokens)
+            if event.report.warnings:
+                dialog.show_problem(" ".join(event.report.warnings))
+
+    def _on_use_requested(self, text: str) -> None:
+        draft = self._draft
+        if draft is not None:
+            store, chat, model = self._assistant.compaction.store, self._chat, self._model
+            self._run(self._runner.call(lambda: store(chat, draft, text, model)), self._on_stored)
+
+    def _on_stored(self, report: CompactionReport) -> None:
+        self._find_dialog().accept()
+        self._frame.composer.setFocus()
+        self._frame.notifier.toast(_describe(report))
+        if self._session.session == self._chat:
+            self._session.load()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._find_dialog().show_problem(describe(error).message)
+
+    def _on_rejected(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+        self._draft = None
+        self._frame.composer.setFocus()
+
+
+def _describe(report: CompactionReport) -> str:
+    """Describe a stored compaction in one sentence."""
+    result, gone = report.result, plural(_count_summarised(report), "earlier message")
+    if report.by == "outline":
+        return f"{gone} became an outline, made without a model."
+    return (
+        f"{gone} summarised · {count(result.before_tokens)} → {count(result.after_tokens)} tokens"
+    )
+
+
+def _count_summarised(report: CompactionReport) -> int:
+    """Count the messages that a summary replaces; the summary itself is one message afterwards."""
+    return report.result.before_messages - report.result.after_messages + 1

@@ -1,0 +1,183 @@
+"""Quick ask: a small window for a question, opened from the tray or by a command."""
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from time import monotonic
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
+from app.assistant import Assistant
+from app.sessions.ask import AskRequest
+from chains.events import Mode, Retrieved, Step, TextDelta
+from ui.chat.message.sources import list_sources
+from ui.chat.quick_ask import QuickAskWindow
+from ui.chat.transcript.widgets import MessageMaker
+from ui.controllers.navigation import SessionListController
+from ui.controllers.session import SessionController
+from ui.controllers.turns import ChatTurn, OutgoingMessage
+from ui.frame import WindowFrame
+from ui.icons import app_icon
+from ui.tasks import TaskRunner
+
+__all__ = ["QuickAskController"]
+
+_SEARCHING, _WAITING = "Searching…", "Waiting…"
+
+
+class QuickAskController(QObject):
+    """Answers questions asked in the small window, which uses a new chat each time it is opened.
+
+    With the setting `ui.quickAsk`, an icon in the system tray opens the window, if the desktop has
+    a system tray. Answers search the open vault; nothing is edited, and no agent runs.
+
+    Attributes:
+        tray: the icon in the system tray; None while no icon is shown.
+    """
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
+        sessions: SessionListController,
+    ) -> None:
+        super().__init__(session)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._sessions = sessions
+        self._chat: str | None = None
+        self._turn: ChatTurn | None = None
+        self.tray: QSystemTrayIcon | None = None
+        self._maker = MessageMaker(self)
+        self._maker.citation_activated.connect(self._on_citation)
+        self._maker.link_activated.connect(frame.transcript.maker.link_activated)
+        self.apply_setting()
+
+    @cached_property
+    def window(self) -> QuickAskWindow:
+        """The small window, created when it is first needed."""
+        made = QuickAskWindow()
+        made.asked.connect(self._ask)
+        made.stop_requested.connect(self._stop)
+        made.open_requested.connect(self._open_chat)
+        return made
+
+    def open(self) -> None:
+        """Open the small window; its first question begins a new chat."""
+        if self._turn is None:
+            self._chat = None
+        self.window.begin("Ask the model" if self._mode == "chat" else "Ask about your notes")
+
+    def apply_setting(self) -> None:
+        """Show or hide the icon in the system tray, according to the setting `ui.quickAsk`."""
+        wants_tray = self._assistant.settings.values.ui_quick_ask
+        if wants_tray and self.tray is None and QSystemTrayIcon.isSystemTrayAvailable():
+            self.tray = self._make_tray()
+            self.tray.show()
+        elif not wants_tray and self.tray is not None:
+            self.tray.hide()
+            self.tray.deleteLater()
+            self.tray = None
+
+    def close(self) -> None:
+        """Close the small window and remove the icon from the system tray."""
+        if "window" in self.__dict__:
+            self.window.close()
+            self.window.deleteLater()
+        if self.tray is not None:
+            self.tray.hide()
+
+    @property
+    def _mode(self) -> Mode:
+        return "chat" if self._assistant.vault is None else "vault"
+
+    def _make_tray(self) -> QSystemTrayIcon:
+        tray = QSystemTrayIcon(app_icon(), self)
+        tray.setToolTip("Strata: quick ask")
+        menu = QMenu(self._frame)
+        choices: tuple[tuple[str, Callable[[], object]], ...] = (
+            ("Quick ask", self.open),
+            ("Show Strata", self._frame.come_to_front),
+            ("Quit", partial(self._frame.navigation.run_command, "quit")),
+        )
+        for word, act in choices:
+            menu.addAction(word, act)
+        tray.setContextMenu(menu)
+        tray.activated.connect(self._on_activated)
+        return tray
+
+    def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        if reason == QSystemTrayIcon.ActivationReason.Trigger:
+            self.open()
+
+    def _ask(self, text: str) -> None:
+        request = AskRequest(text, self._mode, None, self._chat)
+        task = self._runner.stream(partial(self._assistant.ask, request))
+        turn = ChatTurn(OutgoingMessage(text), self._chat, 0, task, self)
+        self._turn = turn
+        task.yielded.connect(self._on_event)
+        task.failed.connect(turn.record_failure)
+        task.finished.connect(self._on_finished)
+        self.window.tell("")
+        self.window.show_answer(self._maker.answer(), text)
+        self.window.set_running(True)
+        self._show_step(_WAITING if self._mode == "chat" else _SEARCHING)
+        task.start()
+
+    def _on_event(self, event: object) -> None:
+        turn, answer = self._turn, self.window.answer
+        if turn is None or answer is None:
+            return
+        turn.record(event)
+        match event:
+            case TextDelta():
+                answer.append(event.text)
+            case Retrieved():
+                answer.set_sources(list_sources(event.segments))
+            case Step():
+                self._show_step(turn.count_down(event.text))
+
+    def _show_step(self, text: str) -> None:
+        if self._turn is not None and self.window.answer is not None:
+            self.window.answer.show_step(text, monotonic() - self._turn.started_s)
+
+    def _on_finished(self) -> None:
+        turn, self._turn = self._turn, None
+        answer = self.window.answer
+        if turn is None or answer is None:
+            return
+        self._chat = turn.session or self._chat
+        if turn.result is not None:
+            answer.finish(turn.result.entry, text=turn.result.answer)
+            sources = list_sources(turn.sources, turn.result.citations, turn.result.unverified)
+            answer.set_sources(sources)
+            self.window.field.set_text("")
+        else:
+            self._show_failure(turn)
+        answer.tools.hide()
+        self.window.set_running(False)
+        self._sessions.refresh()
+        turn.deleteLater()
+
+    def _show_failure(self, turn: ChatTurn) -> None:
+        """Show why there is no answer; the question stays in the field."""
+        is_stopped = turn.error is None or turn.error.code == "cancelled"
+        said = "Stopped." if is_stopped or turn.error is None else turn.error.message
+        self.window.tell(said)
+        if self.window.answer is not None:
+            self.window.answer.finish(None)
+
+    def _stop(self) -> None:
+        if self._turn is not None:
+            self._turn.task.cancel()
+
+    def _open_chat(self) -> None:
+        if self._chat is not None:
+            self.window.hide()
+            self._frame.come_to_front()
+            self._frame.navigation.open_session(self._chat)
+
+    def _on_citation(self, path: str, first: int, last: int) -> None:
+        self._open_chat()
+        self._frame.navigation.show_note(path, first, last)

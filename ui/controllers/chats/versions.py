@@ -1,0 +1,210 @@
+"""Compare two versions of an answer side by side, or have another model answer too."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from time import monotonic
+from typing import Final
+
+from PySide6.QtCore import QObject
+
+from app.assistant import Assistant
+from app.config.models import ModelChoice
+from app.errors import describe
+from app.sessions.transcript import AnswerItem
+from chains.events import Retrieved, Step, TextDelta
+from ui.chat.message.answer import Answer
+from ui.chat.message.sources import list_sources
+from ui.chat.message.tools import MessageAction
+from ui.chat.transcript.widgets import MessageMaker
+from ui.chat.versions import VersionsDialog
+from ui.controllers.session import SessionController
+from ui.controllers.turns import ChatTurn
+from ui.frame import WindowFrame
+from ui.tasks import LatestOnly, TaskRunner
+
+__all__ = ["VersionsController"]
+
+_VERSION, _MODEL = "version:", "model:"
+_BUSY: Final = "An answer is on its way. Stop it first."
+_NOTHING: Final = "There is no answer in this chat yet."
+
+
+class VersionsController(QObject):
+    """Opens the dialog with two versions of an answer, and makes the one that is kept active.
+
+    Another model's answer is a new version, as with "Answer again": it is streamed into the dialog
+    and into the chat behind it, and continues if the dialog is closed.
+    """
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
+    ) -> None:
+        super().__init__(session)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._session = session
+        self._item: AnswerItem | None = None
+        self._other = ""
+        self._turn: ChatTurn | None = None
+        self._names: Mapping[str, ModelChoice] = {}
+        self._writers: dict[str, str] = {}
+        self._models = LatestOnly(runner, 0, self)
+        self._models.answered.connect(self._on_models)
+        self._maker = MessageMaker(self)
+        self._maker.citation_activated.connect(self._on_citation)
+        self._maker.link_activated.connect(frame.transcript.maker.link_activated)
+        frame.transcript.maker.action_requested.connect(self._on_action)
+        session.turn_begun.connect(self._on_turn_begun)
+        session.event_arrived.connect(self._on_event)
+        session.turn_ended.connect(self._on_turn_ended)
+
+    @cached_property
+    def _dialog(self) -> VersionsDialog:
+        made = VersionsDialog(self._frame)
+        made.chosen.connect(self._on_chosen)
+        made.left.kept.connect(self._keep_left)
+        made.right.kept.connect(self._keep_right)
+        return made
+
+    def open_last(self) -> None:
+        """Open the dialog for the last answer of the open chat."""
+        entry = self._frame.transcript.last_answer_entry
+        if entry:
+            self.open(entry)
+        else:
+            self._frame.notifier.toast(_NOTHING)
+
+    def open(self, entry: str) -> None:
+        """Open the dialog for one answer, given its entry ID."""
+        if self._session.is_running:
+            self._frame.notifier.toast(_BUSY)
+        else:
+            self._read(entry, self._on_read)
+
+    def _on_action(self, action: MessageAction) -> None:
+        if action.kind == "compare":
+            self.open(action.entry)
+
+    def _read(self, entry: str, use: Callable[[AnswerItem], object]) -> None:
+        session, history = self._session.session, self._assistant.history
+        if session is not None:
+            task = self._runner.call(lambda: history.answer(session, entry))
+            task.yielded.connect(use)
+            task.failed.connect(self._on_failed)
+            task.start()
+
+    def _on_read(self, item: AnswerItem) -> None:
+        """Open the dialog with an answer, and with the newest of its other versions, if any."""
+        self._item, self._other, self._turn = item, "", None
+        self._writers[item.entry] = item.model
+        self._dialog.open_for(self._find_name(item.model), self._build(item))
+        self._show_choices()
+        self._models.ask(self._assistant.model_choices, now=True)
+        others = [entry for entry in item.siblings if entry != item.entry]
+        if others:
+            self._read(others[-1], self._on_other)
+
+    def _on_models(self, choices: Sequence[ModelChoice]) -> None:
+        self._names = {choice.name: choice for choice in choices}
+        self._show_choices()
+
+    def _show_choices(self) -> None:
+        if self._item is None:
+            return
+        numbered = enumerate(self._item.siblings, 1)
+        present = self._item.entry
+        versions = [
+            (_VERSION + one, self._name_version(n, one)) for n, one in numbered if one != present
+        ]
+        models = {
+            _MODEL + name: (choice.label, choice.summary) for name, choice in self._names.items()
+        }
+        self._dialog.set_choices(versions, models)
+
+    def _on_other(self, item: AnswerItem) -> None:
+        """Show another version on the right."""
+        self._other = item.entry
+        self._writers[item.entry] = item.model
+        if self._item is not None:
+            self._item = replace(self._item, siblings=item.siblings)
+        self._show_choices()
+        self._dialog.show_other(_VERSION + item.entry, self._build(item))
+
+    def _on_chosen(self, choice: str) -> None:
+        if choice.startswith(_VERSION):
+            self._read(choice.removeprefix(_VERSION), self._on_other)
+        elif self._session.is_running:
+            self._dialog.right.clear(_BUSY)
+        elif self._item is not None:
+            self._dialog.right.show_answer(self._maker.answer())
+            self._other = ""
+            self._session.regenerate(self._item.entry, choice.removeprefix(_MODEL))
+
+    def _on_turn_begun(self, turn: ChatTurn) -> None:
+        if self._dialog.isVisible():
+            self._turn = turn
+
+    def _on_event(self, turn: ChatTurn, event: object) -> None:
+        answer = self._dialog.right.answer
+        if turn is not self._turn or answer is None:
+            return
+        match event:
+            case TextDelta():
+                answer.append(event.text)
+            case Retrieved():
+                answer.set_sources(list_sources(event.segments))
+            case Step():
+                answer.show_step(event.text, monotonic() - turn.started_s)
+
+    def _on_turn_ended(self, turn: ChatTurn) -> None:
+        if turn is not self._turn:
+            return
+        self._turn = None
+        entry = turn.result.entry if turn.result is not None else None
+        if entry:
+            self._read(entry, self._on_other)
+        else:
+            reason = turn.error.message if turn.error is not None else "No answer arrived."
+            self._dialog.right.clear(reason)
+
+    def _keep_left(self) -> None:
+        self._keep(self._item.entry if self._item is not None else "")
+
+    def _keep_right(self) -> None:
+        self._keep(self._other)
+
+    def _keep(self, entry: str) -> None:
+        """Close the dialog and show the version that the user keeps in the chat."""
+        session, branches = self._session.session, self._assistant.branches
+        self._dialog.accept()
+        if session is not None and entry:
+            task = self._runner.call(lambda: branches.show_entry(session, entry))
+            task.yielded.connect(lambda _none: self._session.load())
+            task.failed.connect(self._on_failed)
+            task.start()
+
+    def _build(self, item: AnswerItem) -> Answer:
+        made = self._maker.answer()
+        made.set_text(item.text)
+        self._maker.fill(made, item)
+        return made
+
+    def _name_version(self, number: int, entry: str) -> str:
+        """Name a version by its number, and by its model if the version has been read."""
+        model = self._writers.get(entry)
+        return f"Version {number} · {self._find_name(model)}" if model else f"Version {number}"
+
+    def _find_name(self, model: str) -> str:
+        choice = self._names.get(model)
+        return model if choice is None else choice.label
+
+    def _on_citation(self, path: str, first: int, last: int) -> None:
+        self._dialog.accept()
+        self._frame.navigation.show_note(path, first, last)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._frame.notifier.toast(describe(error).message)

@@ -1,0 +1,12 @@
+"""Controllers for reading notes: show a note, follow its links, go back and forward.
+
+    images  Loads the local images of the open note in the background.
+    links   Inserts a link to a related note into the open note.
+    menu    Opens the open note in an editor, Obsidian or the file manager.
+    note    Shows a note, follows links in notes and answers, and goes back and forward.
+
+May import: what `ui.controllers` may import.
+Holds always: reading a note changes neither the chat nor the unsent message.
+"""
+
+__all__ = ["links", "note"]

@@ -1,0 +1,122 @@
+"""Insert a link to a related note into the open note, after the user has seen the change."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
+
+from app.assistant import Assistant
+from app.errors import describe
+from chains.events import ApprovalRequested
+from ui.chat.message.approvals import ApprovalCard
+from ui.controllers.reading.note import ReadingController
+from ui.frame import WindowFrame
+from ui.notify import announce
+from ui.tasks import TaskRunner
+from vault.edits.plan import EditPlan
+from vault.errors import EditOutdated
+
+__all__ = ["LinkController"]
+
+_TOOL: Final = "insert_link"
+_CHANGED: Final = "The note has changed meanwhile. This is the change as it would be now."
+
+
+class LinkController(QObject):
+    """Shows the change that a new link makes to the open note, and writes it after approval.
+
+    It uses the same approval card as an agent's edits, and records the edit in the same journal.
+    """
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        reading: ReadingController,
+    ) -> None:
+        super().__init__(frame)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._reading = reading
+        self._card: ApprovalCard | None = None
+        self._before: QWidget | None = None
+        frame.column.related.link_requested.connect(self.propose)
+
+    def list_commands(self) -> dict[str, Callable[[], object]]:
+        """Return the functions that run this controller's window commands, by command name."""
+        return {"insert_link": self.begin}
+
+    def begin(self) -> None:
+        """Show the related notes to choose from, or propose a link to the one already chosen."""
+        if self._frame.note.path:
+            self._frame.docking.show_related()
+            self._frame.column.related.begin_link()
+
+    def propose(self, to: str, *, is_again: bool = False) -> None:
+        """Show the change that a link to another note would make to the open note."""
+        path = self._frame.note.path
+        plan = self._assistant.user_edits.plan_related_link
+        task = self._runner.call(lambda: plan(path, to))
+        task.yielded.connect(lambda planned: self._ask(path, to, planned, is_again))
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def refuse(self) -> bool:
+        """Refuse the change that waits for a decision; return False if no change waits."""
+        if self._card is None or not isValid(self._card) or not self._card.isVisible():
+            return False
+        self._card.decide("reject")
+        return True
+
+    def _ask(self, path: str, to: str, plan: EditPlan, is_again: bool) -> None:
+        if self._frame.note.path != path:
+            return
+        warnings = (_CHANGED,) if is_again else ()
+        summary = f"{path} gets a link to {to}."
+        request = ApprovalRequested("", "", _TOOL, {}, plan.diff, summary, warnings)
+        self._before = self._before or QApplication.focusWidget()
+        self._card = card = ApprovalCard(request)
+        card.decided.connect(partial(self._on_decided, to, plan))
+        self._frame.note.show_card(card)
+        card.setFocus(Qt.FocusReason.OtherFocusReason)
+        announce(card, card.accessibleName(), is_urgent=True)
+
+    def _on_decided(self, to: str, plan: EditPlan, _id: str, decision: object) -> None:
+        self._frame.note.remove_card()
+        self._card = None
+        before, self._before = self._before, None
+        is_there = before is not None and isValid(before) and before.isVisible()
+        (before if before is not None and is_there else self._frame.note).setFocus()
+        if decision != "reject":
+            task = self._runner.call(lambda: self._assistant.user_edits.apply(plan))
+            task.yielded.connect(partial(self._on_applied, plan.path, to))
+            task.failed.connect(partial(self._on_refused, to))
+            task.start()
+
+    def _on_applied(self, path: str, to: str, run: str) -> None:
+        self._frame.column.related.show_linked(to)
+        self._reading.reread()
+        self._frame.notifier.toast(f"{path} changed", "Undo", partial(self._undo, path, run))
+
+    def _on_refused(self, to: str, error: Exception) -> None:
+        if isinstance(error, EditOutdated):
+            self.propose(to, is_again=True)
+        else:
+            self._on_failed(error)
+
+    def _undo(self, path: str, run: str) -> None:
+        task = self._runner.call(lambda: self._assistant.edits.undo(run=run))
+        task.yielded.connect(lambda _undone: self._on_undone(path))
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _on_undone(self, path: str) -> None:
+        self._reading.reread()
+        self._reading.refresh_related()
+        self._frame.notifier.toast(f"Undone. {path} is as before.")
+
+    def _on_failed(self, error: Exception) -> None:
+        self._frame.notifier.toast(describe(error).message)

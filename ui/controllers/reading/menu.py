@@ -1,0 +1,83 @@
+"""The open note's menu, which opens its file in an editor, Obsidian or the file manager."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+from PySide6.QtCore import QObject, QProcess, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QMenu
+
+from app.assistant import Assistant
+from ui.frame import WindowFrame
+
+__all__ = ["NoteMenuController"]
+
+_NO_OBSIDIAN = "No program opens Obsidian's links. Install Obsidian to open notes in it."
+_NO_PROGRAM = "No program opens {}."
+
+
+class NoteMenuController(QObject):
+    """Fills the open note's menu, and opens the note's file in other programs."""
+
+    def __init__(self, assistant: Assistant, frame: WindowFrame) -> None:
+        super().__init__(frame)
+        self._assistant, self._frame = assistant, frame
+        frame.note.menu_wanted.connect(self._fill_menu)
+
+    def list_commands(self) -> dict[str, Callable[[], object]]:
+        """Return the functions that run this controller's window commands, by command name."""
+        return {
+            "note_editor": self.open_in_editor,
+            "note_obsidian": self.open_in_obsidian,
+            "note_reveal": self.reveal,
+        }
+
+    def open_in_editor(self) -> None:
+        """Open the note's file in the desktop's default program for its type."""
+        file = self._find_file()
+        if file is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file))):
+            self._frame.notifier.toast(_NO_PROGRAM.format(file.name))
+
+    def open_in_obsidian(self) -> None:
+        """Open the note in Obsidian, which finds the vault from the file's full path."""
+        file = self._find_file()
+        if file is None:
+            return
+        address = QUrl.fromEncoded(f"obsidian://open?path={quote(str(file), safe='')}".encode())
+        if not QDesktopServices.openUrl(address):
+            self._frame.notifier.toast(_NO_OBSIDIAN)
+
+    def reveal(self) -> None:
+        """Show the note's file in the file manager, selected if possible."""
+        file = self._find_file()
+        if file is None:
+            return
+        if sys.platform == "darwin":
+            QProcess.startDetached("open", ["-R", str(file)])
+        elif sys.platform == "win32":
+            QProcess.startDetached("explorer", [f"/select,{file}"])
+        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))):
+            self._frame.notifier.toast(_NO_PROGRAM.format(file.parent))
+
+    def _copy_path(self) -> None:
+        QGuiApplication.clipboard().setText(self._frame.note.path)
+
+    def _find_file(self) -> Path | None:
+        """Return the open note's file; None if no note is open or the file does not exist."""
+        path, root = self._frame.note.path, self._assistant.vault
+        if not path or (root is None and not Path(path).is_absolute()):
+            return None
+        file = Path(path) if root is None else root / path
+        if not file.is_file():
+            self._frame.notifier.toast(f"There is no file {path} any more.")
+            return None
+        return file
+
+    def _fill_menu(self, menu: QMenu) -> None:
+        menu.addAction("Open in editor", self.open_in_editor)
+        menu.addAction("Open in Obsidian", self.open_in_obsidian)
+        menu.addAction("Reveal in the file manager", self.reveal)
+        menu.addSeparator()
+        menu.addAction("Copy the path", self._copy_path)

@@ -1,0 +1,294 @@
+"""Show a note, follow links in notes and answers, and go back and forward."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QApplication
+
+from app.assistant import Assistant
+from app.errors import ErrorInfo, describe
+from app.library.attachments import is_web_address
+from ui.controllers.notes import NotesController
+from ui.controllers.reading.images import ImageController
+from ui.controllers.reading.menu import NoteMenuController
+from ui.controllers.related import RelatedController
+from ui.frame import WindowFrame
+from ui.markdown.inline import TAG
+from ui.markdown.parts import cut_parts
+from ui.notify import open_address
+from ui.tasks import LatestOnly, TaskRunner
+from vault.notes.note import Note
+
+__all__ = ["NoteVisit", "ReadingController", "VisitHistory"]
+
+_MOST_VISITS = 100
+
+
+@dataclass(frozen=True)
+class NoteVisit:
+    """A note that was opened, and the place in it where the user was reading.
+
+    Attributes:
+        path: the path of the note.
+        first: the first line to highlight; 0 highlights no lines.
+        last: the last line to highlight.
+        heading: the heading or `^block` to open instead of lines.
+        top: the line at the top of the view when the user left the note; 0 to scroll to the
+            highlighted lines instead.
+    """
+
+    path: str
+    first: int = 0
+    last: int = 0
+    heading: str = ""
+    top: int = 0
+
+
+class VisitHistory:
+    """The history of opened notes, and which of them is open now."""
+
+    def __init__(self) -> None:
+        self._visits: list[NoteVisit] = []
+        self._at = -1
+
+    @property
+    def current(self) -> NoteVisit | None:
+        """The open note's visit; None if no note was opened."""
+        return self._visits[self._at] if self._visits else None
+
+    def add(self, visit: NoteVisit) -> None:
+        """Add a visit after the current one, dropping the visits that the user went back from."""
+        self._visits = [*self._visits[: self._at + 1], visit][-_MOST_VISITS:]
+        self._at = len(self._visits) - 1
+
+    def find(self, step: int) -> NoteVisit | None:
+        """Return the visit `step` visits away, or None beyond the ends of the history."""
+        at = self._at + step
+        return self._visits[at] if 0 <= at < len(self._visits) else None
+
+    def go(self, step: int) -> None:
+        """Move `step` visits forward in the history, or back if it is negative."""
+        self._at += step
+
+    def leave(self, top: int) -> None:
+        """Remember which line is at the top of the view when the user leaves the current note."""
+        if self._visits:
+            self._visits[self._at] = replace(self._visits[self._at], top=top)
+
+    def clear(self) -> None:
+        """Forget all visits, because another vault has been opened."""
+        self._visits, self._at = [], -1
+
+
+class ReadingController(QObject):
+    """Shows one note at a time, beside the chat or in place of it.
+
+    The signal `tag_clicked` carries the name of a tag that was clicked in the note.
+    """
+
+    tag_clicked = Signal(str)
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        notes: NotesController,
+        related: RelatedController,
+    ) -> None:
+        super().__init__(frame)
+        self._assistant, self._frame, self._panel = assistant, frame, frame.note
+        self._notes, self._related = notes, related
+        self._visits = VisitHistory()
+        self._shown: Note | None = None
+        self._reads = LatestOnly(runner, 0, self)
+        self._reads.answered.connect(self._on_read)
+        self._rereads = LatestOnly(runner, 0, self)
+        self._rereads.answered.connect(self._on_reread)
+        ImageController(assistant, runner, frame.note)
+        self._menu = NoteMenuController(assistant, frame)
+        self._panel.closed.connect(self.close)
+        self._panel.step_requested.connect(self.step)
+        self._panel.related_requested.connect(frame.docking.show_related)
+        self._panel.link_clicked.connect(self._on_link_clicked)
+        frame.transcript.maker.link_activated.connect(self.follow_link)
+        for view in (frame.sidebar, frame.column.related, frame.column.index.lists):
+            view.note_chosen.connect(self.show)
+
+    def list_commands(self) -> dict[str, Callable[[], object]]:
+        """Return the functions that run window commands about the open note, by command name."""
+        return {
+            "attach_note": self._panel.attach_selection,
+            "toggle_source": self._panel.toggle_source,
+            "note_outline": self._panel.open_outline,
+            **self._menu.list_commands(),
+            "note_back": lambda: self.step(-1),
+            "note_forward": lambda: self.step(1),
+        }
+
+    def show(self, path: str, first: int = 0, last: int = 0) -> None:
+        """Read a note from disk and show it at the given lines; 0 highlights no lines.
+
+        If `path` is the address of a web page, which can be a source too, the page is opened in the
+        browser.
+        """
+        if is_web_address(path):
+            open_address(self._frame.notifier, path)
+            return
+        self._open(NoteVisit(path, first, last))
+
+    def follow_link(self, address: str, source: str = "") -> None:
+        """Open a link's target: a note at a heading or block, or an external address.
+
+        Args:
+            address: an allowed address; for a note, it begins with `note:`, for a tag with `tag:`.
+            source: the path of the note that contains the link; empty if an answer contains it.
+        """
+        if address.startswith(TAG):
+            self.tag_clicked.emit(address.removeprefix(TAG))
+            return
+        if not address.startswith("note:"):
+            open_address(self._frame.notifier, address)
+            return
+        link = address.removeprefix("note:")
+        name, _, heading = link.partition("#")
+        path = self._notes.listing.links.resolve(name, source)
+        if path is None:
+            self._frame.notifier.toast(f"There is no note named {link}.")
+        else:
+            self._open(NoteVisit(path, heading=heading))
+
+    def step(self, step: int) -> None:
+        """Go back or forward in the history. If the note was closed, going back reopens it."""
+        if step < 0 and not self._frame.middle.is_reading:
+            step = 0
+        visit = self._visits.find(step)
+        if visit is not None:
+            self._open(visit, step)
+
+    def reread(self) -> None:
+        """Reload the open note, since its file may have changed."""
+        shown = self._shown
+        if shown is not None:
+            visit = NoteVisit(shown.path)
+            self._rereads.ask(lambda: self._read(visit, None), now=True)
+
+    def close(self) -> bool:
+        """Close the open note and focus the composer; return False if no note is open."""
+        if not self._frame.middle.is_reading:
+            return False
+        self._visits.leave(self._panel.find_top_line())
+        self._frame.middle.close_note()
+        self._forget()
+        self._related.set_open("")
+        self._frame.composer.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    def find(self) -> bool:
+        """Open the note's search if the note has the focus or covers the chat.
+
+        Return whether the search was opened.
+        """
+        focus = QApplication.focusWidget()
+        has_focus = focus is not None and self._panel.isAncestorOf(focus)
+        if not self._frame.middle.is_reading:
+            return False
+        if has_focus or self._frame.middle.is_chat_covered:
+            self._panel.open_search()
+            return True
+        return False
+
+    def show_chat(self) -> None:
+        """Show the chat by closing the note, if the note is shown in place of the chat."""
+        if self._frame.middle.is_chat_covered:
+            self.close()
+
+    def close_focused(self) -> bool:
+        """Close the note's search, or else the note, if the note has the focus or covers the chat.
+
+        Return whether the search or the note was closed.
+        """
+        focus = QApplication.focusWidget()
+        has_focus = focus is not None and self._panel.isAncestorOf(focus)
+        is_meant = self._frame.middle.is_chat_covered or has_focus
+        return is_meant and (self._panel.close_search() or self.close())
+
+    def clear(self) -> None:
+        """Close the note and forget the history, because another vault has been opened."""
+        self.close()
+        self._forget()
+        self._visits.clear()
+        self._panel.clear()
+        self._related.forget()
+
+    def refresh_related(self) -> None:
+        """Search for related notes again, because notes have changed."""
+        self._related.refresh()
+
+    def _forget(self) -> None:
+        self._shown = None
+        self._rereads.forget()
+
+    def _open(self, visit: NoteVisit, step: int | None = None) -> None:
+        """Read a note and show it; `step` is None unless its visit is already in the history."""
+        self._reads.ask(lambda: self._read(visit, step), now=True)
+
+    def _read(self, visit: NoteVisit, step: int | None) -> tuple[Any, ...]:
+        try:
+            note = self._assistant.read_note(visit.path)
+        except Exception as error:  # noqa: BLE001 - the panel shows the error
+            return describe(error), visit, step
+        if visit.heading:
+            first, last = note.find_lines(visit.heading) or (0, 0)
+            visit = replace(visit, first=first, last=last)
+        cut_parts(note.text)  # fills a cache in the task, since cutting a large note takes a while
+        return note, visit, step
+
+    def _on_read(self, answer: tuple[Note | ErrorInfo, NoteVisit, int | None]) -> None:
+        found, visit, step = answer
+        self._note_visit(visit, step)
+        self._forget()
+        self._frame.columns.close_drawer()
+        self._frame.middle.show_note()
+        if isinstance(found, Note):
+            self._show(found, visit)
+        else:
+            self._panel.show_error(visit.path, found.message, found.hint or "")
+        self._panel.show_steps(
+            has_back=self._visits.find(-1) is not None,
+            has_forward=self._visits.find(1) is not None,
+        )
+        self._panel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _note_visit(self, visit: NoteVisit, step: int | None) -> None:
+        if self._frame.middle.is_reading:
+            self._visits.leave(self._panel.find_top_line())
+        if step is None:
+            self._visits.add(visit)
+        else:
+            self._visits.go(step)
+
+    def _show(self, note: Note, visit: NoteVisit) -> None:
+        self._shown = note
+        self._panel.show_note(note, visit.first, visit.last)
+        if visit.top:
+            self._panel.show_line(visit.top)
+        self._related.set_open(note.path)
+        self._frame.sidebar.notes.select(note.path)
+        if visit.heading and not visit.first:
+            self._frame.notifier.toast(f"{note.title} has no heading {visit.heading}.")
+
+    def _on_reread(self, answer: tuple[Note | ErrorInfo, NoteVisit, int | None]) -> None:
+        note, shown = answer[0], self._shown
+        if shown is None:
+            return
+        if not isinstance(note, Note):
+            self._panel.show_lost(shown.path)
+        elif note.path == shown.path:
+            self._shown = note
+            self._panel.show_changed(note)
+
+    def _on_link_clicked(self, address: str) -> None:
+        self.follow_link(address, self._panel.path)

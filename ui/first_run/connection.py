@@ -1,0 +1,201 @@
+"""The form for a service or server: address, key, model, and a test of the connection."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.config.model_setup import Connection, ModelService, ModelSetup
+from app.config.models import ModelChoice
+from app.errors import describe
+from chains.cancel import CancelToken
+from chains.turn.calls import ModelCheck
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import dress
+from ui.widgets.controls import button, label, make_wrapped_label, one_line
+from ui.widgets.figures import count
+from ui.widgets.menus import MenuButton
+
+__all__ = ["ConnectionForm"]
+
+_SERVER = "\n"  # no provider has this name
+_NO_MODELS = (
+    "{address} lists no models. Start the server, correct the address, or enter a model's name."
+)
+_FIRST = ("OpenAI", "Anthropic", "Google Gemini")
+
+
+class ConnectionForm(QWidget):
+    """A form for a service or server, its API key and its model.
+
+    The form stores nothing. The button `test` calls the model with the values in the fields. The
+    signal `changed` is emitted on each change of the fields.
+    """
+
+    changed = Signal()
+
+    def __init__(self, setup: ModelSetup, runner: TaskRunner) -> None:
+        super().__init__()
+        self._setup = setup
+        self._services: dict[str, ModelService] = {}
+        self._lists = LatestOnly(runner, 0, self)
+        self._lists.answered.connect(self._on_services)
+        self._looks = LatestOnly(runner, 0, self)
+        self._looks.answered.connect(self._on_looked)
+        self._looks.failed.connect(self._on_failed)
+        self._tests = LatestOnly(runner, 0, self)
+        self._tests.answered.connect(self._on_tested)
+        self._tests.failed.connect(self._on_failed)
+        self.service = MenuButton("Service")
+        self.service.chosen.connect(self._on_service)
+        self.address = _make_field("Server address", "http://127.0.0.1:8080/v1")
+        self.key = _make_field("Key", "Kept in the system's keyring, never in a file")
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.model = _make_field("Model", "The name of a model")
+        self.models = MenuButton("Models of the service")
+        self.models.chosen.connect(self.model.setText)
+        self.look = button("Find its models", "", self._on_look)
+        self.test = button("Test the connection", "", self._on_test)
+        self.state = make_wrapped_label("", "caption", "secondary")
+        self.state.hide()
+        for field in (self.address, self.key, self.model):
+            field.textChanged.connect(self._on_typed)
+        self._lay_out()
+        self._on_service(_SERVER)
+
+    def refresh(self) -> None:
+        """Load the list of services when the form is shown for the first time."""
+        if not self._services:
+            self._lists.ask(self._setup.list_services, now=True)
+
+    @property
+    def connection(self) -> Connection:
+        """The connection that the fields describe: a model and an address."""
+        base = self.address.text().strip() if self.service.value == _SERVER else ""
+        return Connection(self.model.text().strip(), base)
+
+    @property
+    def typed_key(self) -> str:
+        """The API key in the field; empty if the user typed no key."""
+        return self.key.text().strip()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the fields contain a model and, if needed, an address."""
+        found = self.connection
+        return bool(found.model) and (bool(found.api_base) or self.service.value != _SERVER)
+
+    def say(self, text: str, tone: str = "secondary") -> None:
+        """Show the result of a test, or the reason for a failure."""
+        self.state.setText(one_line(text))
+        self.state.setVisible(bool(text))
+        dress(self.state, "caption", tone)
+
+    def show_failure(self, error: Exception) -> None:
+        """Show an error and what the user can do about it."""
+        info = describe(error)
+        self.say(" ".join(filter(None, (info.message, info.hint))), "danger")
+
+    def focus_first(self) -> None:
+        """Focus the first empty field."""
+        fields = (self.address, self.key, self.model)
+        empty = [field for field in fields if not field.isHidden() and not field.text()]
+        (empty[0] if empty else self.test).setFocus()
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(1, 1)
+        chosen = QHBoxLayout()
+        chosen.setSpacing(8)
+        chosen.addWidget(self.model, 1)
+        chosen.addWidget(self.models)
+        chosen.addWidget(self.look)
+        self._address_name = label("Address", "ui", "secondary")
+        names = (
+            label("Service", "ui", "secondary"),
+            self._address_name,
+            label("Key", "ui", "secondary"),
+            label("Model", "ui", "secondary"),
+        )
+        for row, name in enumerate(names):
+            grid.addWidget(name, row, 0)
+        grid.addWidget(self.service, 0, 1, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(self.address, 1, 1)
+        grid.addWidget(self.key, 2, 1)
+        grid.addLayout(chosen, 3, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(self.state, 1)
+        foot.addStretch(0)
+        foot.addWidget(self.test, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 4, 16, 8)
+        column.setSpacing(8)
+        column.addLayout(grid)
+        column.addLayout(foot)
+
+    def _on_services(self, services: Sequence[ModelService]) -> None:
+        ordered = sorted(services, key=lambda one: (one.name not in _FIRST, one.name.casefold()))
+        self._services = {one.key_owner: one for one in ordered}
+        choices = [(owner, one.name, "") for owner, one in self._services.items()]
+        self.service.set_choices([*choices, (_SERVER, "Another server", "")])
+        first = next(iter(self._services), _SERVER)
+        if not self.address.text():
+            self.service.set_value(first)
+            self._on_service(first)
+
+    def _on_service(self, owner: str) -> None:
+        self.service.set_value(owner)
+        is_server = owner == _SERVER
+        for part in (self._address_name, self.address, self.look):
+            part.setVisible(is_server)
+        found = self._services.get(owner)
+        self._offer_models(found.models if found else ())
+        self.model.clear()
+        self.key.clear()
+        self._on_typed()
+
+    def _offer_models(self, models: Sequence[ModelChoice]) -> None:
+        choices = [(one.name, one.name, one.summary) for one in models]
+        self.models.set_choices([("", "Choose", ""), *choices] if choices else [])
+        self.models.set_value("")
+        self.models.setVisible(bool(choices))
+
+    def _on_typed(self) -> None:
+        self._tests.forget()
+        self.say("")
+        self.test.setEnabled(self.is_complete)
+        self.test.setToolTip("" if self.is_complete else "Choose a model first.")
+        self.changed.emit()
+
+    def _on_look(self) -> None:
+        base, key = self.address.text().strip(), self.typed_key
+        self.say("Waiting for the server…")
+        self._looks.ask(lambda: self._setup.list_models(base, key), now=True)
+
+    def _on_looked(self, models: Sequence[ModelChoice]) -> None:
+        self._offer_models(models)
+        if models and not self.model.text():
+            self.model.setText(models[0].name)
+        self.say("" if models else _NO_MODELS.format(address=self.address.text().strip()))
+
+    def _on_test(self) -> None:
+        connection, key = self.connection, self.typed_key
+        self.say("Waiting for the model…")
+        self._tests.ask(lambda: self._setup.check(connection, key, CancelToken()), now=True)
+
+    def _on_tested(self, found: ModelCheck) -> None:
+        self.say(f"It works: {found.model}, {count(round(found.seconds * 1_000))} ms.", "success")
+
+    def _on_failed(self, error: Exception) -> None:
+        self.show_failure(error)
+
+
+def _make_field(name: str, example: str) -> QLineEdit:
+    field = QLineEdit()
+    field.setAccessibleName(name)
+    field.setToolTip(name)
+    field.setPlaceholderText(example)
+    dress(field, "ui", "")
+    return field

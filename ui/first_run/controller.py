@@ -1,0 +1,110 @@
+"""Connect the first run, and the choice of model files, to the other controllers."""
+
+from PySide6.QtCore import QObject, Signal
+
+from app.assistant import Assistant
+from app.config.model_files import FileOffer
+from app.errors import describe
+from resources import sample_vault
+from ui.controllers.composer import ComposerController
+from ui.controllers.index import IndexController
+from ui.controllers.notes import NoteListing, NotesController
+from ui.controllers.session import SessionController
+from ui.first_run.dialog import STEPS, FirstRunDialog
+from ui.first_run.model_file import ModelFileChooser
+from ui.frame import WindowFrame
+from ui.tasks import TaskRunner
+
+__all__ = ["FirstRunController"]
+
+
+class FirstRunController(QObject):
+    """Opens the dialog of the first run whenever it is requested.
+
+    The signal `model_set` is emitted after the choice of a model has been stored.
+    """
+
+    model_set = Signal()
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
+        composer: ComposerController,
+        notes: NotesController,
+        index: IndexController,
+    ) -> None:
+        super().__init__(frame)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._session, self._composer = session, composer
+        self._notes, self._index = notes, index
+        self._dialog: FirstRunDialog | None = None
+        self._files = ModelFileChooser(assistant.model_setup, runner, frame)
+        self._files.offered.connect(self._on_file_offered)
+        self._files.failed.connect(self._on_file_failed)
+        frame.composer.file_model_wanted.connect(self._files.choose)
+
+    def open(self, step: str = "Notes") -> None:
+        """Open the dialog at a step, given by its name."""
+        dialog = self._dialog or self._make_dialog()
+        self._dialog = dialog
+        dialog.notes.show_folder(str(self._assistant.vault or ""))
+        dialog.index.show_state(self._index.state)
+        self._on_listed(self._notes.listing)
+        if step == "Notes":
+            dialog.model.refresh()  # before indexing begins, since indexing slows it down
+        dialog.show()
+        dialog.raise_()
+        dialog.show_step(STEPS.index(step))
+
+    def _make_dialog(self) -> FirstRunDialog:
+        dialog = FirstRunDialog(self._assistant.model_setup, self._runner, self._frame)
+        dialog.notes.folder_requested.connect(self._frame.navigation.choose_folder)
+        dialog.notes.samples_requested.connect(self._open_samples)
+        dialog.model.chosen.connect(self._on_model_set)
+        dialog.ask.asked.connect(self._on_asked)
+        self._notes.opened.connect(self._on_opened)
+        self._notes.open_failed.connect(dialog.notes.show_problem)
+        self._notes.listed.connect(self._on_listed)
+        self._index.add_view(dialog.index)
+        return dialog
+
+    def _open_samples(self) -> None:
+        self._frame.navigation.open_folder(sample_vault())
+
+    def _on_opened(self) -> None:
+        """Continue with the model step if the vault was opened by the first step."""
+        dialog = self._dialog
+        if dialog is None or not dialog.isVisible():
+            return
+        dialog.notes.show_folder(str(self._assistant.vault or ""))
+        if dialog.step == 0:
+            dialog.notes.done.emit()
+        dialog.activateWindow()
+
+    def _on_listed(self, listing: NoteListing) -> None:
+        if self._dialog is not None:
+            is_open = self._assistant.vault is not None
+            self._dialog.ask.show_questions(is_open, listing.questions)
+
+    def _on_model_set(self) -> None:
+        self._session.model = None  # from now on the model in the settings is used
+        self.model_set.emit()
+
+    def _on_file_offered(self, offer: FileOffer) -> None:
+        """Use a model file that was opened from the list of models, if the file can be loaded."""
+        if offer.obstacle:
+            self._frame.composer.show_error(offer.obstacle)
+        else:
+            self._composer.load_models()
+            self._composer.use_model(offer.choice.name)
+
+    def _on_file_failed(self, error: Exception) -> None:
+        self._frame.composer.show_error(describe(error).message)
+
+    def _on_asked(self, question: str) -> None:
+        if self._session.session is not None:
+            self._frame.navigation.open_session(None)
+        self._composer.send(question)

@@ -1,0 +1,154 @@
+"""The dialog of the first run: three steps, their buttons, and the progress of the index."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.config.model_setup import ModelSetup
+from ui.first_run.model_page import ModelPage
+from ui.first_run.pages import AskPage, NotesPage, StepPage
+from ui.first_run.parts import StepBar
+from ui.panels.index.state import IndexState
+from ui.tasks import TaskRunner
+from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, IconLabel, button
+from ui.widgets.surfaces import Pane
+
+__all__ = ["STEPS", "FirstRunDialog"]
+
+STEPS = ("Notes", "Model", "Ask")
+_SIZE = QSize(720, 560)
+
+
+class FirstRunDialog(QDialog):
+    """The dialog with the three steps, each of which can be skipped.
+
+    Qt's signal `finished` is emitted after the last step, or when the dialog is closed.
+    """
+
+    def __init__(self, setup: ModelSetup, runner: TaskRunner, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Set up Strata")
+        self.notes, self.ask = NotesPage(), AskPage()
+        self.model = ModelPage(setup, runner)
+        self.index = _IndexLine()
+        self.line = StepBar(STEPS)
+        self.pages: tuple[StepPage, ...] = (self.notes, self.model, self.ask)
+        self.stack = QStackedWidget()
+        self.skip = button("Skip", "text", self._on_skip)
+        self.back = button("Back", "", self._on_back)
+        self.main = button("", "primary", self._on_main)
+        self.main.setDefault(True)
+        for page in self.pages:
+            self.stack.addWidget(page)
+            page.changed.connect(self._show_buttons)
+            page.done.connect(self._on_done)
+        self._lay_out()
+        Theme.current().changed.connect(self._fit)
+        self._fit()
+        self.show_step(0)
+
+    @property
+    def step(self) -> int:
+        """The number of the current step, counted from 0."""
+        return self.stack.currentIndex()
+
+    def show_step(self, step: int) -> None:
+        """Show a step by its number."""
+        self.stack.setCurrentIndex(step)
+        self.line.show_step(step)
+        page = self.pages[step]
+        page.notice.hide()
+        page.refresh()
+        self._show_buttons()
+        page.focus_first()
+
+    def _show_buttons(self) -> None:
+        page = self.pages[self.step]
+        self.back.setVisible(self.step > 0)
+        self.main.setText(page.label)
+        self.main.setEnabled(page.is_ready)
+        self.skip.setToolTip("Close" if page is self.ask else "Go to the next step")
+
+    def _on_main(self) -> None:
+        self.pages[self.step].go_on()
+
+    def _on_back(self) -> None:
+        self.show_step(self.step - 1)
+
+    def _on_skip(self) -> None:
+        if self.step + 1 < len(self.pages):
+            self.show_step(self.step + 1)
+        else:
+            self.accept()
+
+    def _on_done(self) -> None:
+        if self.sender() is self.pages[self.step]:
+            self._on_skip()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(32, 0, 32, 0)
+        top.addWidget(self.line)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(24, 4, 32, 0)
+        foot.setSpacing(8)
+        foot.addWidget(self.skip)
+        foot.addStretch(1)
+        foot.addWidget(self.back)
+        foot.addWidget(self.main)
+        middle = QHBoxLayout()
+        middle.setContentsMargins(32, 0, 32, 0)
+        middle.addWidget(self.index)
+        ground = Pane("overlay")
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(ground)
+        column = QVBoxLayout(ground)
+        column.setContentsMargins(0, 24, 0, 20)
+        column.setSpacing(12)
+        column.addLayout(top)
+        column.addWidget(self.stack, 1)
+        column.addLayout(middle)
+        column.addLayout(foot)
+
+    def _fit(self) -> None:
+        """Resize the dialog for the font scale and the screen."""
+        theme, room = Theme.current(), self.screen().availableSize() - QSize(64, 64)
+        wanted = QSize(theme.px(_SIZE.width()), theme.px(_SIZE.height()))
+        self.resize(wanted.boundedTo(room).expandedTo(_SIZE.boundedTo(room)))
+
+
+class _IndexLine(QFrame):
+    """The progress of indexing at the bottom of the dialog; hidden while no notes are open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("surface", "raised")
+        self.state = IndexState()
+        self._text, self._rest = ElidedLabel(), ElidedLabel("You need not wait for this.")
+        dress(self._text, "caption", "primary", numbers=True)
+        dress(self._rest, "caption", "secondary")
+        self._rest.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 12)
+        row.setSpacing(8)
+        row.addWidget(IconLabel("books"))
+        row.addWidget(self._text, 1)
+        row.addWidget(self._rest, 1)
+        self.hide()
+
+    def show_state(self, state: IndexState) -> None:
+        """Show the state of the index."""
+        self.state = state
+        self.setVisible(state.kind != "none")
+        self._text.set_text(state.text)
+        self._rest.setVisible(state.is_going_on)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw a progress bar along the lower edge."""
+        super().paintEvent(event)
+        width = round(self.width() * (self.state.fraction or 0.0))
+        painter = QPainter(self)
+        painter.fillRect(0, self.height() - 3, width, 3, Theme.current().color("accent.base"))

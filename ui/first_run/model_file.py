@@ -1,0 +1,100 @@
+"""Choose a model file (GGUF): the file dialog, the check of the file, and the form for it."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+
+from app.config.model_files import FileOffer
+from app.config.model_setup import Connection, ModelSetup
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import dress
+from ui.widgets.controls import button, make_wrapped_label, one_line
+
+__all__ = ["ModelFileChooser", "ModelFileForm"]
+
+_TITLE = "Open a model file"
+_FILTER = "Model files (*.gguf);;All files (*)"
+
+
+class ModelFileChooser(QObject):
+    """Lets the user choose a model file, and reads the file's header in a task.
+
+    Signals: `looking` is emitted when a file has been chosen. `offered` carries the `FileOffer` for
+    the file. `failed` carries the error if the file cannot be used.
+    """
+
+    looking = Signal()
+    offered = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, setup: ModelSetup, runner: TaskRunner, window: QWidget) -> None:
+        super().__init__(window)
+        self._setup, self._window = setup, window
+        self._folder = ""
+        self._looks = LatestOnly(runner, 0, self)
+        self._looks.answered.connect(self.offered)
+        self._looks.failed.connect(self.failed)
+
+    def choose(self) -> None:
+        """Open the file dialog, and read the header of the file that the user chooses."""
+        chosen, _ = QFileDialog.getOpenFileName(self._window, _TITLE, self._folder, _FILTER)
+        if chosen:
+            path = Path(chosen)
+            self._folder = str(path.parent)
+            self.looking.emit()
+            self._looks.ask(lambda: self._setup.look_at_file(path), now=True)
+
+
+class ModelFileForm(QWidget):
+    """A button that opens the file dialog, and a description of the chosen file.
+
+    The signal `changed` is emitted when a file has been chosen, and again when its header has been
+    read.
+    """
+
+    changed = Signal()
+
+    def __init__(self, setup: ModelSetup, runner: TaskRunner) -> None:
+        super().__init__()
+        self.offer: FileOffer | None = None
+        self.chooser = ModelFileChooser(setup, runner, self)
+        self.chooser.looking.connect(self._on_looking)
+        self.chooser.offered.connect(self._on_offered)
+        self.open = button("Choose a file…", "", self.chooser.choose)
+        self.state = make_wrapped_label("", "caption", "secondary")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 0, 16, 4)
+        row.setSpacing(12)
+        row.addWidget(self.open)
+        row.addWidget(self.state, 1)
+
+    @property
+    def connection(self) -> Connection | None:
+        """The connection to store; None while no loadable file is chosen."""
+        offer = self.offer
+        return None if offer is None or offer.obstacle else Connection(offer.choice.name)
+
+    def say(self, text: str, tone: str = "secondary") -> None:
+        """Show a description of the file, or why it cannot be used."""
+        self.state.setText(one_line(text))
+        dress(self.state, "caption", tone)
+
+    def forget(self) -> None:
+        """Forget the chosen file, because it cannot be used."""
+        self.offer = None
+        self.say("")
+        self.changed.emit()
+
+    def _on_looking(self) -> None:
+        self.offer = None
+        self.say("Reading the file…")
+        self.changed.emit()
+
+    def _on_offered(self, offer: FileOffer) -> None:
+        self.offer = offer
+        if offer.obstacle:
+            self.say(offer.obstacle, "danger")
+        else:
+            self.say(f"{offer.choice.label}: {offer.sentence}")
+        self.changed.emit()

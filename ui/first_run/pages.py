@@ -1,0 +1,223 @@
+"""Pages of the first run: the base class, the page for the notes, and the one for a question."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+
+from app.errors import ErrorInfo
+from resources import sample_vault
+from ui.first_run.parts import ChoiceCard
+from ui.panels.sidebar import folder_name
+from ui.theme import dress
+from ui.widgets.controls import make_wrapped_label, one_line
+from ui.widgets.geometry import make_scroll_area
+from ui.widgets.surfaces import Notice, Pane
+
+__all__ = ["AskPage", "NotesPage", "StepPage"]
+
+_MOST_QUESTIONS = 3
+_NO_NOTES = "No folder is open, so there are no notes to ask. Go back to choose one."
+
+
+class StepPage(QWidget):
+    """The page of one step: a title, a sentence, a column of cards, and the main button's action.
+
+    Signals: `changed` is emitted when the main button's label may have changed. `done` is emitted
+    when the step is completed.
+    """
+
+    changed = Signal()
+    done = Signal()
+
+    def __init__(self, title: str, sentence: str) -> None:
+        super().__init__()
+        self.setAccessibleName(title)
+        self.notice = Notice()
+        self.notice.hide()
+        self.cards: list[ChoiceCard] = []
+        content = Pane("overlay")
+        self.column = QVBoxLayout(content)
+        self.column.setContentsMargins(32, 4, 32, 8)
+        self.column.setSpacing(8)
+        self.choices = QVBoxLayout()
+        self.choices.setSpacing(8)
+        self.column.addLayout(self.choices)
+        self.column.addStretch(1)
+        head = QVBoxLayout()
+        head.setContentsMargins(32, 0, 32, 8)
+        head.setSpacing(6)
+        head.addWidget(make_wrapped_label(title, "display"))
+        head.addWidget(make_wrapped_label(sentence, "ui", "secondary"))
+        head.addWidget(self.notice)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addLayout(head)
+        outer.addWidget(make_scroll_area(content), 1)
+
+    @property
+    def label(self) -> str:
+        """The label of the main button."""
+        raise NotImplementedError
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the main button can be pressed."""
+        return True
+
+    def refresh(self) -> None:
+        """Update the page before it is shown."""
+
+    def go_on(self) -> None:
+        """Perform the main button's action. Afterwards, `done` is emitted."""
+        raise NotImplementedError
+
+    def show_problem(self, info: ErrorInfo) -> None:
+        """Show why the step could not be completed."""
+        self.notice.show_notice("danger", one_line(info.message), one_line(info.hint or ""), ())
+
+    def focus_first(self) -> None:
+        """Focus the chosen card."""
+        for card in self.cards:
+            if card.isChecked():
+                card.setFocus()
+
+    def add_card(self, card: ChoiceCard, before: ChoiceCard | None = None) -> ChoiceCard:
+        """Add a card before another card, or at the end."""
+        if before is None:
+            self.cards.append(card)
+            self.choices.addWidget(card)
+        else:
+            self.cards.insert(self.cards.index(before), card)
+            self.choices.insertWidget(self.choices.indexOf(before), card)
+        card.toggled.connect(self._on_toggled)
+        return card
+
+    def remove_card(self, card: ChoiceCard) -> None:
+        """Remove a card from the page."""
+        self.cards.remove(card)
+        self.choices.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+
+    def _on_toggled(self, is_on: bool) -> None:
+        if is_on:
+            self.notice.hide()
+            self.changed.emit()
+
+
+class NotesPage(StepPage):
+    """The page for the notes: the open vault, another folder, or the sample notes.
+
+    Signals: `folder_requested` asks for a folder dialog. `samples_requested` asks to open the
+    sample notes.
+    """
+
+    folder_requested = Signal()
+    samples_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Where are your notes?",
+            "They stay where they are. The index is kept elsewhere and can be deleted.",
+        )
+        self._open = ""
+        self._kept: ChoiceCard | None = None
+        self._folder = self.add_card(
+            ChoiceCard("folder", "A folder of notes", "Markdown files, such as an Obsidian vault.")
+        )
+        self._samples = self.add_card(
+            ChoiceCard("books", "The sample notes", "The guide to Strata itself, to try it out.")
+        )
+        self._folder.setChecked(True)
+
+    @property
+    def label(self) -> str:
+        """The label of the main button."""
+        if self._folder.isChecked():
+            return "Choose a folder…"
+        return "Open the sample notes" if self._samples.isChecked() else "Keep this folder"
+
+    def show_folder(self, folder: str) -> None:
+        """Offer to keep the open vault; `folder` is empty if no vault is open."""
+        if folder == self._open:
+            return
+        self._open = folder
+        if self._kept is not None:
+            self.remove_card(self._kept)
+            self._kept = None
+        if folder and Path(folder) != sample_vault().resolve():
+            card = ChoiceCard("folder-open", folder_name(Path(folder)), folder)
+            self._kept = self.add_card(card, self._folder)
+        (self._kept or (self._samples if folder else self._folder)).setChecked(True)
+        self.changed.emit()
+
+    def go_on(self) -> None:
+        """Keep the open vault, or request another folder or the sample notes."""
+        if self._folder.isChecked():
+            self.folder_requested.emit()
+        elif self._samples.isChecked():
+            self.samples_requested.emit()
+        else:
+            self.done.emit()
+
+
+class AskPage(StepPage):
+    """The page for the first question. The signal `asked` carries the question."""
+
+    asked = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Ask something.", "Indexing goes on meanwhile; answers get better until it is done."
+        )
+        self._has_notes = False
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Ask about your notes")
+        self.field.setAccessibleName("Question")
+        dress(self.field, "body", "")
+        self.field.textChanged.connect(lambda _text: self.changed.emit())
+        self._missing = make_wrapped_label(_NO_NOTES, "caption", "secondary")
+        self.column.insertWidget(0, self.field)
+        self.column.insertWidget(1, self._missing)
+
+    @property
+    def label(self) -> str:
+        """The label of the main button."""
+        return "Ask"
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there are notes and a question."""
+        return self._has_notes and bool(self.field.text().strip())
+
+    def show_questions(self, has_notes: bool, questions: Sequence[str]) -> None:
+        """Show up to three suggested questions; a click copies a question into the field."""
+        self._has_notes = has_notes
+        self.field.setEnabled(has_notes)
+        self._missing.setVisible(not has_notes)
+        wanted = [one_line(question) for question in questions[:_MOST_QUESTIONS]]
+        if wanted != [card.title for card in self.cards]:
+            for card in tuple(self.cards):
+                self.remove_card(card)
+            for question in wanted:
+                self._suggest(question)
+        self.changed.emit()
+
+    def focus_first(self) -> None:
+        """Focus the field for the question."""
+        self.field.setFocus()
+
+    def go_on(self) -> None:
+        """Ask the question."""
+        if self.is_ready:
+            question = self.field.text().strip()
+            self.field.clear()
+            self.asked.emit(question)
+            self.done.emit()
+
+    def _suggest(self, question: str) -> None:
+        card = self.add_card(ChoiceCard("quotes", question))
+        card.clicked.connect(lambda: self.field.setText(question))

@@ -1,0 +1,162 @@
+"""Widgets of the first run: a card that the user can choose, and the bar with the steps."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from ui.icons import paint_icon
+from ui.theme import Theme
+from ui.widgets.controls import one_line, paint_focus, plain_tip
+
+__all__ = ["ChoiceCard", "StepBar"]
+
+_HEIGHT = 56
+_ONE_LINE_HEIGHT = 40
+_SIDE = 16
+_ICON = 20
+_MARK = 18
+_CIRCLE = 20
+
+
+class ChoiceCard(QAbstractButton):
+    """A card with a title and a sentence, which the user chooses by a click or the arrow keys.
+
+    Args:
+        icon_name: the name of the icon on the left.
+        title: the name of the choice.
+        text: a sentence about the choice; empty for a card with a single line.
+        badge: a word after the title, such as "Found"; empty for no badge.
+    """
+
+    def __init__(self, icon_name: str, title: str, text: str = "", badge: str = "") -> None:
+        super().__init__()
+        self._icon_name, self._badge = icon_name, badge
+        self.title, self.sentence = one_line(title), one_line(text)
+        self.setText(self.title)
+        self.setCheckable(True)
+        self.setAutoExclusive(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(", ".join(filter(None, (self.title, badge, self.sentence))))
+        self.setToolTip(plain_tip("\n".join(filter(None, (self.title, self.sentence)))))
+        Theme.current().changed.connect(self.updateGeometry)
+
+    def sizeHint(self) -> QSize:
+        """Return the card's height at the current font scale."""
+        height = _HEIGHT if self.sentence else _ONE_LINE_HEIGHT
+        return QSize(320, Theme.current().px(height))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the card, with an accent-coloured border if it is chosen."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        is_on = self.isChecked()
+        pen = painter.pen()
+        pen.setColor(theme.color("accent.base" if is_on else "line.control"))
+        pen.setWidth(2 if is_on else 1)
+        painter.setPen(pen)
+        ground = "accent.soft" if is_on else "bg.hover" if self.underMouse() else "bg.overlay"
+        painter.setBrush(theme.color(ground))
+        edge = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
+        self._paint_icons(painter, is_on)
+        self._paint_texts(painter)
+        if self.hasFocus():
+            paint_focus(painter, self.rect(), "lg")
+
+    def _paint_icons(self, painter: QPainter, is_on: bool) -> None:
+        theme = Theme.current()
+        side, mark = theme.px(_ICON), theme.px(_MARK)
+        left = QRect(_SIDE, (self.height() - side) // 2, side, side)
+        paint_icon(painter, left, self._icon_name, "accent.base" if is_on else "text.secondary")
+        right = QRect(self.width() - _SIDE - mark, (self.height() - mark) // 2, mark, mark)
+        name, tone = ("check-circle", "accent.base") if is_on else ("circle", "text.tertiary")
+        paint_icon(painter, right, name, tone)
+
+    def _paint_texts(self, painter: QPainter) -> None:
+        theme = Theme.current()
+        left = _SIDE + theme.px(_ICON) + 12
+        width = self.width() - left - theme.px(_MARK) - 2 * _SIDE
+        strong, small = theme.font("ui_strong"), theme.font("caption")
+        high = QFontMetrics(strong).height()
+        total = high + (QFontMetrics(small).height() + 2 if self.sentence else 0)
+        top = (self.height() - total) // 2
+        painter.setFont(strong)
+        painter.setPen(theme.color("text.primary"))
+        title = QFontMetrics(strong).elidedText(self.title, Qt.TextElideMode.ElideMiddle, width)
+        painter.drawText(QRect(left, top, width, high), Qt.AlignmentFlag.AlignVCenter, title)
+        painter.setFont(small)
+        if self._badge:
+            begin = left + QFontMetrics(strong).horizontalAdvance(title) + 10
+            tone = "text.secondary" if self.isChecked() else "success.text"
+            painter.setPen(theme.color(tone))
+            room = QRect(begin, top, left + width - begin, high)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, self._badge)
+        if self.sentence:
+            metrics = QFontMetrics(small)
+            painter.setPen(theme.color("text.secondary"))
+            text = metrics.elidedText(self.sentence, Qt.TextElideMode.ElideRight, width)
+            below = QRect(left, top + high + 2, width, metrics.height())
+            painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
+
+
+class StepBar(QWidget):
+    """A bar with the names of the steps. Completed steps have a tick; the current one is filled."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        self._names = names
+        self._current = 0
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        Theme.current().changed.connect(self.updateGeometry)
+        self.show_step(0)
+
+    def show_step(self, current: int) -> None:
+        """Show which step is the current one."""
+        self._current = current
+        self.setAccessibleName(f"Step {current + 1} of {len(self._names)}: {self._names[current]}")
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of the step circles at the current font scale."""
+        return QSize(320, Theme.current().px(_CIRCLE + 4))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw a circle and a name for each step, and the lines between them."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        side, left = theme.px(_CIRCLE), 0
+        for place, name in enumerate(self._names):
+            if place:
+                painter.setPen(theme.color("line.hairline"))
+                middle = self.height() // 2
+                painter.drawLine(left, middle, left + theme.px(32), middle)
+                left += theme.px(32) + 8
+            circle = QRect(left, (self.height() - side) // 2, side, side)
+            self._paint_circle(painter, circle, place)
+            left = circle.right() + 9
+            is_current = place == self._current
+            font = theme.font("ui_strong" if is_current else "ui")
+            painter.setFont(font)
+            painter.setPen(theme.color("text.primary" if is_current else "text.secondary"))
+            width = QFontMetrics(font).horizontalAdvance(name) + 2
+            room = QRect(left, 0, width, self.height())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
+            left += width + 8
+
+    def _paint_circle(self, painter: QPainter, circle: QRect, place: int) -> None:
+        theme = Theme.current()
+        is_current = place == self._current
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("accent.base" if is_current else "bg.hover"))
+        painter.drawEllipse(circle)
+        if place < self._current:
+            inner = circle.adjusted(4, 4, -4, -4)
+            paint_icon(painter, inner, "check", "success.text")
+            return
+        painter.setFont(theme.font("label", numbers=True))
+        painter.setPen(theme.color("text.on_accent" if is_current else "text.secondary"))
+        painter.drawText(circle, Qt.AlignmentFlag.AlignCenter, str(place + 1))

@@ -1,0 +1,126 @@
+"""The child process that decodes attached images and encodes them again for a model.
+
+Run as `python -P -m ui.image_worker`. A request consists of `{format}` and a file's bytes. The
+answer is `{media_type, width, height}` and the bytes of a PNG or JPEG file, or `{failure}`. Only
+the pixels are kept: a photo's location, time and all other metadata are left out, and the photo is
+turned upright. The child process has limited memory and no window. It ends by itself after a while
+without requests.
+"""
+
+import resource
+from contextlib import suppress
+from typing import Final
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
+from PySide6.QtGui import QColor, QColorSpace, QImage, QImageReader, QPainter
+
+from vault.workers.frames import Answer, Frame, Requests
+
+MAX_MEMORY_BYTES: Final = 1536 * 1024**2
+MAX_IMAGE_MB: Final = 512
+IDLE_S: Final = 30.0
+MOST_PIXELS: Final = 100_000_000
+# All providers take images of this size. Most of them scale larger ones down themselves.
+LONGEST_EDGE: Final = 2_048
+MOST_BYTES: Final = 3_750_000  # 5 MB as base64, the smallest limit of a provider
+JPEG_QUALITY: Final = 90
+SMALLER: Final = 0.75
+
+
+def main() -> None:
+    """Answer requests until the parent process ends, or until none has arrived for a while."""
+    with suppress(ValueError, OSError):  # not every system has this limit
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    QImageReader.setAllocationLimit(MAX_IMAGE_MB)
+    Requests(ends_at_once=True, idle_s=IDLE_S).serve(_convert)
+
+
+def _convert(frame: Frame) -> Answer:
+    try:
+        return convert_image(frame.payload, frame.header["format"])
+    except MemoryError:
+        return {"failure": "decoding it takes too much memory"}, b""
+
+
+def convert_image(data: bytes, form: str) -> Answer:
+    """Decode an image, scale it down to the size that models accept, and encode the pixels only.
+
+    Args:
+        data: the bytes of the file.
+        form: the format of the file: `png`, `jpeg`, `gif` or `webp`. Other formats are not decoded.
+    """
+    buffer = QBuffer()
+    buffer.setData(QByteArray(data))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer, QByteArray(form.encode()))
+    reader.setAutoDetectImageFormat(False)
+    reader.setAutoTransform(True)
+    size = reader.size()
+    if size.width() * size.height() > MOST_PIXELS:
+        most = f"{MOST_PIXELS // 1_000_000} million"
+        pixels = f"{size.width():,} × {size.height():,} pixels"
+        return {"failure": f"{pixels}; images of up to {most} pixels are read"}, b""
+    if size.isValid():
+        reader.setScaledSize(_fit(size, LONGEST_EDGE))
+    image = reader.read()
+    if image.isNull():
+        return {"failure": f"it is damaged ({reader.errorString().rstrip('.').lower()})"}, b""
+    return _encode(_keep_pixels(image), "jpeg" if form == "jpeg" else "png")
+
+
+def _fit(size: QSize, edge: int) -> QSize:
+    if max(size.width(), size.height()) <= edge:
+        return size
+    fitted = size.scaled(edge, edge, Qt.AspectRatioMode.KeepAspectRatio)
+    return fitted.expandedTo(QSize(1, 1))
+
+
+def _keep_pixels(image: QImage) -> QImage:
+    """Return only the pixels of an image, as sRGB, without its metadata and colour profile."""
+    if image.colorSpace().isValid():
+        image.convertToColorSpace(QColorSpace(QColorSpace.NamedColorSpace.SRgb))
+    has_alpha = image.hasAlphaChannel()
+    form = QImage.Format.Format_ARGB32 if has_alpha else QImage.Format.Format_RGB32
+    bare = QImage(image.size(), form)
+    bare.fill(Qt.GlobalColor.transparent if has_alpha else Qt.GlobalColor.white)
+    _draw(image, bare)
+    return bare
+
+
+def _draw(image: QImage, onto: QImage) -> None:
+    painter = QPainter(onto)
+    painter.drawImage(0, 0, image)
+    painter.end()
+
+
+def _encode(image: QImage, form: str) -> Answer:
+    """Encode an image as PNG or JPEG, within the maximum number of bytes.
+
+    A PNG that is too large becomes a JPEG; a JPEG that is too large is scaled down until it fits.
+    """
+    data = _save(image, form)
+    while len(data) > MOST_BYTES:
+        if form == "jpeg":
+            size = _fit(image.size(), round(max(image.width(), image.height()) * SMALLER))
+            smooth = Qt.TransformationMode.SmoothTransformation
+            image = image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+        form = "jpeg"
+        data = _save(image, form)
+    media_type = f"image/{form}"
+    return {"media_type": media_type, "width": image.width(), "height": image.height()}, data
+
+
+def _save(image: QImage, form: str) -> bytes:
+    if form == "jpeg" and image.hasAlphaChannel():
+        opaque = QImage(image.size(), QImage.Format.Format_RGB32)
+        opaque.fill(QColor(Qt.GlobalColor.white))
+        _draw(image, opaque)
+        image = opaque
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, form, JPEG_QUALITY if form == "jpeg" else -1)  # type: ignore[call-overload]
+    return bytes(buffer.data().data())
+
+
+if __name__ == "__main__":
+    main()

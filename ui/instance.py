@@ -1,0 +1,103 @@
+"""One window per user: a second start passes its folder to the first window and ends.
+
+    second start ── {"folder": …} ──> local socket ──> InstanceServer ──signal──> window
+                 <──── "ok" ─────────
+
+The socket belongs to the state folder, so each state folder has a window of its own.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+from app.paths import make_private_folder
+
+__all__ = ["InstanceServer", "hand_over"]
+
+_CONNECT_MS, _ANSWER_MS = 500, 3_000
+_MOST_PATH_BYTES = 100  # a local socket's path may have 107
+_MOST_BYTES = 65_536
+_DONE = b"ok\n"
+
+
+class InstanceServer(QObject):
+    """Listens for later starts of the program.
+
+    The signal `called` carries the folder that the later start should open, or "".
+
+    Args:
+        state: the folder for Strata's own data that can be rebuilt.
+        parent: the Qt parent.
+    """
+
+    called = Signal(str)
+
+    def __init__(self, state: Path, parent: QObject) -> None:
+        super().__init__(parent)
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._on_connection)
+        name = _name_socket(state)
+        if not self._server.listen(name):
+            QLocalServer.removeServer(name)  # left by a process that was killed
+            self._server.listen(name)
+
+    def close(self) -> None:
+        """Stop listening; the next start opens a window."""
+        self._server.close()
+
+    def _on_connection(self) -> None:
+        while (socket := self._server.nextPendingConnection()) is not None:
+            socket.readyRead.connect(self._on_ready)
+            socket.disconnected.connect(socket.deleteLater)
+
+    def _on_ready(self) -> None:
+        socket = self.sender()
+        if not isinstance(socket, QLocalSocket) or not socket.canReadLine():
+            return
+        folder = _read_folder(bytes(socket.readLine(_MOST_BYTES).data()))
+        if folder is not None:
+            socket.write(_DONE)
+            socket.waitForBytesWritten(_CONNECT_MS)  # never blocks, since three bytes always fit
+            self.called.emit(folder)
+
+
+def hand_over(state: Path, folder: str | None) -> bool:
+    """Ask an open window to come to the front; return False if no window answers.
+
+    Args:
+        state: the folder for Strata's own data that can be rebuilt.
+        folder: the vault given on the command line, which the window then opens; None if none was
+            given.
+    """
+    socket = QLocalSocket()
+    socket.connectToServer(_name_socket(state))
+    if not socket.waitForConnected(_CONNECT_MS):
+        return False
+    named = "" if folder is None else os.path.abspath(Path(folder).expanduser())
+    socket.write(json.dumps({"folder": named}).encode() + b"\n")
+    return socket.waitForReadyRead(_ANSWER_MS) and bytes(socket.readAll().data()) == _DONE
+
+
+def _read_folder(line: bytes) -> str | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    folder = found.get("folder") if isinstance(found, dict) else None
+    return folder if isinstance(folder, str) else None
+
+
+def _name_socket(state: Path) -> str:
+    """Return the socket's path: in the state folder, or in a temporary one if it is too long."""
+    make_private_folder(state)
+    path = str(state / "window.socket")
+    if os.name == "posix" and len(os.fsencode(path)) <= _MOST_PATH_BYTES:
+        return path
+    mark = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    return f"strata-{mark}" if os.name != "posix" else f"{tempfile.gettempdir()}/strata-{mark}"

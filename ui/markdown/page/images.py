@@ -1,0 +1,83 @@
+"""Insert images into a document, at most as wide as the text.
+
+Each image is added to the document as a resource with a unique name, so that Qt never loads a file
+by name.
+"""
+
+from PySide6.QtCore import QSizeF, QUrl
+from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument, QTextImageFormat
+
+from ui.markdown.blocks import Missing
+from ui.markdown.page.spacing import compute_inset
+
+__all__ = ["fit_picture", "insert_picture"]
+
+_LEAST_WIDTH = 24
+_MOST_HEIGHT = 720
+_SINGLE = QTextBlockFormat.LineHeightTypes.SingleHeight.value
+
+
+def insert_picture(cursor: QTextCursor, leaf: Missing, image: QImage, width: int) -> None:
+    """Insert an image at the cursor, into the empty block that was begun for it.
+
+    Args:
+        cursor: a cursor in the document.
+        leaf: the image as written in the note. As in Obsidian, a number in place of the description
+            sets the width in pixels.
+        image: the decoded image.
+        width: the width of the text in pixels.
+    """
+    block = cursor.blockFormat()
+    block.setLineHeight(0, _SINGLE)
+    cursor.setBlockFormat(block)
+    inset = compute_inset(leaf.boxes)
+    size = fit_picture(image, round(width - inset.start - inset.end), _find_wanted_width(leaf))
+    made = QTextImageFormat()
+    made.setName(_add_resource(cursor.document(), leaf.source, image))
+    made.setWidth(size.width())
+    made.setHeight(size.height())
+    made.setProperty(QTextImageFormat.Property.ImageAltText, _describe(leaf))
+    made.setToolTip(_describe(leaf))
+    cursor.insertImage(made)
+
+
+def fit_picture(image: QImage, width: int, wanted: int = 0) -> QSizeF:
+    """Return the size at which an image is shown.
+
+    Args:
+        image: the image.
+        width: the width of the text in pixels.
+        wanted: the width in pixels that the note asks for; 0 means the image's own width.
+    """
+    own = image.width() / image.devicePixelRatio()
+    shown = max(1.0, min(wanted or own, max(_LEAST_WIDTH, width)))
+    height = image.height() / image.devicePixelRatio() * shown / max(1.0, own)
+    if height > _MOST_HEIGHT:
+        shown, height = shown * _MOST_HEIGHT / height, _MOST_HEIGHT
+    return QSizeF(round(shown), round(height))
+
+
+def _add_resource(document: QTextDocument, source: str, image: QImage) -> str:
+    """Add an image to a document and return its name there.
+
+    The name begins with `picture:`, which a text cannot use as an image's address.
+    """
+    url = QUrl("picture:")
+    url.setPath(source)
+    document.addResource(QTextDocument.ResourceType.ImageResource.value, url, image)
+    return url.toString()
+
+
+def _find_wanted_width(leaf: Missing) -> int:
+    """Return the width given as the description, as in `![[plan.png|300]]`; 0 if none is."""
+    number = leaf.alt.partition("x")[0].strip()
+    return int(number) if number.isdecimal() and len(number) < 5 else 0
+
+
+def _describe(leaf: Missing) -> str:
+    """Return an image's description for its tooltip and for screen readers.
+
+    An image without a description, or with a width instead, is described by its file name.
+    """
+    is_width = bool(_find_wanted_width(leaf))
+    return leaf.where if is_width or not leaf.alt else leaf.alt

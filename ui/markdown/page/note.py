@@ -1,0 +1,110 @@
+"""`NoteView`, a Markdown view of one part of a note, which can highlight source lines."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QWidget
+
+from ui.markdown.blocks import Missing
+from ui.markdown.page.lines import find_line_at, find_line_band
+from ui.markdown.page.painter import Reach
+from ui.markdown.page.view import MarkdownView
+from ui.markdown.page.writer import OUTDENT
+from ui.markdown.parts import NotePart, read_part
+from ui.theme import Theme
+
+__all__ = ["NoteView"]
+
+_SPARE = 2
+
+
+class NoteView(MarkdownView):
+    """Draws one part of a note.
+
+    Attributes:
+        part: the part of the note that is drawn.
+        sources: the paths or names of the part's local images, as written.
+    """
+
+    def __init__(
+        self, part: NotePart, width: int, images: Mapping[str, QImage], parent: QWidget
+    ) -> None:
+        self._images, self._text_width = images, width - 2 * OUTDENT
+        super().__init__(parent)
+        self.part = part
+        self._lit: tuple[int, int] | None = None
+        self.setAccessibleName("Text of the note")
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.resize(width, self.height())
+        leaves = read_part(part)
+        self.sources = tuple(
+            leaf.source for leaf in leaves if isinstance(leaf, Missing) and leaf.source
+        )
+        self.set_leaves(leaves)
+
+    def set_width(self, width: int) -> None:
+        """Set the view's width in pixels; images are fitted to it."""
+        self.resize(width, self.height())
+        if self._text_width != width - 2 * OUTDENT:
+            self._text_width = width - 2 * OUTDENT
+            if self._images and self.sources:
+                self._rewrite()
+
+    def show_images(self) -> None:
+        """Draw the part again, because images have been loaded."""
+        self._rewrite()
+
+    def light(self, first: int, last: int) -> None:
+        """Highlight the note's lines from `first` to `last`; `first` = 0 removes the highlight."""
+        lit = (first, last) if first else None
+        if lit != self._lit:
+            self._lit = lit
+            self.viewport().update()
+
+    def find_band(self, first: int, last: int) -> tuple[int, int] | None:
+        """Return the top and bottom of some of the note's lines; None if this part lacks them."""
+        own = self.part.find_own_line
+        band = find_line_band(self.document(), own(first), own(last))
+        return None if band is None else (round(band[0]), round(band[1]))
+
+    def find_height(self, line: int) -> int:
+        """Return the y coordinate of a line of the note, or of the next line that is drawn."""
+        band = self.find_band(line, line + self.part.text.count("\n") + 1)
+        return band[0] if band else 0
+
+    def find_line_at_height(self, y: int) -> int:
+        """Return the line of the note at a y coordinate in the view."""
+        position = self.cursorForPosition(QRect(self.width() // 2, y, 1, 1).topLeft()).position()
+        return self.part.find_note_line(find_line_at(self.document(), position))
+
+    def find_selected_lines(self) -> tuple[int, int] | None:
+        """Return the first and last line of the selection; None if nothing is selected."""
+        cursor = self.textCursor()
+        if not cursor.hasSelection():
+            return None
+        ends = (cursor.selectionStart(), max(cursor.selectionStart(), cursor.selectionEnd() - 1))
+        first, last = (find_line_at(self.document(), position) for position in ends)
+        return self.part.find_note_line(first), self.part.find_note_line(last)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._writer.pictures = self._images
+        self._writer.picture_width = self._text_width
+
+    def _paint_band(self, band: QRect, reach: Reach) -> None:
+        if self._lit is not None and (lit := self.find_band(*self._lit)):
+            painter = QPainter(self.viewport())
+            painter.setClipRect(band)
+            self._paint_lit(painter, *lit)
+            painter.end()
+        super()._paint_band(band, reach)
+
+    def _paint_lit(self, painter: QPainter, top: int, bottom: int) -> None:
+        """Paint the background of the highlighted lines, from edge to edge."""
+        theme = Theme.current()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("diff.mark_bg"))
+        area = QRectF(0, top - _SPARE, self.width(), bottom - top + 2 * _SPARE)
+        painter.drawRoundedRect(area, theme.radius("sm"), theme.radius("sm"))

@@ -1,0 +1,115 @@
+"""The dialog that asks for a new note's name and folder."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCompleter,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.theme import Theme, dress
+from ui.widgets.controls import button, label, make_wrapped_label
+
+__all__ = ["SaveNoteDialog"]
+
+_WIDTH = 460
+_TOP = "The top of the vault"
+
+
+class SaveNoteDialog(QDialog):
+    """A dialog that asks for a new note's name and folder, and shows why saving failed.
+
+    The signal `save_requested` carries the note's path relative to the vault. The dialog stays open
+    until the code that opened it accepts it.
+    """
+
+    save_requested = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Save as note")
+        self.name, self.folder = self._make_field("Name of the note"), self._make_field("Folder")
+        self.folder.setPlaceholderText(_TOP)
+        self._path = make_wrapped_label("", "caption", "secondary")
+        self._problem = make_wrapped_label("", "ui", "danger")
+        self._save = button("Save note", "primary", self._on_save)
+        self._save.setDefault(True)
+        self._lay_out()
+
+    def ask(self, name: str, folder: str, folders: Sequence[str]) -> None:
+        """Open the dialog.
+
+        Args:
+            name: the suggested name, without a suffix.
+            folder: the suggested folder; empty for the top of the vault.
+            folders: the vault's folders, for completion; the user may also name a new one.
+        """
+        completer = QCompleter(list(folders), self)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.folder.setCompleter(completer)
+        self.name.setText(name)
+        self.folder.setText(folder)
+        self._show_path()
+        self.open()
+        self.name.setFocus()
+        self.name.selectAll()
+
+    def show_problem(self, sentence: str) -> None:
+        """Show why the note could not be saved."""
+        self._problem.setText(sentence)
+        self._problem.setVisible(bool(sentence))
+        self.adjustSize()
+
+    def _make_field(self, name: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setAccessibleName(name)
+        field.setToolTip(name)
+        field.textChanged.connect(self._show_path)
+        dress(field, "ui", "")
+        return field
+
+    def _show_path(self) -> None:
+        path = self._build_path()
+        self._path.setText(f"The new note is {path}." if path else "Give the note a name.")
+        self._save.setEnabled(bool(path))
+        self.show_problem("")
+
+    def _build_path(self) -> str:
+        name, folder = self.name.text().strip(), self.folder.text().strip(" /")
+        if not name:
+            return ""
+        file = name if name.lower().endswith(".md") else f"{name}.md"
+        return f"{folder}/{file}" if folder else file
+
+    def _on_save(self) -> None:
+        self.show_problem("")
+        self.save_requested.emit(self._build_path())
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(8)
+        for row, (word, field) in enumerate((("Name", self.name), ("Folder", self.folder))):
+            grid.addWidget(label(word, "ui", "secondary"), row, 0)
+            grid.addWidget(field, row, 1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(button("Cancel", "", self.reject))
+        foot.addWidget(self._save)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 16)
+        column.setSpacing(Theme.current().space(3))
+        column.addWidget(label("Save as note", "h2"))
+        column.addLayout(grid)
+        column.addWidget(self._path)
+        column.addWidget(self._problem)
+        column.addLayout(foot)
+        self._problem.hide()
+        self.setMinimumWidth(Theme.current().px(_WIDTH))

@@ -1,0 +1,200 @@
+"""The dialog that shows what a compaction would summarise, and then the summary for editing."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.theme import Theme, dress, tokens
+from ui.widgets.controls import button, label, make_wrapped_label, one_line
+from ui.widgets.figures import count, plural
+
+__all__ = ["CompactionDialog"]
+
+_HEIGHT: Final = 560
+_MOST_QUESTION_CHARS: Final = 300
+_COUNTING: Final = "Counting what would be summarised…"
+_NOTHING: Final = "There is nothing to summarise before the last question."
+_KEPT: Final = "The last question and its answer stay as they are. The chat itself stays whole."
+_WAITING: Final = "Summarising older messages…"
+_NO_GAIN: Final = "A summary would be no shorter, so the chat stays as it is."
+_EDITED: Final = "Edited. Its tokens are counted when it is used."
+
+
+class CompactionDialog(QDialog):
+    """A dialog that shows what a compaction would summarise, and then its editable summary.
+
+    Nothing is stored before the signal `use_requested`, which carries the text of the summary. The
+    signal `make_requested` carries what the summary should keep above all. Qt's signal `rejected`
+    is emitted if the user cancels at any step.
+
+    Attributes:
+        text: the questions that would be summarised, and later the summary.
+        wishes: the field in which the user says what the summary should keep.
+    """
+
+    make_requested = Signal(str)
+    use_requested = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Compact this chat")
+        self.setModal(True)
+        self._about = make_wrapped_label("", "ui", "secondary")
+        self._figures = label("", "ui_strong", numbers=True)
+        self._problem = make_wrapped_label("", "ui", "danger")
+        self.text = QPlainTextEdit()
+        self.text.setProperty("field", True)
+        self.text.setTabChangesFocus(True)
+        dress(self.text, "ui", "")
+        self.text.textChanged.connect(self._on_text_changed)
+        self.wishes = QLineEdit()
+        self.wishes.setAccessibleName("What the summary should keep")
+        self.wishes.setPlaceholderText("What the summary should keep above all (optional)")
+        dress(self.wishes, "ui", "")
+        self.cancel = button("Cancel", "", self.reject)
+        self.make = button("Make the summary", "primary", self._on_make)
+        self.use = button("Use this summary", "primary", self._on_use)
+        self._made: str | None = None
+        self._made_figures = ""
+        self._lay_out()
+
+    def begin(self, wishes: str) -> None:
+        """Open the dialog while the chat's tokens are still being counted.
+
+        Args:
+            wishes: the initial text of the field `wishes`.
+        """
+        self._made = None
+        self.wishes.setText(wishes)
+        self._show_step(_COUNTING, (), "")
+        self.open()
+        self.cancel.setFocus()
+
+    def show_preview(
+        self, questions: Sequence[str], before: int, after: int, messages: int, maker: str
+    ) -> None:
+        """Show what would be summarised.
+
+        Args:
+            questions: the user's messages that would be summarised, oldest first.
+            before: the current number of tokens in the history.
+            after: the estimated number of tokens after the compaction.
+            messages: the number of messages that would be summarised.
+            maker: the model that would write the summary; empty for an outline, which needs no
+                model.
+        """
+        if not questions:
+            self._show_step(_NOTHING, (), "")
+            return
+        by = f"{maker} makes the summary." if maker else "No model is set, so it is an outline."
+        said = f"{plural(messages, 'earlier message')} would become a summary. {by} {_KEPT}"
+        self._figures.setText(f"{count(before)} → about {count(after)} tokens")
+        self._show_step(said, (self._figures, self.text, self.make), "Questions to summarise")
+        self.wishes.setVisible(bool(maker))
+        self._fill("\n".join(f"{at}. {_shorten(said)}" for at, said in enumerate(questions, 1)))
+        self.text.setReadOnly(True)
+        (self.wishes if maker else self.make).setFocus()
+
+    def show_summary(self, summary: str, before: int, after: int) -> None:
+        """Show the finished summary for editing.
+
+        Args:
+            summary: the summary; empty if it would not be shorter than the messages.
+            before: the number of tokens in the history before the compaction.
+            after: the number of tokens after the compaction.
+        """
+        if not summary:
+            self._show_step(_NO_GAIN, (), "")
+            self.cancel.setFocus()
+            return
+        self._made_figures = f"{count(before)} → {count(after)} tokens"
+        said = "This summary takes the place of the earlier messages. You can edit it first."
+        self._show_step(said, (self._figures, self.text, self.use), "Summary")
+        self.text.setReadOnly(False)
+        self._made = summary
+        self._fill(summary)
+        self.text.setFocus()
+
+    def show_problem(self, sentence: str) -> None:
+        """Show why the summary could not be made or used. The text stays in the dialog."""
+        self._problem.setText(sentence)
+        self._problem.setVisible(bool(sentence))
+        self.text.setReadOnly(self._made is None)
+        self.make.setEnabled(True)
+        self._on_text_changed()
+
+    def _fill(self, text: str) -> None:
+        self.text.setPlainText(text)
+        self._on_text_changed()
+
+    def _show_step(self, said: str, parts: Sequence[QWidget], name: str) -> None:
+        """Show one step of the dialog, with only the widgets that belong to this step."""
+        self._about.setText(said)
+        self._problem.hide()
+        for part in (self._figures, self.text, self.make, self.use):
+            part.setVisible(part in parts)
+        self.wishes.hide()
+        self.make.setEnabled(True)
+        if name:
+            self.text.setAccessibleName(name)
+
+    def _on_text_changed(self) -> None:
+        if self._made is None:
+            return
+        text = self.text.toPlainText()
+        self.use.setEnabled(bool(text.strip()))
+        self._figures.setText(self._made_figures if text == self._made else _EDITED)
+
+    def _on_make(self) -> None:
+        wishes = self.wishes.text().strip()
+        self._show_step(_WAITING, (), "")
+        self.cancel.setFocus()
+        self.make_requested.emit(wishes)
+
+    def _on_use(self) -> None:
+        self.use.setEnabled(False)
+        self.text.setReadOnly(True)
+        self._problem.hide()
+        self.use_requested.emit(self.text.toPlainText())
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addStretch(1)
+        for made in (self.cancel, self.make, self.use):
+            foot.addWidget(made)
+        _set_default(self.make, self.use)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 16)
+        column.setSpacing(Theme.current().space(3))
+        column.addWidget(label("Compact this chat", "h2"))
+        column.addWidget(self._about)
+        column.addWidget(self._figures, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.text, 1)
+        column.addWidget(self.wishes)
+        column.addWidget(self._problem)
+        column.addStretch(0)
+        column.addLayout(foot)
+        width = Theme.current().px(tokens()["layout"]["dialog_settings"][0] * 3 // 4)
+        self.resize(width, Theme.current().px(_HEIGHT))
+        self._show_step(_COUNTING, (), "")
+
+
+def _set_default(*buttons: QPushButton) -> None:
+    for made in buttons:
+        made.setAutoDefault(True)
+
+
+def _shorten(question: str) -> str:
+    text = one_line(question)
+    return f"{text[:_MOST_QUESTION_CHARS]}…" if len(text) > _MOST_QUESTION_CHARS else text

@@ -1,0 +1,324 @@
+"""A note's rendered text. Only the parts near the visible area are drawn.
+
+Each drawn part has its own view; the others have an estimated height. When a view is created, the
+line at the top of the visible area does not move.
+"""
+
+from bisect import bisect_right
+from itertools import accumulate
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QImage, QKeyEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from ui.markdown.page.note import NoteView
+from ui.markdown.parts import NotePart, cut_parts, find_part
+from ui.theme import Theme, dress
+from ui.widgets.geometry import compute_column
+
+__all__ = ["NoteReader"]
+
+_ABOVE, _BELOW, _GAP = 20, 48, 16
+_LINE_CHARS = 90
+_TARGET_SHARE = 5  # a target line is shown a fifth of the height below the upper edge
+_KEPT_PAGES = 4
+
+
+class NoteReader(QScrollArea):
+    """Shows a note as rendered Markdown, with highlighted lines.
+
+    Signals: `link_clicked` carries an allowed address. `image_wanted` carries the path or name of a
+    local image. `selection_changed` is emitted when the selection changes. `part_drawn` carries the
+    number of a part whose view has just been created.
+    """
+
+    part_drawn = Signal(int)
+
+    image_wanted = Signal(str)
+    link_clicked = Signal(str)
+    selection_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._parts: tuple[NotePart, ...] = ()
+        self._views: dict[int, NoteView] = {}
+        self._heights: list[int] = []
+        self._tops: list[int] = []
+        self._images: dict[str, QImage] = {}
+        self._wanted: set[str] = set()
+        self._lit = (0, 0)
+        self._anchor = (0, 0)  # a line of the note, and its distance from the upper edge
+        self._is_placing = False
+        self._page = QWidget()
+        dress(self._page, "body")
+        self.setWidget(self._page)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Note")
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.verticalScrollBar().rangeChanged.connect(self._restore)
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._fill)
+        Theme.current().changed.connect(self._on_theme_changed)
+
+    def show_text(self, text: str, first: int = 0, last: int = 0) -> None:
+        """Show a note from its beginning, or highlight some of its lines and scroll to them."""
+        self._clear()
+        self._images.clear()
+        self._wanted.clear()
+        self._parts = cut_parts(text)
+        self._heights = [self._estimate(part) for part in self._parts]
+        self._lit = (first, max(first, last))
+        self._anchor = (first, self.viewport().height() // _TARGET_SHARE) if first else (0, 0)
+        self._lay_out()
+        self._fill()
+
+    def show_image(self, source: str, image: QImage) -> None:
+        """Show an image in place of its placeholder."""
+        self._images[source] = image
+        for view in self._views.values():
+            if source in view.sources:
+                view.show_images()
+
+    def light(self, first: int, last: int) -> None:
+        """Highlight lines without scrolling; `first` = 0 removes the highlight."""
+        self._lit = (first, max(first, last))
+        for view in self._views.values():
+            view.light(*self._lit)
+
+    def show_line(self, line: int) -> None:
+        """Scroll so that a line of the note is at the upper edge."""
+        self._anchor = (line, 0)
+        self._fill()
+
+    def find_top_line(self) -> int:
+        """Return the line of the note at the upper edge."""
+        return self._find_anchor()[0] or 1
+
+    def find_lit_lines(self) -> tuple[int, int] | None:
+        """Return the first and last highlighted line; None if no lines are highlighted."""
+        return self._lit if self._lit[0] else None
+
+    def find_selected_lines(self) -> tuple[int, int] | None:
+        """Return the first and last selected line; None if nothing is selected."""
+        found = (view.find_selected_lines() for view in self._views.values())
+        return next((lines for lines in found if lines), None)
+
+    def read_texts(self) -> list[str]:
+        """Return the text of each part: the displayed text of a drawn part, else its Markdown."""
+        return [
+            self._views[at].toPlainText() if at in self._views else part.text
+            for at, part in enumerate(self._parts)
+        ]
+
+    def count_parts(self) -> int:
+        """Return the number of parts of the note."""
+        return len(self._parts)
+
+    def find_view(self, part: int) -> NoteView | None:
+        """Return the view of a part, by the part's number; None if the part is not drawn."""
+        return self._views.get(part)
+
+    def draw_part(self, part: int) -> NoteView:
+        """Draw a part if it is not drawn yet, and return its view."""
+        if part not in self._views:
+            self._make(part)
+        return self._views[part]
+
+    def show_spot(self, part: int, top: int, height: int) -> None:
+        """Scroll to an area of a part, unless the area is visible and not close to an edge."""
+        y, room = self._tops[part] + top, self.viewport().height()
+        if not self._value + room // 8 <= y <= self._value + room - room // 8 - height:
+            self.verticalScrollBar().setValue(y - room // 3)
+
+    def find_top_part(self) -> tuple[int, int]:
+        """Return the number of the topmost visible part, and its hidden height in pixels."""
+        part = max(0, bisect_right(self._tops, self._value) - 1)
+        return part, self._value - self._tops[part] if self._tops else 0
+
+    def views(self) -> list[NoteView]:
+        """Return the views of the parts that are drawn, from top to bottom."""
+        return [self._views[index] for index in sorted(self._views)]
+
+    def is_visible_line(self, line: int) -> bool:
+        """Return whether a line of the note is drawn in the visible area."""
+        index = find_part(self._parts, line)
+        view = self._views.get(index)
+        if view is None:
+            return False
+        y = self._tops[index] + view.find_height(line) - self._value
+        return 0 <= y < self.viewport().height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay out the note again for the new width. The line at the upper edge stays there."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._heights = [self._estimate(part) for part in self._parts]
+            self._drop_views(0)
+        self._lay_out()
+        self._fill()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Position the parts again when the height of a part changes."""
+        is_part = isinstance(watched, NoteView)
+        if is_part and event.type() == QEvent.Type.Resize and not self._is_placing:
+            self._lay_out()
+            self._later.start()
+        return super().eventFilter(watched, event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll vertically only."""
+        if event.angleDelta().y() or event.pixelDelta().y():
+            super().wheelEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Scroll with the arrow and page keys, Space, Home and End."""
+        bar = self.verticalScrollBar()
+        page, line = bar.pageStep() - Theme.current().line("body"), bar.singleStep()
+        is_back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        by = {
+            Qt.Key.Key_Up: -line,
+            Qt.Key.Key_Down: line,
+            Qt.Key.Key_PageUp: -page,
+            Qt.Key.Key_PageDown: page,
+            Qt.Key.Key_Space: -page if is_back else page,
+            Qt.Key.Key_Home: -bar.maximum(),
+            Qt.Key.Key_End: bar.maximum(),
+        }.get(Qt.Key(event.key()))
+        has_modifier = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier
+        if by is None or has_modifier & ~Qt.KeyboardModifier.KeypadModifier:
+            event.ignore()
+        else:
+            bar.setValue(bar.value() + by)
+
+    @property
+    def _value(self) -> int:
+        return self.verticalScrollBar().value()
+
+    def _estimate(self, part: NotePart) -> int:
+        """Return the estimated height in pixels of a part that has not been drawn."""
+        _, width = compute_column(self.viewport().width())
+        chars = max(20, _LINE_CHARS * width // Theme.current().px(760))
+        lines = sum(1 + len(line) // chars for line in part.text.split("\n") if line)
+        return round(lines * Theme.current().line("body") * 1.2)
+
+    def _clear(self) -> None:
+        self._later.stop()
+        for view in self._views.values():
+            self._discard(view)
+        self._views.clear()
+
+    def _discard(self, view: NoteView) -> None:
+        view.removeEventFilter(self)
+        view.hide()
+        view.deleteLater()
+
+    def _drop_views(self, spare: int) -> None:
+        """Delete the views that are further from the visible area than `spare` pixels."""
+        top, bottom = self._value - spare, self._value + self.viewport().height() + spare
+        focus = self.focusWidget()
+        for index, view in list(self._views.items()):
+            is_near = self._tops[index] + self._heights[index] >= top and self._tops[index] < bottom
+            if not is_near and view is not focus and not view.textCursor().hasSelection():
+                self._discard(self._views.pop(index))
+
+    def _fill(self) -> None:
+        """Create the view of the nearest visible part that lacks one, and schedule the next one."""
+        index = self._find_missing()
+        if index is not None:
+            self._make(index)
+        self._restore()
+        if self._find_missing() is not None:
+            self._later.start()
+
+    def _find_missing(self) -> int | None:
+        """Return the number of the next part to draw; None if all parts near the view are drawn."""
+        if not self._parts:
+            return None
+        line = self._anchor[0]
+        if line and (at := find_part(self._parts, line)) not in self._views:
+            return at
+        height = self.viewport().height()
+        first = max(0, bisect_right(self._tops, self._value) - 1)
+        last = bisect_right(self._tops, self._value + 2 * height)
+        nearby = [*range(first, min(last, len(self._parts))), first - 1]
+        return next((at for at in nearby if at >= 0 and at not in self._views), None)
+
+    def _make(self, index: int) -> None:
+        left, width = compute_column(self.viewport().width())
+        self._is_placing = True
+        view = NoteView(self._parts[index], width, self._images, self._page)
+        view.light(*self._lit)
+        view.link_clicked.connect(self.link_clicked)
+        view.selectionChanged.connect(self.selection_changed)
+        view.move(left, self._tops[index])
+        view.show()
+        view.installEventFilter(self)
+        self._views[index] = view
+        self._is_placing = False
+        self._lay_out()
+        for source in view.sources:
+            if source not in self._wanted:
+                self._wanted.add(source)
+                self.image_wanted.emit(source)
+        self.part_drawn.emit(index)
+
+    def _lay_out(self) -> None:
+        """Position all parts one below the other."""
+        self._is_placing = True
+        left, width = compute_column(self.viewport().width())
+        for index, view in self._views.items():
+            view.set_width(width)
+            self._heights[index] = view.height()
+        steps = (height + _GAP for height in self._heights)
+        self._tops = list(accumulate(steps, initial=_ABOVE))
+        end = self._tops.pop() + _BELOW
+        for index, view in self._views.items():
+            view.move(left, self._tops[index])
+        self._page.resize(self.viewport().width(), end)
+        self._is_placing = False
+        self._restore()
+
+    def _restore(self) -> None:
+        """Scroll back to the anchor line after heights have changed."""
+        line, distance = self._anchor
+        self._is_placing = True
+        self.verticalScrollBar().setSingleStep(Theme.current().line("body"))
+        self.verticalScrollBar().setValue(self._find_height(line) - distance if line else 0)
+        self._is_placing = False
+
+    def _find_height(self, line: int) -> int:
+        index = find_part(self._parts, line)
+        if index >= len(self._tops):
+            return 0
+        view = self._views.get(index)
+        return self._tops[index] + (view.find_height(line) if view else 0)
+
+    def _find_anchor(self) -> tuple[int, int]:
+        """Return the line at the upper edge and its distance from that edge in pixels.
+
+        Both are 0 at the beginning of the note.
+        """
+        if self._value == 0 or not self._parts:
+            return 0, 0
+        if self._value == self.verticalScrollBar().maximum():
+            last = self._parts[-1]
+            return last.find_note_line(last.text.count("\n") + 1), 0
+        index = max(0, bisect_right(self._tops, self._value) - 1)
+        view = self._views.get(index)
+        if view is None:
+            return self._parts[index].line, self._tops[index] - self._value
+        line = view.find_line_at_height(max(0, self._value - self._tops[index]))
+        return line, self._tops[index] + view.find_height(line) - self._value
+
+    def _on_scrolled(self) -> None:
+        if not self._is_placing:
+            self._anchor = self._find_anchor()
+            self._drop_views(_KEPT_PAGES * self.viewport().height())
+            self._later.start()
+
+    def _on_theme_changed(self) -> None:
+        self._heights = [self._estimate(part) for part in self._parts]
+        self._lay_out()
+        self._later.start()

@@ -1,0 +1,140 @@
+"""The sections for folders with the user's own files: commands, prompts and hooks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.customize.commands import list_user_commands
+from app.errors import describe
+from app.paths import Paths, make_private_folder
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import dress
+from ui.widgets.controls import button, label, make_wrapped_label
+
+__all__ = ["FolderSection", "FolderWords", "make_folder_sections"]
+
+_MOST_LISTED = 40
+
+
+@dataclass(frozen=True)
+class FolderWords:
+    """A section's texts: title, help, the sentence for an empty folder, and the button's label."""
+
+    title: str
+    help: str
+    empty: str
+    open: str
+
+
+class FolderSection(QWidget):
+    """A list of the user's own files in a folder, and a button that opens the folder.
+
+    Args:
+        folder: the folder that holds the files. If it does not exist, the button creates it.
+        list_files: returns a line of text for each file in a folder.
+        words: the section's texts.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        list_files: Callable[[Path], Sequence[str]],
+        words: FolderWords,
+        runner: TaskRunner,
+    ) -> None:
+        super().__init__()
+        self._folder, self._words = folder, words
+        self._list_files = list_files
+        self._reads = LatestOnly(runner, 0, self)
+        self._reads.answered.connect(self._on_read)
+        self._reads.failed.connect(self._on_failed)
+        self.state = make_wrapped_label("Loading…", "caption", "secondary")
+        self.open = button(words.open, "", self._on_open)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(label(words.title, "ui_strong"))
+        texts.addWidget(make_wrapped_label(words.help, "caption", "secondary"))
+        texts.addSpacing(4)
+        texts.addWidget(self.state)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 10, 0, 10)
+        row.addLayout(texts, 1)
+        row.addWidget(self.open, 0, Qt.AlignmentFlag.AlignTop)
+
+    def refresh(self) -> None:
+        """List the files again."""
+        self._reads.ask(lambda: list(self._list_files(self._folder)), now=True)
+
+    def _on_read(self, lines: list[str]) -> None:
+        shown = lines[:_MOST_LISTED]
+        if len(lines) > len(shown):
+            shown.append(f"And {len(lines) - len(shown):,} more.")
+        self._say("\n".join(shown) or self._words.empty, "primary" if lines else "secondary")
+
+    def _on_open(self) -> None:
+        try:
+            make_private_folder(self._folder)
+        except OSError as error:
+            self._on_failed(error)
+            return
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder))):
+            self._say(f"No program here shows folders. The files belong in {self._folder}.")
+
+    def _on_failed(self, error: Exception) -> None:
+        self._say(describe(error).message, "danger")
+
+    def _say(self, text: str, tone: str = "secondary") -> None:
+        self.state.setText(text)
+        dress(self.state, "caption", tone)
+
+
+def make_folder_sections(paths: Paths, runner: TaskRunner) -> dict[str, tuple[FolderSection, ...]]:
+    """Create the sections of the pages "Prompts" and "Hooks"."""
+    commands = FolderWords(
+        "Your commands",
+        "Markdown files, each a message that is sent by /NAME. Their text may hold {activeNote}, "
+        "{selection}, {[[Note]]} and {#tag}.",
+        "No command yet. A file named review.md becomes /review.",
+        "Open the folder of commands",
+    )
+    prompts = FolderWords(
+        "Your prompts",
+        "Markdown files that replace the text a request begins with: chat.md, vault_qa.md, "
+        "project.md and agent.md.",
+        "None is replaced.",
+        "Open the folder of prompts",
+    )
+    hooks = FolderWords(
+        "Hook files",
+        "Python files that read and change requests. They run in the order of their names, and "
+        "never from a folder of notes.",
+        "No hook yet.",
+        "Open the folder of hooks",
+    )
+    return {
+        "Prompts": (
+            FolderSection(paths.commands, _list_commands, commands, runner),
+            FolderSection(paths.prompts, _list_prompts, prompts, runner),
+        ),
+        "Hooks": (FolderSection(paths.hooks, _list_hooks, hooks, runner),),
+    }
+
+
+def _list_commands(folder: Path) -> list[str]:
+    return [f"/{found.name} · {found.help}" for found in list_user_commands(folder)]
+
+
+def _list_prompts(folder: Path) -> list[str]:
+    return _list_names(folder, "*.md")
+
+
+def _list_hooks(folder: Path) -> list[str]:
+    return _list_names(folder, "*.py")
+
+
+def _list_names(folder: Path, pattern: str) -> list[str]:
+    return sorted(file.name for file in folder.glob(pattern))

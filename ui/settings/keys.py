@@ -1,0 +1,159 @@
+"""The section for an API key on the page "Models": enter, test and remove it."""
+
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.assistant import Assistant
+from app.config.secrets import is_readable_on_the_way, name_key
+from app.errors import describe
+from chains.cancel import CancelToken
+from chains.turn.calls import ModelCheck
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import dress
+from ui.widgets.controls import button, label, make_wrapped_label
+from ui.widgets.figures import count
+from ui.widgets.geometry import scale_size
+
+__all__ = ["KeySection"]
+
+
+class KeySection(QWidget):
+    """The section for an API key, stored in the system keyring.
+
+    The section shows the key for the model in the settings, or the key that an error message asked
+    for.
+    """
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._assistant = assistant
+        self._owner = self._wanted = ""
+        self._looks = LatestOnly(runner, 0, self)
+        self._looks.answered.connect(self._on_looked)
+        self._looks.failed.connect(self._on_failed)
+        self._saves = LatestOnly(runner, 0, self)
+        self._saves.answered.connect(self._on_saved)
+        self._saves.failed.connect(self._on_failed)
+        self._tests = LatestOnly(runner, 0, self)
+        self._tests.answered.connect(self._on_tested)
+        self._tests.failed.connect(self._on_failed)
+        self.title = label("Key", "ui_strong")
+        self.state = make_wrapped_label("", "caption", "secondary")
+        self.field = QLineEdit()
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        scale_size(self.field, 264)
+        self.field.setPlaceholderText("Enter a key")
+        self.field.setAccessibleName("Key of the service")
+        self.field.returnPressed.connect(self._on_save)
+        dress(self.field, "ui", "")
+        self.save = button("Save the key", "", self._on_save)
+        self.test = button("Test the key", "", self._on_test)
+        self.remove = button("Remove the key", "text", self._on_remove)
+        self.refuse = button("Don't save", "", self._on_refused)
+        self.agree = button("Save it anyway", "text", self._on_agreed)
+        self._lay_out()
+        self.hide()
+
+    def refresh(self) -> None:
+        """Check which API key is needed and whether it is stored."""
+        self._looks.ask(self._look, now=True)
+
+    def show_owner(self, owner: str) -> None:
+        """Show the API key of a provider or address; "" means that of the model in the settings."""
+        self._wanted = owner
+        self.refresh()
+
+    def _look(self) -> tuple[str, str, bool]:
+        assistant = self._assistant
+        set_owner = assistant.key_provider(assistant.settings.values.chat_model) or ""
+        owner = self._wanted or set_owner
+        return owner, set_owner, bool(owner) and assistant.has_key(owner)
+
+    def _on_looked(self, answer: tuple[str, str, bool]) -> None:
+        self._owner, set_owner, has_key = answer
+        self.test.setVisible(self._owner == set_owner)  # the test calls the model in the settings
+        self.setVisible(bool(self._owner))
+        self.title.setText(name_key(self._owner))
+        self._ask_about_plain_http(False)
+        words = "There is a key." if has_key else "There is no key yet."
+        if not has_key and "://" in self._owner:
+            words = "No key is sent to this server. Enter one if it asks for a key."
+        self._say(f"{words} Keys are kept in the system's keyring, never in a file.", "secondary")
+        self.remove.setVisible(has_key)
+
+    def _on_save(self) -> None:
+        if not self.field.text().strip():
+            return
+        if is_readable_on_the_way(self._owner):
+            self._ask_about_plain_http(True)
+        else:
+            self._keep(self.field.text().strip())
+
+    def _keep(self, key: str, *, allows_plain_http: bool = False) -> None:
+        owner, keep = self._owner, self._assistant.set_key
+        self._saves.ask(lambda: keep(owner, key, allows_plain_http=allows_plain_http), now=True)
+
+    def _on_test(self) -> None:
+        self._say("Waiting for the model…", "secondary")
+        self._tests.ask(lambda: self._assistant.check_model(CancelToken()), now=True)
+
+    def _on_tested(self, found: ModelCheck) -> None:
+        self._say(
+            f"The key works: {found.model}, {count(round(found.seconds * 1_000))} ms.", "secondary"
+        )
+
+    def _on_remove(self) -> None:
+        self._keep("")
+
+    def _ask_about_plain_http(self, is_asked: bool) -> None:
+        """Show or hide the question of whether to send the key unencrypted."""
+        for answer in (self.refuse, self.agree):
+            answer.setVisible(is_asked)
+        self.save.setVisible(not is_asked)
+        if is_asked:
+            self._say(
+                f"{self._owner} is not encrypted: whoever is on the way there can read the key and "
+                "your notes. Save the key and send it anyway?",
+                "danger",
+            )
+            self.refuse.setFocus()
+
+    def _on_refused(self) -> None:
+        self.field.clear()
+        self.refresh()
+
+    def _on_agreed(self) -> None:
+        self._keep(self.field.text().strip(), allows_plain_http=True)
+
+    def _on_saved(self, _answer: object) -> None:
+        self.field.clear()
+        self.refresh()
+
+    def _on_failed(self, error: Exception) -> None:
+        info = describe(error)
+        self._say(" ".join(filter(None, (info.message, info.hint))), "danger")
+
+    def _say(self, text: str, tone: str) -> None:
+        self.state.setText(text)
+        dress(self.state, "caption", tone)
+
+    def _lay_out(self) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self.title)
+        texts.addWidget(self.state)
+        controls = QVBoxLayout()
+        controls.setSpacing(6)
+        controls.addWidget(self.field)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.test)
+        buttons.addWidget(self.remove)
+        buttons.addWidget(self.save)
+        buttons.addWidget(self.refuse)
+        buttons.addWidget(self.agree)
+        controls.addLayout(buttons)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 10, 0, 10)
+        row.setSpacing(8)
+        row.addLayout(texts, 1)
+        row.addLayout(controls)

@@ -1,0 +1,181 @@
+"""The dialog with one project's settings: instructions, memories, patterns and model."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.errors import describe
+from app.library.projects import Projects, ProjectSettings
+from ui.settings.instructions import EditorWords, UserTextSection
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import Theme, dress
+from ui.widgets.controls import button, label, make_wrapped_label
+from ui.widgets.geometry import make_scroll_area, scale_size
+from ui.widgets.surfaces import Hairline
+
+__all__ = ["ProjectDialog"]
+
+_USUAL = QSize(560, 640)
+_INSTRUCTIONS = EditorWords(
+    "Instructions for this project",
+    "New chats in this project begin with them, after your own instructions.",
+    "Such as: Cite the chapter of each claim.",
+    "Save instructions",
+)
+_MEMORIES = EditorWords(
+    "Memories of this project",
+    "What models remember in the chats of this project, one list item each. Delete a line to "
+    "forget it.",
+    "Such as: - The thesis is due in May.",
+    "Save memories",
+)
+
+
+class ProjectDialog(QDialog):
+    """The dialog with a project's settings. Each section is saved and applied separately.
+
+    Args:
+        projects: reads and writes the settings of all projects.
+        name: the name of the project.
+        runner: runs the reading and writing of files in tasks.
+        parent: the Qt parent.
+    """
+
+    def __init__(self, projects: Projects, name: str, runner: TaskRunner, parent: QWidget) -> None:
+        super().__init__(parent)
+        title = Path(name).name or name
+        self.setWindowTitle(f"Settings of the project {title}")
+        self.instructions = UserTextSection(projects.instructions(name), runner, _INSTRUCTIONS)
+        self.memories = UserTextSection(projects.memory(name), runner, _MEMORIES)
+        self.notes = ProjectFields(projects, name, runner)
+        self._lay_out(str(projects.find_folder(name)))
+
+    def refresh(self) -> None:
+        """Reload the settings, except where the user has unsaved input."""
+        for part in (self.instructions, self.memories, self.notes):
+            part.refresh()
+
+    def _lay_out(self, folder: str) -> None:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(20, 12, 20, 12)
+        column.addWidget(make_wrapped_label(folder, "caption", "secondary"))
+        for part in (self.instructions, Hairline(), self.notes, Hairline(), self.memories):
+            column.addWidget(part)
+        column.addStretch(1)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.addWidget(make_scroll_area(page))
+        theme = Theme.current()
+        usual = QSize(theme.px(_USUAL.width()), theme.px(_USUAL.height()))
+        self.resize(usual.boundedTo(self.screen().availableGeometry().size()))
+
+
+class ProjectFields(QWidget):
+    """The fields for a project's patterns and model, which are saved together."""
+
+    def __init__(self, projects: Projects, name: str, runner: TaskRunner) -> None:
+        super().__init__()
+        self._projects, self._name = projects, name
+        self._tasks = LatestOnly(runner, 0, self)
+        self._tasks.answered.connect(self._on_answered)
+        self._tasks.failed.connect(self._on_failed)
+        self.include = _make_patterns("Only these notes")
+        self.exclude = _make_patterns("Never these notes")
+        self.model = QLineEdit()
+        self.model.setAccessibleName("Model of this project")
+        self.model.setPlaceholderText("The model that is set in Settings")
+        dress(self.model, "ui", "")
+        self.save = button("Save notes and model", "", self._on_save)
+        self.state = make_wrapped_label("", "caption", "secondary")
+        for field in (self.include, self.exclude, self.model):
+            field.textChanged.connect(self._on_typed)
+        self._lay_out()
+        self._show(ProjectSettings())
+
+    def refresh(self) -> None:
+        """Reload the project's settings, unless there is unsaved input."""
+        if self.save.isEnabled():
+            return
+        self._tasks.ask(lambda: (self._projects.settings(self._name), ""), now=True)
+
+    def _on_save(self) -> None:
+        values: dict[str, object] = {
+            "include": self.include.toPlainText().splitlines(),
+            "exclude": self.exclude.toPlainText().splitlines(),
+            "model": self.model.text(),
+        }
+
+        def save() -> tuple[ProjectSettings, str]:
+            for key, value in values.items():
+                self._projects.change(self._name, key, value)
+            return self._projects.settings(self._name), "Saved. The next request uses them."
+
+        self._tasks.ask(save, now=True)
+
+    def _on_answered(self, answer: tuple[ProjectSettings, str]) -> None:
+        self._show(answer[0])
+        self._say(answer[1], "secondary")
+
+    def _on_failed(self, error: Exception) -> None:
+        info = describe(error)
+        self._say(" ".join(filter(None, (info.message, info.hint))), "danger")
+
+    def _show(self, settings: ProjectSettings) -> None:
+        self.include.setPlainText("\n".join(settings.include))
+        self.exclude.setPlainText("\n".join(settings.exclude))
+        self.model.setText(settings.model)
+        self.save.setEnabled(False)
+
+    def _on_typed(self) -> None:
+        self.save.setEnabled(True)
+        self._say("", "secondary")
+
+    def _say(self, text: str, tone: str) -> None:
+        self.state.setText(text)
+        dress(self.state, "caption", tone)
+
+    def _lay_out(self) -> None:
+        form = QFormLayout(self)
+        form.setContentsMargins(0, 10, 0, 10)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
+        form.addRow(label("Notes and model", "ui_strong"))
+        form.addRow(
+            make_wrapped_label(
+                "Patterns as in a .gitignore, one a line, such as drafts/ or *.txt.",
+                "caption",
+                "secondary",
+            )
+        )
+        for field in (self.include, self.exclude, self.model):
+            form.addRow(_make_buddy(field), field)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.state, 1)
+        buttons.addWidget(self.save, 0, Qt.AlignmentFlag.AlignRight)
+        form.addRow(buttons)
+
+
+def _make_patterns(name: str) -> QPlainTextEdit:
+    field = QPlainTextEdit()
+    field.setAccessibleName(name)
+    field.setTabChangesFocus(True)
+    field.setProperty("field", True)
+    dress(field, "ui", "")
+    scale_size(field, 0, 64)
+    return field
+
+
+def _make_buddy(field: QWidget) -> QLabel:
+    made = label(field.accessibleName(), "ui")
+    made.setBuddy(field)
+    return made

@@ -1,0 +1,102 @@
+"""Search in the settings: show only the pages and rows that contain all the words."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
+
+from ui.settings.rows import SettingRow
+from ui.theme import dress
+
+__all__ = ["SettingsSearch", "SettingsSearchField", "find_lines"]
+
+
+class SettingsSearchField(QLineEdit):
+    """The field for the search text; Ctrl+F focuses it, and Esc clears it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setPlaceholderText("Search settings")
+        self.setAccessibleName("Search settings")
+        self.setToolTip("Search settings (Ctrl+F)")
+        self.setClearButtonEnabled(True)
+        dress(self, "ui", "")
+        keys = QShortcut(QKeySequence.StandardKey.Find, parent)
+        keys.activated.connect(self._on_keys)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Clear the field with Esc, and ignore Enter, so that neither key closes the dialog."""
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        elif event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            super().keyPressEvent(event)
+
+    def _on_keys(self) -> None:
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.selectAll()
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of a settings page, with the hairline above it; None if there is no hairline."""
+
+    widget: QWidget
+    line: QWidget | None
+
+
+class SettingsSearch(QObject):
+    """Filters the rows of all pages. `filtered` carries the names of the pages with matches."""
+
+    filtered = Signal(list)
+
+    def __init__(self, pages: Mapping[str, Sequence[QWidget]], parent: QObject) -> None:
+        super().__init__(parent)
+        self._pages = {
+            name: [_Row(*pair) for pair in find_lines(widgets)] for name, widgets in pages.items()
+        }
+
+    def show_matches(self, text: str) -> None:
+        """Show only the rows that contain all words of a text; an empty text shows all rows."""
+        words = text.casefold().split()
+        found = [name for name, rows in self._pages.items() if self._filter(name, rows, words)]
+        self.filtered.emit(found)
+
+    def _filter(self, page: str, rows: Sequence[_Row], words: Sequence[str]) -> bool:
+        """Show only the matching rows of a page, and return whether any row matches."""
+        has_match = not rows and _holds(page, words)
+        for row in rows:
+            is_shown = _holds(" ".join((page, *_list_texts(row.widget))), words)
+            if bool(words) or row.widget.property("filtered"):
+                row.widget.setVisible(is_shown)
+            row.widget.setProperty("filtered", not is_shown)
+            if row.line is not None:
+                row.line.setVisible(is_shown and has_match)
+            has_match = has_match or is_shown
+        return has_match
+
+
+def find_lines(widgets: Sequence[QWidget]) -> list[tuple[QWidget, QWidget | None]]:
+    """Return a page's rows, each with the hairline above it; None if there is no hairline."""
+    found: list[tuple[QWidget, QWidget | None]] = []
+    line: QWidget | None = None
+    for widget in widgets:
+        if widget.property("hairline"):
+            line = widget
+        else:
+            found.append((widget, line))
+    return found
+
+
+def _holds(text: str, words: Iterable[str]) -> bool:
+    folded = text.casefold()
+    return all(word in folded for word in words)
+
+
+def _list_texts(row: QWidget) -> list[str]:
+    """Return the texts to search in a row, including the keys of its settings."""
+    rows = [row, *row.findChildren(SettingRow)]
+    keys = [one.spec.key for one in rows if isinstance(one, SettingRow)]
+    labels = [shown.text() for shown in row.findChildren(QLabel)]
+    return [*keys, *labels, *(shown.text() for shown in row.findChildren(QAbstractButton))]

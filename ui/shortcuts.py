@@ -1,0 +1,104 @@
+"""The window's commands as Qt actions and as palette items, and the list of shortcuts (F1)."""
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.actions import COMMANDS, Keymap, WindowCommand
+from ui.theme import Theme
+from ui.widgets.completion_list import Choice
+from ui.widgets.controls import button, label
+from ui.widgets.geometry import make_scroll_area
+from ui.widgets.surfaces import Pane
+
+__all__ = ["ShortcutsDialog", "WindowActions", "command_choices"]
+
+_LEAST_WIDTH = 440
+
+
+class WindowActions(QObject):
+    """The commands as Qt actions of a window, with the keymap's keys as shortcuts.
+
+    Args:
+        window: the window to add the actions to; keys work while it or a child has the focus.
+        slots: the function that runs each command, by command name.
+    """
+
+    def __init__(self, window: QWidget, slots: dict[str, Callable[[], object]]) -> None:
+        super().__init__(window)
+        self._actions = {}
+        for command in COMMANDS:
+            action = QAction(command.words, window)
+            action.triggered.connect(lambda _checked=False, act=slots[command.name]: act())
+            window.addAction(action)
+            self._actions[command.name] = action
+        Keymap.current().changed.connect(self._set_keys)
+        self._set_keys()
+
+    def trigger(self, name: str) -> None:
+        """Run a command, given its name."""
+        self._actions[name].trigger()
+
+    def _set_keys(self) -> None:
+        keymap = Keymap.current()
+        for name, action in self._actions.items():
+            action.setShortcuts([QKeySequence(keys) for keys in keymap.list_keys(name)])
+
+
+def command_choices() -> list[Choice]:
+    """Return all commands except the palette itself, as choices for the palette."""
+    keymap = Keymap.current()
+    return [
+        Choice(command.name, command.words, "terminal-window", beside=keymap.describe(command.name))
+        for command in COMMANDS
+        if command.name != "palette"
+    ]
+
+
+class ShortcutsDialog(QDialog):
+    """A dialog that lists all keyboard shortcuts (F1)."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Shortcuts")
+        space = Theme.current().space(4)
+        content = Pane("overlay")
+        groups = QVBoxLayout(content)
+        groups.setContentsMargins(0, 0, space, 0)
+        groups.setSpacing(space)
+        for group in dict.fromkeys(command.group for command in COMMANDS):
+            groups.addWidget(label(group, "label", "secondary"))
+            groups.addLayout(_grid(c for c in COMMANDS if c.group == group))
+        area = make_scroll_area(content)
+        area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        area.setAccessibleName("Shortcuts")
+        area.setMinimumWidth(max(_LEAST_WIDTH, content.sizeHint().width()))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24 - space, 20)
+        column.setSpacing(space)
+        column.addWidget(label("Shortcuts", "h2"))
+        column.addWidget(area, 1)
+        done = button("Done", "primary", self.accept)
+        done.setDefault(True)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(done)
+        row.addSpacing(space)
+        column.addLayout(row)
+        most = parent.window().height() - 2 * space
+        self.resize(0, min(most, self.sizeHint().height() + content.sizeHint().height()))
+
+
+def _grid(commands: Iterable[WindowCommand]) -> QGridLayout:
+    """Lay out the commands that have keys in a grid, with the keys on the right."""
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(24)
+    grid.setVerticalSpacing(6)
+    grid.setColumnStretch(0, 1)
+    shown = ((one.words, Keymap.current().describe_all(one.name)) for one in commands)
+    for row, (words, keys) in enumerate(pair for pair in shown if pair[1]):
+        grid.addWidget(label(words), row, 0)
+        grid.addWidget(label(keys, "ui", "secondary"), row, 1, Qt.AlignmentFlag.AlignRight)
+    return grid
