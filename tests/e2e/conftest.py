@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import write_notes
+from tests.support import program as programs
+from tests.support.forked_processes import ForkedProcesses
 from tests.support.model_server import ModelServer
 from tests.support.program import Program, end_all
 
@@ -16,6 +18,17 @@ from tests.support.program import Program, end_all
 def _no_process_is_left() -> Iterator[None]:
     yield
     end_all()
+
+
+@pytest.fixture(autouse=True)
+def _programs_are_forked(
+    request: pytest.FixtureRequest,
+    forked_processes: ForkedProcesses,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Start the program without importing its libraries again, except where that is tested."""
+    if request.node.get_closest_marker("started") is None:
+        monkeypatch.setattr(programs, "forked", forked_processes)
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from tests.e2e.test_prefix import Sent, requests
-from tests.support.model_server import Answer, Body, ModelServer, alternating
+from tests.support.model_server import Answer, Body, ModelServer, alternating, roles_of
 from tests.support.program import Program
 from tests.support.recount import recount
 from tests.support.rpc import Rpc
@@ -33,6 +34,13 @@ def strict(with_notes: Program, asking: TurnRunner, server: ModelServer) -> Rpc:
     """The program, asking a server that refuses neighbours of the same role."""
     server.script(alternating(Answer(ANSWER, chunk_chars=400, usage=None)))
     return Rpc(asking(with_notes))
+
+
+def put_hook(program: Program) -> None:
+    """Add the hook that appends a note to each request."""
+    hooks = program.home / "config" / "hooks"
+    hooks.mkdir(parents=True)
+    (hooks / "weather.py").write_text(HOOK, "utf-8")
 
 
 def messages_of(server: ModelServer) -> list[dict[str, Any]]:
@@ -73,9 +81,7 @@ def test_every_turn_is_answered_behind_a_compaction_a_message_and_an_interruptio
 def test_a_note_of_one_request_joins_the_question_and_the_prefix_stays(
     with_notes: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
-    hooks = with_notes.home / "config" / "hooks"
-    hooks.mkdir(parents=True)
-    (hooks / "weather.py").write_text(HOOK, "utf-8")
+    put_hook(with_notes)
 
     def work(body: Body) -> Answer:
         done = sum(message["role"] == "tool" for message in body["messages"])
@@ -101,6 +107,39 @@ def test_a_note_of_one_request_joins_the_question_and_the_prefix_stays(
     ]
     assert begins_but_for_the_note(first, second)
     assert json.loads(second.messages[-1]) == {"role": "user", "content": "It is raining."}
+
+
+@pytest.mark.parametrize(
+    "model", ["anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash", "ollama/llama3"]
+)
+def test_every_service_gets_roles_that_alternate(
+    with_notes: Program, server: ModelServer, model: str
+) -> None:
+    put_hook(with_notes)
+    server.ollama_context = 64_000 if model.startswith("ollama") else None
+    server.script(alternating(Answer(ANSWER, chunk_chars=400, usage=None)))
+    options = ("--set", f"chat.apiBase={server.root}", "--set", f"chat.model={model}")
+    allowed = ("--set", "hooks.enabled=true")
+    rpc = Rpc(Program(with_notes.home, (*with_notes.options, *options, *allowed)))
+    for number in range(3):
+        asked = rpc.turn("prompt", text=f"Question {number}?", mode="chat")
+        assert asked["status"] == "complete"
+    assert rpc.do("compact")["by"] == "model"
+    rpc.do("send_message", custom_type="weather", content="It rained.", display=True)
+    call = ("c1", "read_note", json.dumps({"path": "Watering.md"}))
+    reading = alternating(Answer("", calls=(call,), usage=None))
+    server.script(reading, alternating(Answer("Behind the shed.", usage=None)))
+    told = rpc.turn("prompt", text="Where is the barrel?", mode="agent")
+    assert (told["status"], told["answer"]) == ("complete", "Behind the shed.")
+    rpc.close()
+    for body in server.bodies:
+        roles = [role for role in roles_of(body) if role != "system"]
+        assert roles[0] == "user"
+        assert all(before != after for before, after in pairwise(roles))
+    sent = json.dumps(server.bodies[-1])
+    for text in ("[Summary of", "Question 2?", "It rained.", "Where is the barrel?", "210 litres"):
+        assert text in sent
+    assert sent.count("It is raining.") == 1
 
 
 def begins_but_for_the_note(first: Sent, second: Sent) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program
 from tests.support.recount import recount
+from tests.support.rpc import Rpc
 
 TurnRunner = Callable[[Program], Program]
 _SOURCE = re.compile(
@@ -121,3 +122,49 @@ def test_a_note_that_was_just_changed_is_in_the_answer(
     (small_vault / "Hose.md").write_text("# Hose\n\nThe hose is 25 metres long.\n", "utf-8")
     asking(with_notes).json("ask", "How long is the hose?", "--vault", str(small_vault))
     assert any("25 metres" in text for _, text in sources_in(server.bodies[0]).values())
+
+
+UNCITED = "This answer cites no note."
+
+
+def test_an_answer_without_a_citation_has_its_warning_everywhere(
+    with_notes: Program, asking: TurnRunner, server: ModelServer
+) -> None:
+    asked = asking(with_notes)
+    server.script(Answer("I do not know."))
+    question = ("ask", "How much does the barrel hold?", "--no-index")
+    assert asked.json(*question)["warnings"] == [UNCITED]
+    assert UNCITED in asked.run(*question).out
+    rpc = Rpc(asked)
+    assert rpc.turn("prompt", text=question[1])["warnings"] == [UNCITED]
+    server.script(Answer("In July [1]."))
+    assert rpc.turn("prompt", text="When do tomatoes ripen?")["warnings"] == []
+    server.script(Answer("I do not know."))
+    assert rpc.turn("prompt", text="Hello?", mode="chat")["warnings"] == []
+    rpc.close()
+    cited = with_notes.json("ask", "Which tomato ripens first?", "--no-index")
+    assert cited["warnings"] == []
+
+
+def test_what_is_carried_over_a_compaction_is_never_quoted(with_notes: Program) -> None:
+    questions = (
+        "Which tomato ripens first?",
+        "How much does the barrel hold?",
+        "When is the barrel emptied?",
+    )
+    few = ("--no-index", "--set", "retrieval.topK=1")
+    session: tuple[str, ...] = ()
+    for question in questions:
+        told = with_notes.json("ask", question, *few, *session)
+        session = ("--session", told["session"])
+    assert with_notes.json("compact", *session)["by"] == "outline"
+    carried = 0
+    for question in ("And in Kompost?", *questions):
+        told = with_notes.json("ask", question, *few, *session)
+        carried += told["context"]["layers"]["L2"]["items"]
+        assert told["context"]["compactions"]
+        assert "Cited earlier" not in told["answer"]
+        assert "[0]" not in told["answer"]
+        assert all(citation["n"] > 0 for citation in told["citations"])
+    assert told["citations"]
+    assert carried > 0

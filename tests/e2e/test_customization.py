@@ -225,3 +225,33 @@ def test_a_hook_that_fails_is_told_by_its_code_and_the_question_is_kept(
     assert server.bodies == []
     assert over.json("ask", "What is there?", *CHAT, *ALLOWED, "--dry-run")["warnings"] != []
     assert over.json("ask", "What is there?", *CHAT)["status"] == "complete"
+
+
+LABELLING = """
+from context.hooks import ContextResult
+
+
+def name(event):
+    if event.reason == "turn_end" and "decided" in event.envelope.messages.cached[-1].text:
+        return ContextResult(label=" decision \\n")
+
+
+def register(registry):
+    registry.on("context", name)
+"""
+
+
+def test_a_hook_labels_an_answer(over: Program, server: ModelServer) -> None:
+    put(over, "hooks", "label.py", LABELLING)
+    server.script(Answer("We decided to wait."), Answer("Nothing else."))
+    first = over.json("ask", "What now?", *CHAT, *ALLOWED)
+    over.json("ask", "And else?", *CHAT, *ALLOWED, "--session", first["session"])
+    entries = over.json("sessions", "show", first["session"])["entries"]
+    (label,) = [entry for entry in entries if entry["type"] == "label"]
+    assert (label["target"], label["label"]) == (first["entry"], "decision")
+
+    put(over, "hooks", "label.py", LABELLING.replace('"turn_end"', '"before_request"'))
+    server.script(Answer("Well."))
+    failed = over.run("ask", "Has it been decided?", *CHAT, *ALLOWED, "--json")
+    assert failed.error["code"] == "hook_failed"
+    assert "only a turn_end hook may set a label" in failed.error["message"]

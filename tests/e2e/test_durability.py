@@ -1,14 +1,18 @@
 """What was accepted over RPC is on the disk, whenever the program is killed after that."""
 
 import json
+import os
+import select
+import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.model_server import Answer, ModelServer, Silence
-from tests.support.program import Program, kill
-from tests.support.rpc import Line, next_event, respond
+from tests.support.program import Program, children_of, command_of, kill, wait_until
+from tests.support.rpc import Line, next_event, respond, send
 
 KILLS = 20
 
@@ -106,3 +110,52 @@ def test_an_edit_and_a_new_answer_keep_both_versions_when_the_program_is_killed(
     assert [text for text in texts if "peas" in text] == [
         f"When do the peas go out, {number}?" for number in range(4)
     ]
+
+
+@pytest.mark.started
+def test_a_prompt_is_answered_while_the_index_stands_still(
+    program: Program, small_vault: Path, server: ModelServer
+) -> None:
+    options = ("--vault", str(small_vault), "--set", f"chat.apiBase={server.url}")
+    asked = Program(program.home, (*options, "--set", "chat.model=gpt-4o"))
+    child = asked.start("rpc")
+    send(child, id="index", type="index")
+    embedder = wait_for_embedder(child.pid)
+    os.kill(embedder, signal.SIGSTOP)
+    said = respond(child, id="prompt", type="prompt", text="Where is the barrel?")
+    assert (said["id"], said["success"]) == ("prompt", True)
+    session = said["data"]["session"]
+    assert texts_of(asked, session) == ["Where is the barrel?"]
+    assert respond(child, type="get_state")["data"]["indexing"]
+    assert server.bodies == []
+    os.kill(embedder, signal.SIGCONT)
+    assert next_event(child, "turn_end")["data"]["status"] == "complete"
+    kill(child)
+
+
+def wait_for_embedder(pid: int) -> int:
+    """Return the id of the process that computes vectors, as soon as there is one."""
+    found: list[int] = []
+
+    def is_there() -> bool:
+        found[:] = [one for one in children_of(pid) if "embed_worker" in command_of(one)]
+        return bool(found)
+
+    wait_until(is_there, "the process that computes vectors")
+    return found[0]
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_question_is_in_the_chat_once_anything_is_printed(
+    asked: Program, server: ModelServer, is_json: bool
+) -> None:
+    long = Answer("Behind the shed stands a barrel.", stall_after=None if is_json else 2)
+    server.script(long)
+    child = asked.start("ask", "Where is the barrel?", *(["--json"] if is_json else []))
+    streams = [stream for stream in (child.stdout, child.stderr) if stream is not None]
+    first, _, _ = select.select(streams, [], [])
+    assert first[0].read(1)
+    kill(child)
+    (chat,) = asked.json("sessions", "list")["sessions"]
+    assert chat["title"] == "Where is the barrel?"
+    assert texts_of(asked, chat["session"])[0] == "Where is the barrel?"

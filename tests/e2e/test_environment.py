@@ -9,6 +9,8 @@ from tests.support.documents import pdf
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program, children_of, command_of, ended
 
+pytestmark = pytest.mark.started  # the processes are looked at
+
 WORKERS = ("vault.embed_worker", "vault.vector_worker", "vault.notes.parser_worker")
 # Loaded by the program itself or by one of its children, whatever they are asked to do.
 MODULES = (

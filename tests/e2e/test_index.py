@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.program import Program, children_of, command_of, ended, kill, wait_until
+
+pytestmark = pytest.mark.started  # the processes are looked at
 
 WATCHED_RUN = """
 import json, os, sys

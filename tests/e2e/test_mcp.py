@@ -24,6 +24,8 @@ from tests.support.program import (
     wait_until,
 )
 
+pytestmark = pytest.mark.started  # the processes are looked at
+
 NOTES = {
     "Garden.md": (
         "---\ntags: [plants/herbs]\n---\n# Garden\n\nThe sage froze in January.\nSee [[Shed]].\n"

@@ -86,3 +86,26 @@ def rpc(program: Program, *requests: dict[str, Any]) -> dict[str, Any]:
     answers: list[dict[str, Any]] = [run.do(**request) for request in requests]
     run.close()
     return answers[-1]
+
+
+def test_the_context_as_markdown_names_trims_and_compactions(
+    answered: tuple[Program, str],
+) -> None:
+    program, session = answered
+    asked = ("ask", "And now?", "--mode", "chat", "--session", session)
+    keep = ("--set", "context.keepLastAssistantMessages=2")
+    context = program.json(*asked, *keep, "--set", "autoCompactThreshold=6700")["context"]
+    (line,) = (one for one in lines_of(program, session) if "trimmed" in one)
+    assert context["trimmed"]["messages"] > 1
+    assert line.startswith(f"- trimmed: {context['trimmed']['messages']} messages (~")
+
+    program.json("compact", "--session", session)
+    (made,) = program.json(*asked)["context"]["compactions"]
+    (line,) = (one for one in lines_of(program, session) if one.startswith("- compacted: "))
+    assert line.startswith(f"- compacted: ~{made['before_tokens'] / 1_000:.1f}k → ~")
+    assert line.endswith(" tokens, as an outline")
+
+
+def lines_of(program: Program, session: str) -> list[str]:
+    """Return the lines of the Markdown about the last request."""
+    return program.run("context", "--last", "--session", session).out.splitlines()

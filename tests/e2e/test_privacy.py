@@ -9,6 +9,7 @@ import pytest
 from tests.support.documents import docx, paragraph, pdf
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program
+from tests.support.rpc import Rpc
 
 TurnRunner = Callable[[Program], Program]
 
@@ -185,3 +186,27 @@ def test_a_link_or_a_hidden_file_is_not_sent_by_its_name(
     assert server.bodies == []
     asked.json("ask", "x", "--mode", "chat", "--attach", str(vault / ".env"))
     assert "KEY=1" in json.dumps(server.bodies)
+
+
+def test_a_link_or_a_hidden_file_is_not_sent_over_rpc(
+    program: Program, asking: TurnRunner, server: ModelServer, vault: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "outside.txt").write_text(f"The {SECRET}outside")
+    (vault / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (vault / ".env").write_text(f"The {SECRET}key")
+    server.script(Answer("Noted."))
+    rpc = Rpc(asking(Program(program.home, ("--vault", str(vault)))))
+    for path in ("link.txt", ".env"):
+        refused = rpc.refuse("prompt", text="x", mode="chat", attach=[path])
+        assert refused["code"] == "bad_request"
+        assert "full path" in refused["hint"]
+    seen = rpc.refuse("get_context", when="next", text="x", attach=["link.txt"])
+    assert seen["code"] == "bad_request"
+    (vault / "swapped.md").write_text("A note.")
+    assert rpc.turn("prompt", text="x", mode="chat", attach=["swapped.md"])["status"] == "complete"
+    (vault / "swapped.md").unlink()
+    (vault / "swapped.md").symlink_to(tmp_path / "outside.txt")
+    assert rpc.turn("prompt", text="And?", mode="chat")["status"] == "complete"
+    rpc.close()
+    assert "A note." in json.dumps(server.bodies[0])
+    assert SECRET not in json.dumps(server.bodies)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program, ended
-from tests.support.rpc import next_event, response, send
+from tests.support.rpc import Rpc, next_event, response, send
 
 
 @pytest.fixture
@@ -94,3 +94,48 @@ def test_a_search_at_once_after_a_change_finds_the_notes_as_they_are_now(
     (small_vault / "garden").rename(small_vault / "beds")
     assert found("Matina") == ["beds/Tomatoes.md"]
     ended(rpc)
+
+
+def test_half_a_surrogate_pair_breaks_no_chat_and_no_list(
+    program: Program, asking: Callable[[Program], Program], server: ModelServer
+) -> None:
+    asked = asking(program)
+    server.script(Answer("half \ud83d end"), Answer("Understood."))
+    rpc = Rpc(asked)
+    first = rpc.turn("prompt", text="\ud800", mode="chat")
+    assert (first["status"], first["answer"]) == ("complete", "half \ufffd end")
+    (chat,) = asked.json("sessions", "list")["sessions"]
+    assert (chat["session"], chat["title"], chat["turns"]) == (first["session"], "\ufffd", 1)
+    assert rpc.turn("prompt", text="And now?", mode="chat")["answer"] == "Understood."
+    rpc.close()
+    sent = [message["content"] for message in server.bodies[-1]["messages"][-3:]]
+    assert sent == ["\ufffd", "half \ufffd end", "And now?"]
+    assert asked.run("sessions", "list").code == 0
+    shown = asked.json("sessions", "show", chat["session"])["entries"]
+    assert [e["content"] for e in shown if e["type"] == "message"][:2] == sent[:2]
+
+
+def test_another_program_adds_a_message_and_a_label(
+    program: Program, asking: Callable[[Program], Program], server: ModelServer
+) -> None:
+    asked = asking(program)
+    rpc = Rpc(asked)
+    first = rpc.turn("prompt", text="Is it dry?", mode="chat")
+    added = rpc.do("send_message", custom_type="weather", content="It rained.", display=True)
+    assert added["session"] == first["session"]
+    assert rpc.do("label", target=first["entry"], label="dry  spell")["session"] == first["session"]
+    assert rpc.turn("prompt", text="And now?", mode="chat")["status"] == "complete"
+    entries = rpc.do("get_entries")["entries"]
+    (told,) = [entry for entry in entries if entry["id"] == added["entry"]]
+    assert (told["type"], told["customType"], told["content"], told["display"]) == (
+        *("custom_message", "weather", "It rained."),
+        True,
+    )
+    (label,) = [entry for entry in entries if entry["type"] == "label"]
+    assert (label["target"], label["label"]) == (first["entry"], "dry spell")
+    sent = json.dumps(server.bodies[-1]["messages"])
+    assert sent.index("It rained.") < sent.index("And now?")
+    unknown = rpc.refuse("send_message", session="nowhere", custom_type="x", content="y")
+    assert unknown["code"] == "session_missing"
+    assert rpc.refuse("label", target="00000000", label="x")["code"] == "not_found"
+    rpc.close()

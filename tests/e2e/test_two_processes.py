@@ -16,6 +16,8 @@ from tests.support.killed_index import DoomedIndex, texts_of
 from tests.support.program import Program, ended, wait_until
 from vault.errors import IndexBusy
 
+pytestmark = pytest.mark.started  # the processes are looked at
+
 NOTES = 120
 
 
@@ -64,6 +66,26 @@ def test_when_the_one_that_indexes_dies_the_next_takes_over_where_it_was(
     assert_whole(index)
 
 
+def test_a_run_that_is_killed_between_words_and_vectors_goes_on_with_the_vectors(
+    index: DoomedIndex,
+) -> None:
+    wanted = texts_of(index.notes)
+    first = index.program.start("index", str(index.notes), "--json")
+    wait_until(lambda: index.committed()[0] == wanted, "the words of all notes")
+    os.kill(first.pid, signal.SIGKILL)
+    ended(first)
+    texts, vectors = index.committed()
+    assert texts == wanted
+    assert len(vectors) < len(wanted)
+    found = index.program.json("search", "bed 17", "--vault", str(index.notes))
+    assert "17" in found["hits"][0]["path"]
+    assert any(said.endswith("by meaning, all by words.") for said in found["warnings"])
+    report = index.finish()
+    assert (report["added"], report["changed"]) == (0, 0)  # no note was read again
+    assert report["embedded_chunks"] == len(wanted - vectors)
+    assert_whole(index)
+
+
 def test_beside_an_open_window_the_command_line_searches_and_does_not_index(
     index: DoomedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +123,8 @@ def test_a_search_while_another_process_indexes_answers_at_once_and_says_what_it
     finally:
         os.kill(first.pid, signal.SIGCONT)
     assert during["hits"]
-    assert any("not fully indexed" in warning for warning in during["warnings"])
+    covered = f"of {NOTES} notes searched by meaning, all by words."
+    assert any(covered in warning for warning in during["warnings"])
     assert answer["citations"]
     assert any("Another Strata" in warning for warning in answer["warnings"])
     assert ended(first).code == 0

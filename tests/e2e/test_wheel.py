@@ -67,3 +67,9 @@ def test_everything_that_is_shipped_is_in_it(installed: Path) -> None:
 def test_the_desktop_entry_takes_the_same_options(installed: Path, tmp_path: Path) -> None:
     program = Program(tmp_path / "home", script=installed / "bin" / "strata-gui")
     assert program.run("--version").out.startswith("strata 0.")
+
+
+def test_the_menus_of_a_linux_desktop_find_the_program(installed: Path) -> None:
+    assert (installed / "share" / "applications" / "strata.desktop").is_file()
+    icons = installed / "share" / "icons" / "hicolor" / "scalable" / "apps"
+    assert (icons / "strata.svg").is_file()

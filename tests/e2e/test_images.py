@@ -1,0 +1,228 @@
+"""Images as attachments, through the installed program: the bodies that each provider receives."""
+
+import json
+from base64 import b64decode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.image_files import PLACE, decode, draw, take_photo
+from tests.support.model_server import Answer, ModelServer
+from tests.support.program import Program, ended
+from tests.support.rpc import Rpc, next_event, respond, response
+
+SEES = ({"id": "eye", "capabilities": ["vision"]},)
+BLIND = ({"id": "ear", "capabilities": ["tools"]},)
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    file = tmp_path / "photo.jpg"
+    file.write_bytes(take_photo(64, 32))
+    return file
+
+
+def options(server: ModelServer, model: str, path: str = "/v1") -> tuple[str, ...]:
+    return ("--set", f"chat.apiBase={server.root}{path}", "--set", f"chat.model={model}")
+
+
+def ask(program: Program, photo: Path, question: str = "What is red?", *argv: str) -> Any:
+    return program.json("ask", question, "--mode", "chat", "--attach", str(photo), *argv)
+
+
+def openai_image(body: Any) -> str:
+    parts = body["messages"][-1]["content"]
+    (url,) = (part["image_url"]["url"] for part in parts if part["type"] == "image_url")
+    assert parts[-1] == {"type": "text", "text": "What is red?"}
+    assert parts[0]["text"].endswith("[image, 32 × 64 pixels; it follows this text]\n</source>")
+    return str(url).removeprefix("data:image/jpeg;base64,")
+
+
+def anthropic_image(body: Any) -> str:
+    parts = body["messages"][-1]["content"]
+    (source,) = (part["source"] for part in parts if part["type"] == "image")
+    assert (source["type"], source["media_type"]) == ("base64", "image/jpeg")
+    return str(source["data"])
+
+
+def gemini_image(body: Any) -> str:
+    parts = body["contents"][-1]["parts"]
+    (data,) = (part["inline_data"] for part in parts if "inline_data" in part)
+    assert data["mime_type"] == "image/jpeg"
+    return str(data["data"])
+
+
+def ollama_image(body: Any) -> str:
+    message = body["messages"][-1]
+    assert message["content"].endswith("What is red?")
+    (data,) = message["images"]
+    return str(data)
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "find"),
+    [
+        ("openai/eye", "/v1", openai_image),
+        ("anthropic/claude-sonnet-4-5", "", anthropic_image),
+        ("gemini/gemini-2.5-flash", "", gemini_image),
+        ("ollama_chat/eye", "", ollama_image),
+    ],
+)
+def test_each_provider_gets_the_pixels_and_not_the_place(
+    program: Program, photo: Path, model: str, path: str, find: Callable[[Any], str]
+) -> None:
+    is_ollama = model.startswith("ollama")
+    context = 32_768 if is_ollama else None
+    server = ModelServer(
+        Answer("The corner."), models=SEES, ollama_context=context, ollama_sees=is_ollama
+    )
+    with server:
+        done = ask(Program(program.home, options(server, model, path)), photo)
+        (body,) = server.bodies
+        raw = b"".join(received.raw for received in server.received)
+    assert done["answer"] == "The corner."
+    data = b64decode(find(body))
+    assert decode(data).height() == 64
+    assert PLACE.encode() not in data
+    assert PLACE.encode() not in raw
+    (row,) = done["context"]["segments"]
+    assert (row["kind"], row["layer"], row["state"]) == ("image", "L3", "full")
+    assert row["tokens"] <= done["context"]["layers"]["L3"]["tokens"] <= done["context"]["budget"]
+    assert row["tokens"] > 20
+
+
+@pytest.mark.parametrize(
+    ("model", "models", "said"),
+    [
+        ("openai/ear", BLIND, "The model openai/ear does not see images."),
+        (
+            "openai/new",
+            ({"id": "new"},),
+            "It is not known whether the model openai/new sees images.",
+        ),
+        ("extractive", (), "No model is set, and only a model can look at an image."),
+    ],
+)
+def test_a_model_that_does_not_see_images_gets_none(
+    program: Program, photo: Path, model: str, models: Any, said: str
+) -> None:
+    with ModelServer(models=models) as server:
+        over = Program(program.home, options(server, model))
+        done = over.run("ask", "What?", "--mode", "chat", "--attach", str(photo), "--json")
+        assert server.bodies == []
+    assert done.code != 0
+    assert done.error["code"] == "bad_request"
+    assert done.error["message"] == f"{said} {photo} is not sent."
+    assert "Choose a model that sees images, or detach the image." in done.error["hint"]
+
+
+def test_an_image_stays_in_the_chat_after_a_restart_and_its_file_is_stored_once(
+    program: Program, photo: Path
+) -> None:
+    with ModelServer(models=(*SEES, *BLIND)) as server:
+        over = Program(program.home, options(server, "openai/eye"))
+        first = ask(over, photo)
+        photo.unlink()
+        again = ("--mode", "chat", "--session", first["session"])
+        second = over.json("ask", "And below?", *again)
+        third = over.json("ask", "And above?", *again)
+        bodies = server.bodies
+        data = openai_image(bodies[0])
+        (log,) = (program.home / "data" / "sessions").glob("*.jsonl")
+        assert log.read_text("utf-8").count(data) == 1
+        for body, done in zip(bodies[1:], (second, third), strict=True):
+            assert json.dumps(body).count(data) == 1
+            (row,) = done["context"]["segments"]
+            assert (row["layer"], row["kind"], row["state"]) == ("L2", "image", "full")
+        shown = over.json("context", "--session", first["session"], "--full")
+        assert data in json.dumps(shown["request_body"])
+        blind = over.json("ask", "And left?", *again, "--model", "openai/ear")
+        assert data not in json.dumps(server.bodies[-1])
+    assert len(bodies) == 3
+    (row,) = blind["context"]["segments"]
+    assert (row["state"], row["reason"]) == ("dropped", "unseen")
+
+
+def test_images_over_their_budget_are_left_out_with_a_sentence(
+    program: Program, tmp_path: Path
+) -> None:
+    names = []
+    for number in range(4):
+        (tmp_path / f"{number}.png").write_bytes(draw(900, 900 + number))
+        names += ["--attach", str(tmp_path / f"{number}.png")]
+    with ModelServer(models=SEES) as server:
+        over = Program(program.home, options(server, "openai/eye"))
+        small = ("--set", "autoCompactThreshold=8000")
+        done = over.json("ask", "Which?", "--mode", "chat", *names, *small)
+        sent = json.dumps(server.bodies[0]).count("image_url")
+    context = done["context"]
+    kept = [row for row in context["segments"] if row["state"] == "full"]
+    assert 2 * len(kept) == sent
+    assert 0 < len(kept) < 4
+    assert context["used"] <= context["budget"]
+    left = [
+        warning for warning in done["warnings"] if "is left out, because the request" in warning
+    ]
+    assert len(left) + len(kept) == 4 or "are left out" in " ".join(done["warnings"])
+
+
+def test_an_image_is_attached_over_rpc_and_named_by_the_export(
+    program: Program, photo: Path
+) -> None:
+    with ModelServer(models=SEES) as server:
+        over = Program(program.home, options(server, "openai/eye"))
+        rpc = Rpc(over)
+        done = rpc.turn("prompt", text="What is red?", mode="chat", attach=[str(photo)])
+        shown = rpc.do("get_context", when="next", text="And?", attach=[str(photo)])
+        rpc.close()
+        assert openai_image(server.bodies[0])
+    assert done["answer"] == "Understood."
+    assert [row["kind"] for row in shown["context"]["segments"]] == ["image"]
+    assert str(photo) in shown["markdown"] or "1 segment" in shown["markdown"]
+    exported = over.run("sessions", "export", done["session"])
+    assert f"Attached: {photo}" in exported.out
+
+
+def test_an_excluded_image_and_one_of_the_web_are_never_sent(
+    program: Program, tmp_path: Path
+) -> None:
+    vault = tmp_path / "notes"
+    vault.mkdir()
+    (vault / "hidden.png").write_bytes(draw(8, 8))
+    exclude = ("--vault", str(vault), "--set", 'vault.exclude=["hidden.png"]')
+    with ModelServer(models=SEES) as server:
+        over = Program(program.home, (*exclude, *options(server, "openai/eye")))
+        argv = ("ask", "What?", "--mode", "chat", "--json", "--attach")
+        refused = over.run(*argv, "hidden.png")
+        remote = over.run(*argv, f"{server.root}/x.png")
+        assert server.bodies == []
+    assert refused.error["code"] == "bad_request"
+    assert "hidden.png is not given to a model" in refused.error["message"]
+    assert remote.code != 0
+
+
+def test_an_answer_about_an_image_is_not_regenerated_by_a_model_that_does_not_see_it(
+    program: Program, photo: Path
+) -> None:
+    with ModelServer(models=(*SEES, *BLIND)) as server:
+        child = Program(program.home, options(server, "openai/eye")).start("rpc")
+        prompt = {"text": "What is red?", "mode": "chat", "attach": [str(photo)]}
+        assert respond(child, type="prompt", **prompt)["success"]
+        done = next_event(child, "turn_end")["data"]
+        response(child, type="set_model", model="openai/ear")
+        assert respond(child, type="regenerate", entry=done["entry"])["success"]
+        error = next_event(child, "error")["data"]
+        prompt = {"text": "And?", "attach": [str(photo)], "when": "next"}
+        shown = response(child, type="get_context", **prompt)["context"]
+        assert len(server.bodies) == 1
+        ended(child)
+    assert error["message"].startswith("The model openai/ear does not see images. ")
+    rows = {row["layer"]: row for row in shown["segments"]}
+    assert rows.keys() == {"L2", "L3"}  # the one of before, and the one attached now
+    for row in rows.values():
+        assert (row["state"], row["reason"]) == ("dropped", "unseen")
+        assert row["original_tokens"] > 1_000
+    assert [one["reason"] for one in shown["dropped"]] == ["unseen"] * 2
+    assert shown["warnings"] == ["The model openai/ear does not see images."]
