@@ -24,6 +24,7 @@ BENCHES = (
     "price",
     "relevance",
     "chunking",
+    "answers",
 )
 
 

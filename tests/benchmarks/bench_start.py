@@ -30,7 +30,8 @@ import sys
 from app.startup import Startup
 from app.paths import Paths
 from ui import main, window
-window.MainWindow.begin = lambda window: window.close()
+window.MainWindow.begin = lambda window: None
+window.MainWindow.offer_first_run = lambda window: window.close()
 sys.exit(main.run(Startup(Paths.find(), folder=sys.argv[1])))
 """
 

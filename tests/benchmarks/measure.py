@@ -76,7 +76,7 @@ def run_strata(home: Path, *words: str, **environment: str) -> Mapping[str, Any]
 
 def index_dir_of(home: Path, notes: Path) -> Path:
     """Return where the installed program keeps the index of some notes."""
-    return Paths.find({HOME_VARIABLE: str(home)}).index_of(notes)
+    return Paths.find({HOME_VARIABLE: str(home)}).index_folder(notes)
 
 
 class SearchedVault:
