@@ -1,5 +1,6 @@
 """What every test stands on: folders of its own, no keyring, no display, no unseen error."""
 
+import itertools
 import logging
 import os
 import signal
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.forked_processes import ForkedProcesses
 from vault.embedder import Embedder
+from vault.workers.process import start_process
 
 os.umask(0o022)  # what others may write is refused in some places
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -67,9 +70,23 @@ Der Kompost braucht Luft. Alle sechs Wochen wird er umgesetzt.
 
 
 @pytest.fixture(autouse=True)
-def strata_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def _no_hidden_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the keys of other tests, which are hidden in all messages."""
+    monkeypatch.setattr("app.log._hidden", set())
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a new folder with each `next`. Pytest would look through those of all tests before."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
+@pytest.fixture(autouse=True)
+def strata_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Strata's own files, in a folder of this test."""
-    home = tmp_path_factory.mktemp("home") / "strata"
+    home = next(homes) / "strata"
+    home.parent.mkdir(0o700)
     monkeypatch.setenv("STRATA_HOME", str(home))
     return home
 
@@ -117,6 +134,20 @@ def pytest_runtest_teardown() -> Iterator[None]:
         qInstallMessageHandler(before)
     said = [text for text in said if not text.startswith("This plugin does not support ")]
     assert not said, f"Qt warned while the test was cleaned up: {said}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_processes() -> Iterator[ForkedProcesses]:
+    """Start workers without importing their libraries again, except where that is tested."""
+    with ForkedProcesses() as forked, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vault.workers.process.start_process", forked.start_worker)
+        yield forked
+
+
+@pytest.fixture
+def workers_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the workers of this test as the program does, with imports of their own."""
+    monkeypatch.setattr("vault.workers.process.start_process", start_process)
 
 
 @pytest.fixture(scope="session")

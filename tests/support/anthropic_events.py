@@ -1,4 +1,4 @@
-"""An answer in the form in which Anthropic's service streams it."""
+"""Convert a scripted answer to the events that Anthropic's service streams."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ SIGNATURE = "c2lnbmVkIGJ5IHRoZSBzZXJ2aWNl"
 
 
 def anthropic_events(answer: "Answer", model: str) -> Iterator[str]:
-    """Yield the JSON of each event."""
+    """Yield the JSON text of each event."""
     usage = {"input_tokens": 100, "output_tokens": 1, "cache_read_input_tokens": 40}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
     yield _event("message_start", message={**message, "model": model, "usage": usage})

@@ -1,4 +1,4 @@
-"""A tool that asks first, with a text that it appends to, and notes of which there are none."""
+"""A tool that asks for approval before it appends to a text, and a vault without notes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ SCHEMA = build_arguments_schema({"text": build_text_schema("What to write.")})
 
 
 class Diary:
-    """A text that a tool appends to, with its own idea of what a proposal is bound to."""
+    """A text and a tool that appends to it. A proposal is outdated once the text has changed."""
 
     def __init__(self, name: str = "write_diary", **fields: Any) -> None:
         self.text = ""
@@ -39,7 +39,7 @@ class Diary:
 
 
 class NoNotes(ListSearch):
-    """An open folder without notes."""
+    """An open vault without notes."""
 
     root = Path("Notes")
 

@@ -1,4 +1,4 @@
-"""Notes of any size, and what holds of a report whatever was attached."""
+"""Notes of any size to attach, and checks that hold for every report about attachments."""
 
 import random
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ WORDS = (
     "river barrel garden bean soil compost water meter pump valve winter frost seed tray label",
     "invoice meeting minutes budget plan kitchen oven bread yeast flour salt walk trail map tide",
 )
-PASSAGE = 340  # tokens; no passage of these notes takes more, its source included
+PASSAGE = 340  # tokens; the maximum for a passage of these notes, including its source
 
 
 def prose(seed: int, size: int) -> str:
-    """Return a note of about so many characters."""
+    """Return the text of a note with about `size` characters."""
     chance = random.Random(seed)
     text = f"# Note {seed}\n"
     while len(text) < size:
@@ -25,7 +25,11 @@ def prose(seed: int, size: int) -> str:
 
 
 def write_sized_notes(folder: Path, large: Sequence[int], tagged: Sequence[int]) -> None:
-    """Write notes of about so many characters: `n0.md` on, `Sub/s0.md` on, and a `small.md`."""
+    """Write notes of about the given sizes in characters.
+
+    They are named `n0.md` and so on, the tagged ones `Sub/s0.md` and so on. A short `small.md` is
+    added.
+    """
     (folder / "Sub").mkdir(parents=True)
     for number, size in enumerate(large):
         (folder / f"n{number}.md").write_text(prose(number, size))
@@ -35,12 +39,12 @@ def write_sized_notes(folder: Path, large: Sequence[int], tagged: Sequence[int])
 
 
 def rows(context: Any, layer: str = "L3") -> list[Any]:
-    """Return the rows of the segments on a layer."""
+    """Return the report's segments in a layer."""
     return [row for row in context["segments"] if row["layer"] == layer]
 
 
 def assert_consistent(done: Any, *, has_selection: bool = False) -> None:
-    """Check that what is not sent whole is said once, and that all figures agree.
+    """Check that the report mentions each omission once, and that its numbers agree.
 
     Args:
         done: the result of a turn.

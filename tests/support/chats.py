@@ -1,4 +1,4 @@
-"""A chat as the context engine sees it: entries that grow by a turn at a time."""
+"""A chat for tests of the context engine: a list of entries that grows turn by turn."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,7 +44,7 @@ def passage(number: int, text: str, **fields: object) -> Segment:
 
 @dataclass
 class Chat:
-    """Asks and answers; what is cut is appended, as a runner would do it."""
+    """Asks questions and stores answers, and appends the entries about trimming like a runner."""
 
     threshold: int = 4_000
     max_output_tokens: int = 1_000
@@ -76,7 +76,7 @@ class Chat:
         return [entry for entry in self.path if isinstance(entry, DropEntry)]
 
     def inputs(self, question: str, segments: Sequence[Segment] = ()) -> PrepareInputs:
-        """The inputs for a question that is not stored yet."""
+        """Return the inputs for preparing a question that has not been stored yet."""
         turn = f"t{next(self._turns)}"
         added: list[Entry] = []
         parent = self.path[-1].id if self.path else None
@@ -122,7 +122,7 @@ class Chat:
     def ask(
         self, question: str, answer: str | None = "Yes.", segments: Sequence[Segment] = ()
     ) -> PreparedRequest:
-        """Send a question, keep what a runner keeps, and store the answer; none for `None`."""
+        """Prepare a request, store its entries and the answer, if any, and return the request."""
         inputs = self.inputs(question, segments)
         appended: list[Entry] = []
         prepared = self.prepare(inputs, appended)

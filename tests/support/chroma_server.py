@@ -1,4 +1,4 @@
-"""A Chroma server on loopback, started by Chroma's own command."""
+"""A Chroma server on loopback, started with Chroma's own command."""
 
 import socket
 import subprocess
@@ -12,7 +12,7 @@ _START_S = 60.0
 
 
 class ChromaServer:
-    """One server with its data in a folder; it can be stopped and started again."""
+    """A server whose data is in a folder. It can be stopped and started again."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -30,7 +30,7 @@ class ChromaServer:
         self.stop()
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start the server and wait until it answers."""
         program = Path(sys.executable).with_name("chroma")
         where = ("--path", str(self.folder), "--host", "127.0.0.1", "--port", str(self.port))
         self._process = subprocess.Popen(
@@ -43,7 +43,7 @@ class ChromaServer:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """End it, as a machine that is switched off."""
+        """Kill the server, like a computer that is switched off."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -1,11 +1,12 @@
-"""Pressing what is seen, as a person does: rows at their place, buttons by what they say."""
+"""Click what a user sees: rows at their positions, buttons by their labels."""
 
 from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QMenu, QWidget
+from shiboken6 import isValid
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
@@ -14,7 +15,7 @@ def row_of(view: QAbstractItemView, text: str) -> QModelIndex:
     """Return the visible row with this text.
 
     Raises:
-        LookupError: no row in sight has it.
+        LookupError: no visible row has this text.
     """
     for index in visible_rows(view):
         if index.data() == text:
@@ -23,7 +24,7 @@ def row_of(view: QAbstractItemView, text: str) -> QModelIndex:
 
 
 def visible_rows(view: QAbstractItemView) -> Iterator[QModelIndex]:
-    """Every row whose middle is in sight."""
+    """Yield every row whose middle is visible."""
     model, area = view.model(), view.viewport().rect()
     waiting = [model.index(row, 0) for row in range(model.rowCount())]
     while waiting:
@@ -46,17 +47,17 @@ def click_row(view: QAbstractItemView, text: str) -> None:
 
 
 def press_enter_on(view: QAbstractItemView, text: str) -> None:
-    """Make a row current, then press Enter."""
+    """Make a row the current one and press Enter."""
     view.setFocus()
     view.setCurrentIndex(row_of(view, text))
     QTest.keyClick(view, Qt.Key.Key_Return)
 
 
 def button_named(root: QWidget, name: str) -> QAbstractButton:
-    """Return the one visible button that says or is called this.
+    """Return the only visible button with this label or accessible name.
 
     Raises:
-        LookupError: there is none, or more than one.
+        LookupError: there is no such button, or more than one.
     """
     found = [
         button
@@ -72,14 +73,16 @@ def click_button(root: QWidget, name: str) -> None:
     """Click the middle of a button."""
     button = button_named(root, name)
     assert button.isEnabled()
-    QTest.mouseClick(button, LEFT, pos=button.rect().center())
+    window = button.window()
+    spot = button.mapTo(window, button.rect().center())
+    QTest.mouseClick(window.windowHandle(), LEFT, NONE, spot)
 
 
 def open_menu() -> QMenu:
-    """Return the menu that is open now.
+    """Return the menu that is open.
 
     Raises:
-        LookupError: none is.
+        LookupError: no menu is open.
     """
     menu = QApplication.activePopupWidget()
     if menu is None or not isinstance(menu, QMenu):
@@ -88,14 +91,25 @@ def open_menu() -> QMenu:
 
 
 def click_item(menu: QMenu, text: str) -> None:
-    """Click an item of an open menu."""
+    """Click an item of an open menu, and check that the item was triggered.
+
+    The events go through the window system. Otherwise Qt would assume that the mouse button is
+    still pressed on a menu that has been deleted.
+    """
     action = next(action for action in menu.actions() if action.text() == text)
     assert action.isEnabled()
-    QTest.mouseClick(menu, LEFT, pos=menu.actionGeometry(action).center())
+    triggered: list[str] = []
+    action.triggered.connect(lambda: triggered.append(text))
+    handle, spot = menu.windowHandle(), menu.actionGeometry(action).center()
+    if QGuiApplication.mouseButtons() & LEFT:  # still held from the press that opened the menu
+        QTest.mouseRelease(handle, LEFT, NONE, spot)
+    if isValid(action) and not triggered:
+        QTest.mouseClick(handle, LEFT, NONE, spot)
+    assert triggered or not isValid(action)  # choosing an item refills some menus
 
 
 def choose(press: Callable[[], object], item: str) -> None:
-    """Press what opens a menu, and click an item of it; the menu may have a loop of its own."""
+    """Open a menu by calling `press` and click an item, even if the menu has its own event loop."""
     clicked: list[str] = []
 
     def click() -> None:
@@ -104,7 +118,7 @@ def choose(press: Callable[[], object], item: str) -> None:
             click_item(menu, item)
             clicked.append(item)
         finally:
-            menu.close()  # or its loop would never end
+            menu.close()  # otherwise its event loop would never end
 
     QTimer.singleShot(0, click)
     press()
@@ -114,24 +128,25 @@ def choose(press: Callable[[], object], item: str) -> None:
 
 
 def choose_from_button(root: QWidget, button: str, item: str) -> None:
-    """Click a button, and then an item of the menu that opens."""
+    """Click a button, and then an item in the menu that opens."""
     choose(lambda: click_button(root, button), item)
 
 
 def choose_from_row(view: QAbstractItemView, row: str, item: str) -> None:
-    """Click a row with the right button, and then an item of the menu that opens."""
+    """Right-click a row, and then click an item in the menu that opens."""
     spot = view.viewport().mapTo(view.window(), view.visualRect(row_of(view, row)).center())
     handle = view.window().windowHandle()
-    choose(lambda: QTest.mouseClick(handle, Qt.MouseButton.RightButton, NONE, spot), item)
+    QTest.mouseClick(handle, Qt.MouseButton.RightButton, NONE, spot)
+    click_item(open_menu(), item)
 
 
 def type_keys(widget: QWidget, text: str) -> None:
-    """Click into a field, type, and press Enter."""
+    """Click a field, type a text, and press Enter."""
     QTest.mouseClick(widget, LEFT, pos=widget.rect().center())
     QTest.keyClicks(widget, text)
     QTest.keyClick(widget, Qt.Key.Key_Return)
 
 
 def press_keys(window: QWidget, keys: str) -> None:
-    """Press a shortcut of a window."""
+    """Press a shortcut in a window."""
     QTest.keySequence(window, QKeySequence(keys))

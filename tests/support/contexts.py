@@ -1,10 +1,10 @@
-"""A *Context* as the report gives it, with the figures that a test wants."""
+"""*Context* reports for tests, with the numbers that a test needs."""
 
 from typing import Any
 
 from ui.theme import tokens
 
-# Chats in full swing, just begun, nearly full, and with a little of everything.
+# A long chat, a new one, a nearly full one, and one with a little of everything.
 CHATS: tuple[dict[str, int] | None, ...] = (
     None,
     {"L1": 120, "L5": 8},
@@ -23,11 +23,11 @@ def make_context(
     reused: int = 0,
     **fields: Any,
 ) -> dict[str, Any]:
-    """Return a report in which the figures agree with each other.
+    """Return a report whose numbers agree with each other.
 
     Args:
-        layers: tokens by code; those not named are 0. None means a chat in full swing.
-        reused: the tokens of the beginning that was sent before.
+        layers: tokens by layer code, 0 for codes not given; None means the layers of a long chat.
+        reused: the tokens of the prefix that was sent before.
         fields: any other field of the report.
     """
     counts = {code: (layers or {}).get(code, 0) for code in tokens()["layer_order"]}
@@ -68,7 +68,7 @@ def make_context(
 
 
 def make_segment(**fields: Any) -> dict[str, Any]:
-    """Return one segment of a report."""
+    """Return one segment of a report; `fields` replace the defaults."""
     segment = {
         "id": "s1",
         "layer": "L3",
@@ -85,17 +85,17 @@ def make_segment(**fields: Any) -> dict[str, Any]:
 
 
 def make_part(**fields: Any) -> dict[str, Any]:
-    """Return one piece of a layer without segments."""
+    """Return one part of a layer that has no segments."""
     return {"kind": "tool", "name": "", "entry": None, "turns": 0, "tokens": 0} | fields
 
 
 def make_dropped(**fields: Any) -> dict[str, Any]:
-    """Return one thing that a report left out: a turn for want of room."""
+    """Return one omission of a report: a turn that was dropped because it did not fit."""
     return {"layer": "L4", "entries": [], "turns": 0, "tokens": 0, "reason": "room"} | fields
 
 
 def panel_states() -> dict[str, dict[str, Any]]:
-    """Return a report for each state of the context panel, by its name."""
+    """Return a report for each state of the context panel, by the state's name."""
     base = {"T": 2_140, "L1": 3_412, "E": 122}
     chat = {**base, "L4": 31_595, "L2": 1_188, "L3": 9_824, "L5": 17}
     full = {**base, "L4": 78_420, "L2": 3_020, "L3": 14_880, "L5": 32}

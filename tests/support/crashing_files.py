@@ -1,8 +1,8 @@
-"""File operations that are counted, and one of them is the last thing the process does.
+"""File operations that are counted, one of which ends the process.
 
-Every write, sync, cut, rename and link below a folder is an operation. A process may die right
-before one, in the middle of a write, right after it; or the power may fail, which also takes away
-what was never synced. Databases are left out: sqlite's own promises are its own affair.
+Every write, sync, truncation, rename and link below a folder is an operation. A process may die
+right before an operation, in the middle of a write, or right after an operation. A power failure
+also loses data that was never synced. Databases are left out, since SQLite has tests of its own.
 """
 
 import os
@@ -21,9 +21,9 @@ class Death:
     """When and how a process ends.
 
     Attributes:
-        at: which operation is the last, from 1.
+        at: the number of the last operation, counted from 1.
         how: one of `HOW`.
-        by_signal: by SIGKILL; otherwise by leaving at once.
+        by_signal: whether SIGKILL ends the process; otherwise it exits at once.
     """
 
     at: int
@@ -32,16 +32,16 @@ class Death:
 
     @classmethod
     def by_chance(cls, seed: int, operations: int) -> "Death":
-        """Return the death that a seed stands for, among so many operations."""
+        """Choose a death at random, by a seed, among this number of operations."""
         chance = random.Random(seed)
         return cls(chance.randint(1, operations), chance.choice(HOW), chance.random() < 0.5)
 
 
 class DeadlyFiles:
-    """Takes the place of the operating system's calls, in a process that is there to die.
+    """Replaces the operating system's file calls in a process that is going to die.
 
     Attributes:
-        count: operations so far.
+        count: the number of operations so far.
     """
 
     def __init__(self, root: Path, death: Death | None) -> None:
@@ -49,11 +49,11 @@ class DeadlyFiles:
         self._root = os.path.realpath(root)
         self._death = death
         self._real: dict[str, Callable[..., Any]] = {}
-        self._synced: dict[str, int] = {}  # bytes of each file that survive a failure of the power
-        self._undo: list[Callable[[], object]] = []  # names that are not on the disk yet
+        self._synced: dict[str, int] = {}  # bytes of each file that survive a power failure
+        self._undo: list[Callable[[], object]] = []  # removes names not yet on disk
 
     def install(self) -> None:
-        """Count from now on."""
+        """Replace the calls; operations are counted from now on."""
         for name in ("open", "write", "fsync", "ftruncate", "replace", "link"):
             self._real[name] = getattr(os, name)
             setattr(os, name, getattr(self, f"_{name}"))
@@ -105,7 +105,7 @@ class DeadlyFiles:
         self._synced[place] = self._synced.pop(os.path.realpath(source), os.stat(target).st_size)
         self._undo.append(lambda: self._real["replace"](target, source))
         if old is not None:
-            # Made anew: the old file may have another name by now, which has to stay as it is.
+            # A new file: the old one may have another name now, and must stay as it is.
             self._undo.insert(-1, lambda: Path(target).write_bytes(old))
 
     def _link(self, source: Any, target: Any, **named: Any) -> None:
@@ -121,7 +121,7 @@ class DeadlyFiles:
         half: Callable[[], object] = lambda: None,
         then: Callable[[], object] = lambda: None,
     ) -> Any:
-        """Carry an operation out, unless it is the last one and does not come so far."""
+        """Execute an operation, unless the process dies before or during it."""
         self.count += 1
         death = self._death if self._death is not None and self.count == self._death.at else None
         if death is not None and death.how in ("before", "half"):
@@ -144,7 +144,7 @@ class DeadlyFiles:
             undo()
 
     def _place(self, handle: int) -> str | None:
-        """Return the file of a handle, if it is one of those that are counted."""
+        """Return the path of a handle's file if its operations are counted, otherwise None."""
         place = os.readlink(f"/proc/self/fd/{handle}")
         return place if self._is_below(place) else None
 

@@ -1,4 +1,4 @@
-"""Damage to files, the same for the same seed."""
+"""Damage files; the same seed causes the same damage."""
 
 import random
 from pathlib import Path
@@ -9,10 +9,10 @@ FLIPS = 200
 
 
 def damage_file(file: Path, seed: int) -> None:
-    """Change 200 bytes of a file, cut it off, or both, as the seed decides.
+    """Change up to 200 bytes of a file, cut it off, or do both, depending on the seed.
 
-    Every fifth seed cuts the file, every tenth leaves nothing of it; the others change bytes in all
-    of it, in its first page, where the schema is, or in one stretch of it.
+    Every fifth seed cuts the file off, and every tenth empties it. The other seeds change bytes
+    anywhere in the file, in its first page (which has the schema), or within one stretch.
     """
     chance = random.Random(seed)
     content = bytearray(file.read_bytes())

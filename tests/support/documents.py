@@ -1,4 +1,4 @@
-"""Small files of the kinds that are read beside Markdown, made from scratch."""
+"""Build small PDF and Word files from scratch."""
 
 import io
 import zipfile
@@ -17,7 +17,7 @@ _STYLES = (
 
 
 def pdf(pages: Sequence[str], *, title: str = "", is_encrypted: bool = False) -> bytes:
-    """Make a PDF with the lines of each text on a page of its own."""
+    """Build a PDF with one page per text."""
     kids = " ".join(f"{5 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -45,11 +45,11 @@ def docx(
     body: str,
     others: Mapping[str, str | bytes] | None = None,
 ) -> bytes:
-    """Make a Word document.
+    """Build a Word document.
 
     Args:
-        body: the XML inside `w:body`; `paragraph` makes parts of it.
-        others: more files of the package, or others in the place of its own.
+        body: the XML inside `w:body`, which can be built with `paragraph`.
+        others: further files of the package by name; they replace default files of the same name.
     """
     files: dict[str, str | bytes] = {
         "_rels/.rels": _RELATIONSHIPS,
@@ -65,7 +65,7 @@ def docx(
 
 
 def paragraph(text: str, style: str = "", properties: str = "") -> str:
-    """Make a paragraph of a Word document."""
+    """Build a paragraph of a Word document."""
     named = f'<w:pStyle w:val="{style}"/>' if style else ""
     return f"<w:p><w:pPr>{named}{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
 

@@ -1,4 +1,4 @@
-"""Embedding models for tests: the installed one, changed so that its vectors are others."""
+"""Embedding models for tests: copies of the installed one that return other vectors."""
 
 import json
 from importlib.resources import files
@@ -12,7 +12,7 @@ _DENSE = "sentence_transformers.models.Dense"
 
 
 def other_model(folder: Path, dimension: int = 256) -> Path:
-    """Make a model that gives shorter vectors, which mean about the same."""
+    """Create a copy of the installed model with shorter vectors of about the same meaning."""
     import numpy as np
     from safetensors.numpy import save_file
 

@@ -1,4 +1,4 @@
-"""Faults that no assertion sees: exceptions in callbacks, Qt warnings, a blocked event loop."""
+"""Collect faults that no assertion sees: exceptions in callbacks, Qt warnings, blocked loops."""
 
 import faulthandler
 import logging
@@ -22,7 +22,7 @@ _THREADS = Path("/proc/self/task")
 
 
 class Faults(logging.Handler):
-    """Collects every fault while it is entered, each once, in the order of their coming."""
+    """A context manager that collects every fault, once each, in order of occurrence."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -52,20 +52,20 @@ class Faults(logging.Handler):
             logging.getLogger(name).removeHandler(self)
 
     def take(self, error: BaseException | None) -> None:
-        """Keep an exception."""
+        """Record an exception."""
         if error is not None:
             self.note("".join(traceback.format_exception(error)))
 
     def note(self, text: str) -> None:
-        """Keep a fault in words, with what was pressed last."""
+        """Record a fault by a text, together with the last clicks and keys."""
         self.found.setdefault(text, self.where())
 
     def report(self) -> str:
-        """Return every fault with the presses before it; an empty text where there is none."""
+        """Return all faults, each with the presses before it; empty if there is none."""
         return "\n\n".join(f"after {where}:\n{text}" for text, where in self.found.items())
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep what our own code logs as an error."""
+        """Record what Strata's own code logs as an error."""
         trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
         self.note(f"logged: {record.getMessage()}\n{trace}")
 
@@ -77,9 +77,9 @@ class Faults(logging.Handler):
 
 
 class Heartbeat(QObject):
-    """Notices when the event loop stands still for too long, and says in which call it did.
+    """Detects when the event loop is blocked for too long, and records the call that blocked it.
 
-    Time in which the machine gave the process no processor is not counted.
+    Time in which the operating system did not run the process is not counted.
     """
 
     def __init__(self, faults: Faults, parent: QObject | None = None) -> None:
@@ -97,14 +97,14 @@ class Heartbeat(QObject):
         self._watcher.start()
 
     def stop(self) -> None:
-        """Listen no longer."""
+        """Stop watching the event loop."""
         self._timer.stop()
         self._is_over.set()
         self._watcher.join()
 
     def _beat(self) -> None:
         now_s, waited_s = monotonic(), _waited_s()
-        waited_now_s = max(0.0, waited_s - self._waited_s)  # less where a thread has ended
+        waited_now_s = max(0.0, waited_s - self._waited_s)  # it decreases when a thread has ended
         blocked_s = now_s - self._last_s - waited_now_s
         self._last_s, self._waited_s = now_s, waited_s
         self.longest_s = max(self.longest_s, blocked_s)
@@ -113,7 +113,7 @@ class Heartbeat(QObject):
         self._stack = ""
 
     def _watch(self) -> None:
-        """Keep the stack of a call that has lasted long, from beside it."""
+        """In another thread, record the stack of a call that has taken long."""
         while not self._is_over.wait(0.2):
             if monotonic() - self._last_s > LONGEST_BLOCK_S / 2:
                 self._stack = _stack_of(self._main)
@@ -122,7 +122,7 @@ class Heartbeat(QObject):
 def _stack_of(thread: int) -> str:
     """Return the calls of a thread, the newest first.
 
-    Its frames are not touched: whoever holds one keeps a painter alive that the call has ended.
+    No frame objects are kept, since a frame would keep a painter alive after its call has ended.
     """
     with TemporaryFile("w+") as file:
         faulthandler.dump_traceback(file, all_threads=True)
@@ -132,12 +132,12 @@ def _stack_of(thread: int) -> str:
 
 
 def _waited_s() -> float:
-    """How long threads of this process were ready and had no processor; 0 where nobody counts it.
+    """Return how many seconds this process's threads waited for a processor; 0 if unknown.
 
-    All threads count: the one that holds the interpreter's lock lets the others wait with it.
+    All threads count: if the one that holds the interpreter's lock waits, so do the others.
     """
     waited_ns = 0
     for thread in _THREADS.glob("*/schedstat"):
-        with suppress(OSError, IndexError):  # it has ended meanwhile
+        with suppress(OSError, IndexError):  # the thread has ended meanwhile
             waited_ns += int(thread.read_text().split()[1])
     return waited_ns / 1e9

@@ -16,7 +16,7 @@ VARIABLE = "STRATA_TEST_KEYRING"
 
 
 class FileKeyring(KeyringBackend):
-    """Keeps passwords as JSON, by user name."""
+    """Stores passwords in a JSON file, by user name."""
 
     priority = 1.0  # type: ignore[assignment]
 
@@ -33,7 +33,7 @@ class FileKeyring(KeyringBackend):
 
 
 def read_keys(file: Path) -> dict[str, str]:
-    """Return what a keyring holds."""
+    """Return the content of a keyring file."""
     kept: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return kept
 

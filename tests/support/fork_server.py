@@ -1,7 +1,8 @@
-"""A process that forks others, each of which talks and dies; nothing is imported anew for any.
+"""A process that forks children, each of which runs a conversation and dies.
 
-`ForkServer` starts it; `python -m tests.support.fork_server` is what it runs: one trial a line on
-standard input, one outcome a line on standard output.
+The children need not import anything again. `ForkServer` starts the process, which runs `python -m
+tests.support.fork_server`: it reads one trial per line from standard input and writes one outcome
+per line to standard output.
 """
 
 import json
@@ -20,11 +21,11 @@ from tests.support.crashing_files import DeadlyFiles, Death
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a conversation.
+    """The result of a conversation.
 
     Attributes:
-        operations: that were counted; None where it died.
-        losses: what was not as it has to be afterwards.
+        operations: the number of file operations; None if the process died.
+        losses: what was wrong afterwards, one sentence each.
     """
 
     operations: int | None
@@ -32,7 +33,7 @@ class Outcome:
 
 
 class ForkServer:
-    """Lets conversations die; a context manager."""
+    """A context manager that runs conversations and lets their processes die."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -49,11 +50,11 @@ class ForkServer:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        self._process.kill()  # it holds nothing, and would take seconds to end by itself
+        self._process.kill()  # it has nothing to save, and would take seconds to end by itself
         self._process.communicate()
 
     def let_die(self, home: Path, death: Death | None) -> Outcome:
-        """Run a conversation in a new home until it ends or dies, and look at what is left."""
+        """Run a conversation in a new home until it ends or dies, then check what is left."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         trial = {"home": str(home), "death": death and asdict(death)}
@@ -70,10 +71,10 @@ def _serve(url: str) -> None:
 
 
 def _warm_up(url: str) -> None:
-    """Do what is slow the first time: imports, and what the first call of a model sets up."""
+    """Do everything that is slow the first time: imports, and the first call of a model."""
     import litellm
 
-    logging.disable(logging.CRITICAL)  # what is said of torn lines is no news here
+    logging.disable(logging.CRITICAL)  # torn lines, which are expected here, would be logged
     from chains.tokenizer import load_counter
     from tests.support import killed_chat  # noqa: F401
 
@@ -111,7 +112,7 @@ def _try(trial: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 def _forked(work: Callable[[], None]) -> int:
-    """Do something in a process of its own, and return how that ended."""
+    """Run a function in a forked process and return the process's exit status."""
     child = os.fork()
     if child == 0:
         code = 1

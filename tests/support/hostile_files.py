@@ -1,4 +1,4 @@
-"""Small documents that take their reader much memory, much time or give endless text."""
+"""Small documents that cost their reader much memory or time, or contain endless text."""
 
 import io
 import zipfile
@@ -33,13 +33,13 @@ def _stream(content: bytes) -> bytes:
 
 
 def swelling_pdf() -> bytes:
-    """Make a page whose stream is a thousand times as long as it is in the file."""
+    """Build a PDF whose page is a thousand times as long as it is in the file."""
     text = b"BT /F1 11 Tf " + b"(many words of one page) Tj 0 -1 Td " * 12_000_000 + b"ET"
     return _paged_pdf(1, text)
 
 
 def endless_pdf() -> bytes:
-    """Make thousands of pages that all show the same long stream."""
+    """Build a PDF with thousands of pages that all show the same long text."""
     return _paged_pdf(
         9_000, b"BT /F1 11 Tf " + b"(the same words again) Tj 0 -1 Td " * 5_000 + b"ET"
     )
@@ -63,18 +63,18 @@ def _paged_pdf(pages: int, content: bytes) -> bytes:
 
 
 def swelling_docx() -> bytes:
-    """Make a document of a hundred thousand times the same paragraph."""
+    """Build a Word document with the same paragraph a hundred thousand times."""
     return docx(paragraph("x") * 1_000_000)
 
 
 def nested_docx() -> bytes:
-    """Make tables within tables."""
+    """Build a Word document with tables nested in tables."""
     start, end = "<w:tbl><w:tr><w:tc>", "</w:tc></w:tr></w:tbl>"
     return docx(start * 200_000 + paragraph("deep") + end * 200_000)
 
 
 def zip_bomb() -> bytes:
-    """Make a document whose part unpacks to more than a part may have."""
+    """Build a Word document with a part that exceeds the size limit when unpacked."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as package:
         with zipfile.ZipFile(io.BytesIO(docx("x"))) as usual:
@@ -88,7 +88,7 @@ def zip_bomb() -> bytes:
 
 
 def nested_html() -> bytes:
-    """Make elements within elements."""
+    """Build an HTML page with deeply nested elements."""
     return b"<div><b>" * 2_000_000 + b"deep"
 
 

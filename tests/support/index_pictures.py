@@ -1,6 +1,6 @@
-"""Pictures of the index panel and of related notes: at rest, at work, paused, broken, asked, empty.
+"""Pictures of the index panel and of related notes in all their states.
 
-`python -m tests.support.index_pictures FOLDER` puts one of each look there.
+`python -m tests.support.index_pictures FOLDER` saves them there, one for each theme and font scale.
 """
 
 import os
@@ -15,6 +15,7 @@ from ui.panels.index.panel import IndexPanel
 from ui.panels.index.state import IndexState, NotesByState
 from ui.panels.notes.related import RelatedPanel
 from ui.theme import Mode, Theme, tokens
+from vault.coverage import Coverage
 from vault.index import NoteState
 from vault.indexing.status import IndexStatus
 from vault.search.related import RelatedNote
@@ -28,11 +29,14 @@ _NOTES = (
     NoteState("Reading/A report with quite a long name indeed.pdf", "", "failed", "locked"),
     NoteState("Inbox/Film.md", "", "failed", "it is larger than 20 MB"),
 )
-_STATUS = IndexStatus(28, 12_310, 48_300_000, "all-MiniLM-L6-v2", "2026-05-14T10:00:00Z")
+_GAP = Coverage(12_310, 12_310, 3_000)
+_STATUS = IndexStatus(28, 12_310, 48_300_000, "all-MiniLM-L6-v2", "2026-05-14T10:00:00Z", gap=_GAP)
+_READING = IndexState("running", 3_000, 12_310, 28, 0, "", "scan", 452.0, 20.0)
 _AT_WORK = IndexState("running", 3_000, 12_310, 28, 0, "", "embed", 45.2, 206.0, "battery")
 _STATES = {
     "at rest": IndexState("done", notes=28, failed=3),
     "at work": _AT_WORK,
+    "reading": _READING,
     "paused": IndexState("paused", 3_000, 12_310, 28, phase="embed"),
     "gone": IndexState(
         "failed", message="The folder /home/me/Notes cannot be reached. Nothing was deleted."
@@ -51,7 +55,7 @@ _RELATED = (
 
 
 def make_pictures(mode: Mode, scale: float, folder: Path) -> None:
-    """Make the picture of one look."""
+    """Save the picture for one theme and font scale."""
     Theme.current().apply(mode, scale)
     panels = [_index(state) for state in _STATES.values()]
     panels += [_asked(), _filtered(), _related(), _waiting(), RelatedPanel(), _feet()]
@@ -111,7 +115,7 @@ def _feet() -> QWidget:
 
 
 def main() -> None:
-    """Make all of them."""
+    """Save all pictures."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     _app = QApplication(sys.argv[:1])
     for mode in ("light", "dark"):

@@ -1,7 +1,7 @@
-"""A conversation in which everything is done that writes to a chat, and what must be left of it.
+"""A conversation that performs every kind of write to a chat, and what must survive its death.
 
-`converse` is run in a process that dies at some moment; what it was told is in the log is written
-to a file as it is told. `losses` looks at what that process left behind.
+`converse` runs in a process that dies at some moment. Each write that Strata acknowledges is noted
+in a file at once. `losses` then compares this file with what the process left on disk.
 """
 
 import json
@@ -36,7 +36,7 @@ TORN_CHAT = (
 
 
 def reply(body: Body) -> Answer:
-    """Answer as the scripted model; where tools are offered, read the long note first."""
+    """Answer as the scripted model; if tools are offered, read the long note first."""
     is_read = any(message["role"] == "tool" for message in body["messages"])
     if body.get("tools") and not is_read:
         return Answer("", calls=(("c1", "read_note", json.dumps({"path": LONG_NOTE})),))
@@ -44,7 +44,7 @@ def reply(body: Body) -> Answer:
 
 
 def settle(home: Path) -> None:
-    """Make the notes and the chats that are there before the conversation begins."""
+    """Create the notes and the chats that exist before the conversation."""
     (home / "notes").mkdir(parents=True)
     lines = "".join(f"Line {n} of a long note.\n" for n in range(400))
     (home / "notes" / LONG_NOTE).write_text(lines, "utf-8")
@@ -55,7 +55,7 @@ def settle(home: Path) -> None:
 
 
 def converse(home: Path, url: str, told: Path) -> None:
-    """Talk, and write down what was acknowledged."""
+    """Run the conversation and note each acknowledged write in the file `told`."""
     script = _Script(home, url, told)
     script.run()
 
@@ -68,7 +68,7 @@ class _Script:
         self._told = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def run(self) -> None:
-        """Do everything that writes to a chat."""
+        """Perform every kind of write to a chat."""
         assistant, cancel = self._assistant, CancelToken()
         first = self._ask("Which plants?", session=assistant.sessions.begin(None))
         chat = str(first["session"])
@@ -110,7 +110,7 @@ class _Script:
 
 
 def losses(told: Path) -> list[str]:
-    """Return what is not as it has to be, one sentence each, and go on with every chat."""
+    """Continue every chat, and return one sentence for each thing that is wrong or lost."""
     acknowledged = [json.loads(line) for line in told.read_text("utf-8").splitlines()]
     assistant = build(Paths.find())
     found = [
@@ -125,7 +125,7 @@ def losses(told: Path) -> list[str]:
 
 
 def _damage(assistant: Assistant, session: str) -> Iterator[str]:
-    """Look at a chat, and go on with it."""
+    """Check a chat and continue it; yield one sentence for each problem."""
     try:
         chat = assistant.sessions.read(session)
         yield from (f"{session}: {problem}" for problem in chat.problems)

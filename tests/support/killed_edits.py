@@ -1,7 +1,7 @@
 """A process that edits notes and undoes the edits, killed before every third file operation.
 
-`python -m tests.support.killed_edits FOLDER` forks a child for each of them, and prints for each
-what was not as it has to be after the child was killed and its run undone by another process.
+`python -m tests.support.killed_edits FOLDER` forks a child for each of these operations. After the
+child is killed, another process undoes its run, and everything that is then wrong is printed.
 """
 
 import json
@@ -29,7 +29,7 @@ def kill_edits(folder: Path) -> list[dict[str, Any]]:
 
 
 def make_home(folder: Path, number: int) -> Path:
-    """Make a folder with the notes."""
+    """Create a home folder with notes."""
     home = folder / f"home{number}"
     (home / "notes").mkdir(parents=True)
     for name, text in NOTES.items():
@@ -38,7 +38,7 @@ def make_home(folder: Path, number: int) -> Path:
 
 
 def edit_and_undo(home: Path) -> None:
-    """Make edits of every kind in one run, and undo them."""
+    """Make edits of every kind in one run and undo them."""
     editor = NoteEditor(home / "notes", EditJournal(home / "edits"))
     editor.apply(editor.plan_append("c.md", "four"), RUN)
     editor.apply(editor.plan_move("a.md", "new/a2.md"), RUN)
@@ -47,7 +47,7 @@ def edit_and_undo(home: Path) -> None:
 
 
 def run_until_killed(home: Path, last: int) -> bool:
-    """Run the edits in a child that ends before an operation; return whether it came so far."""
+    """Run the edits in a child that is killed before an operation; return whether it got there."""
     child = os.fork()
     if child == 0:
         count = 0
@@ -75,7 +75,7 @@ def run_until_killed(home: Path, last: int) -> bool:
 
 
 def list_losses(home: Path) -> list[str]:
-    """Undo the run of a killed process, and name what is not as before it."""
+    """Undo the run of a killed process, and return what differs from before the run."""
     history = NoteEditor(home / "notes", EditJournal(home / "edits")).history
     losses = []
     try:
@@ -96,8 +96,8 @@ def list_losses(home: Path) -> list[str]:
 
 def main(folder: Path) -> None:
     """Run a trial for every third operation."""
-    os.fsync = lambda _handle: None  # a killed process loses nothing that it has written
-    edit_and_undo(make_home(folder, -1))  # imports what no child then has to import
+    os.fsync = lambda _handle: None  # not needed: data written by a killed process is not lost
+    edit_and_undo(make_home(folder, -1))  # imports everything, so that the children need not
     number, was_killed = -2, True
     while was_killed:
         number += 3

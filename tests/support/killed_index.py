@@ -1,4 +1,4 @@
-"""`strata index` that is killed at a moment, whole or in part, and what has to hold after that."""
+"""Kill `strata index`, or one of its processes, and check what must hold afterwards."""
 
 import os
 import random
@@ -25,46 +25,46 @@ _TARGETS = ("all", "parent", "child")
 
 @dataclass(frozen=True)
 class Kill:
-    """When a run is killed, and what of it."""
+    """When a run is killed, and which of its processes."""
 
     after_s: float
     target: str
 
     @classmethod
     def by_chance(cls, seed: int, within_s: float) -> "Kill":
-        """Draw one."""
+        """Choose a moment and a process at random, by a seed."""
         drawn = random.Random(seed)
         return cls(drawn.uniform(0.05, within_s), drawn.choice(_TARGETS))
 
 
 class DoomedIndex:
-    """The index of one folder, whose runs die."""
+    """The index of one folder, whose runs can be killed."""
 
     def __init__(self, home: Path, notes: Path):
-        """Start nothing yet.
+        """Set the folders; no run is started yet.
 
         Args:
-            home: holds Strata's own files.
-            notes: the folder that is indexed.
+            home: the folder for Strata's own files.
+            notes: the folder to index.
         """
         self.program = Program(home)
         self.notes = notes
 
     @property
     def folder(self) -> Path:
-        """Where the index lies."""
+        """The folder of the index."""
         (catalog,) = self.program.home.rglob("catalog.db")
         return catalog.parent
 
     def finish(self) -> Mapping[str, Any]:
-        """Let a run come to its end, and return its report."""
+        """Run the indexing to its end and return its report."""
         done = _ended(self.program.start("index", str(self.notes), "--json"))
         assert done.code == 0, done
         report: Mapping[str, Any] = done.document
         return report
 
     def die(self, kill: Kill) -> list[str]:
-        """Let a run die, and tell what was not as it has to be at once."""
+        """Kill a run, and return what is wrong immediately afterwards, one sentence each."""
         run = self.program.start("index", str(self.notes), "--json")
         with suppress(subprocess.TimeoutExpired):
             run.wait(kill.after_s)
@@ -81,7 +81,7 @@ class DoomedIndex:
         return [] if has_ended_well else [f"{kill}: {done.code} {done.out}{done.err}"]
 
     def committed(self) -> tuple[set[bytes], set[bytes]]:
-        """Read the texts of the passages, and those that have a vector."""
+        """Return the texts of the stored passages, and the texts of those that have a vector."""
         if not any(self.program.home.rglob("catalog.db")):
             return set(), set()
         catalog = Catalog(self.folder / "catalog.db", is_writable=False)
@@ -95,7 +95,7 @@ class DoomedIndex:
 
 
 def texts_of(notes: Path) -> set[bytes]:
-    """Read from the notes themselves which texts have to be in their index."""
+    """Return the passages' texts that the index of these notes must contain."""
     found = set()
     for path in scan(notes).files:
         note, document = parse_note(path, read_bytes(notes, path))
@@ -104,7 +104,7 @@ def texts_of(notes: Path) -> set[bytes]:
 
 
 def _ended(run: "subprocess.Popen[bytes]") -> Done:
-    """Wait for the end of a run that may have much to do."""
+    """Wait for the end of a run, which may have much work."""
     out, err = run.communicate(timeout=_LONGEST_S)
     return Done(run.returncode, out.decode(), err.decode())
 
@@ -118,7 +118,7 @@ def _is_running(pid: int) -> bool:
 
 
 def seconds(act: Callable[[], object]) -> float:
-    """Tell how long something takes."""
+    """Measure how many seconds a call takes."""
     began = time.monotonic()
     act()
     return time.monotonic() - began

@@ -1,8 +1,8 @@
 """A real MCP server for tests, made with the SDK: `python -m tests.support.mcp_server`.
 
-It runs over standard input and output, or over HTTP on loopback (`serve_http`). The file
+The server runs over standard input and output, or over HTTP on loopback (`serve_http`). The file
 `count.txt` in the folder `STRATA_TEST_MCP` counts its starts. The description of the tool `weigh`
-names the count, so that it changes with each start.
+contains this count, so that it changes with each start.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ FOLDER = "STRATA_TEST_MCP"
 
 
 def settings_entry(folder: Path) -> dict[str, Any]:
-    """Return the entry of the server for the setting `mcp.servers`."""
+    """Return the server's entry for the setting `mcp.servers`."""
     return {
         "command": sys.executable,
         "args": ["-m", "tests.support.mcp_server"],
@@ -34,13 +34,13 @@ def settings_entry(folder: Path) -> dict[str, Any]:
 
 
 def count_starts(folder: Path) -> int:
-    """Return how often a server with this folder was started."""
+    """Return how often a server with this folder has been started."""
     file = folder / "count.txt"
     return len(file.read_text()) if file.exists() else 0
 
 
 def build_server(version: int = 1) -> MCPServer:
-    """Build the server: sixty tools, of which one differs with each version."""
+    """Build the server with sixty tools, one of which differs in each version."""
     server = MCPServer("test")
     _add_usual_tools(server)
     _add_hostile_tools(server)
@@ -55,7 +55,7 @@ def _weigh(leaf: str) -> str:
 
 
 def _add_usual_tools(server: MCPServer) -> None:
-    """Add five tools: two that answer, and three that fail in their way."""
+    """Add five tools: two that answer, and three that each fail in another way."""
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     def add(a: int, b: Annotated[int, Field(ge=0)]) -> str:
@@ -139,11 +139,11 @@ def serve_http() -> Iterator[str]:
 
 
 def main() -> None:
-    """Run the server over standard input and output, after a line that is no message."""
+    """Run the server over standard input and output, after printing a line that is no message."""
     folder = Path(os.environ[FOLDER])
     with (folder / "count.txt").open("a") as file:
         file.write("x")
-    print("Listening…", flush=True)  # as careless servers do
+    print("Listening…", flush=True)  # careless servers print such lines
     build_server(count_starts(folder)).run("stdio")
 
 

@@ -1,4 +1,4 @@
-"""A chat and a search that live in memory, for tests of chains."""
+"""A chat and a search that are kept in memory, for tests of chains."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from vault.search.search import Hit, SearchResult
 
 @dataclass
 class MemorySession:
-    """A chat that keeps its entries, and each write of them, in lists."""
+    """A chat that records its entries, and each write of entries, in lists."""
 
     id: str = "chat1"
     entries: list[Entry] = field(default_factory=list)
@@ -76,7 +76,7 @@ class MemorySession:
 
 
 def hit(path: str, text: str, first: int = 1, **fields: Any) -> Hit:
-    """Make a search result out of a passage's whole lines."""
+    """Build a search result from a passage's complete lines."""
     last = first + text.count("\n")
     values: dict[str, Any] = {
         "id": f"{path}:{first}",
@@ -93,7 +93,7 @@ def hit(path: str, text: str, first: int = 1, **fields: Any) -> Hit:
 
 
 class ListSearch:
-    """Finds what it was given, whatever is asked."""
+    """A search that returns the given hits for any query."""
 
     def __init__(self, *hits: Hit) -> None:
         self.hits = hits
@@ -101,7 +101,13 @@ class ListSearch:
         self.in_play: list[tuple[str, ...]] = []
 
     def search(
-        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+        self,
+        query: str,
+        k: int,
+        *,
+        in_play: Collection[str] = (),
+        reranks: bool = True,
+        is_quoted: bool = False,
     ) -> SearchResult:
         self.asked.append((query, k))
         self.in_play.append(tuple(in_play))

@@ -1,7 +1,7 @@
-"""A scripted model server on loopback: it says what a test tells it, and keeps score.
+"""A scripted model server on loopback: it sends the replies of a test and records the requests.
 
-It speaks the form of OpenAI, that of Anthropic to whoever asks at `/messages`, and that of Ollama
-at `/api/chat`.
+It uses OpenAI's protocol, Anthropic's at `/messages`, Google's at `:streamGenerateContent`, and
+Ollama's at `/api/chat`.
 
 ```
 with ModelServer() as server:
@@ -10,8 +10,8 @@ with ModelServer() as server:
     server.bodies[0]["messages"]
 ```
 
-Replies are used up in order; the last one is repeated. A reply may be a function of the body that
-was received, so that an answer can quote what it was sent.
+Replies are sent in order; the last one is repeated. A reply may be a function of the request's
+body, so that an answer can quote what it received.
 """
 
 import json
@@ -23,6 +23,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 from tests.support.anthropic_events import anthropic_events
+from tests.support.gemini_events import gemini_events
 from tests.support.ollama_events import ollama_events, ollama_page
 
 Body = dict[str, Any]
@@ -30,16 +31,16 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """A streamed answer with its calls of tools, and everything that can go wrong on its way.
+    """A streamed answer with its tool calls, and everything that can go wrong while it is sent.
 
     Attributes:
-        calls: id, name and arguments of each call; the arguments are the text that is streamed.
-        reasoning: what is thought before the answer.
-        chunk_chars: characters of text in each event.
-        usage: what the server claims to have counted; None says nothing of it.
-        stall_after: after so many events nothing comes for as long as the server lives.
-        break_after: after so many events the connection is cut, without an end.
-        cut_json_after: after so many events the stream ends in the middle of an event's JSON.
+        calls: id, name and arguments of each tool call; the arguments are streamed as this text.
+        reasoning: the model's reasoning before the answer.
+        chunk_chars: the number of characters in each event.
+        usage: the token counts that the server reports; None reports none.
+        stall_after: the number of events after which nothing is sent until the server is closed.
+        break_after: the number of events after which the connection is cut.
+        cut_json_after: the number of events after which the stream ends within an event's JSON.
     """
 
     text: str = "Understood."
@@ -63,7 +64,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Failure:
-    """An answer with an error status."""
+    """A reply with an error status."""
 
     status: int
     body: str = '{"error": {"message": "scripted failure", "type": "error", "code": null}}'
@@ -71,19 +72,19 @@ class Failure:
 
     @classmethod
     def saying(cls, status: int, message: str, **headers: str) -> Self:
-        """Make an error in OpenAI's form."""
+        """Build an error in OpenAI's format."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return cls(status, json.dumps({"error": {"message": message, "type": "error"}}), named)
 
 
 @dataclass(frozen=True)
 class Silence:
-    """The request is taken, and nothing comes: not even a status line."""
+    """No reply: the request is accepted, but not even a status line is sent."""
 
 
 @dataclass(frozen=True)
 class Raw:
-    """Bytes as they are, as the body of a streamed answer; endless where `repeats` is None."""
+    """The bytes to send as the body of a streamed answer, endlessly if `repeats` is None."""
 
     data: bytes
     repeats: int | None = 1
@@ -95,7 +96,7 @@ Script = Reply | Callable[[Body], Reply]
 
 @dataclass(frozen=True)
 class Received:
-    """A request as it came in."""
+    """A request that the server has received."""
 
     path: str
     headers: Mapping[str, str]
@@ -104,24 +105,27 @@ class Received:
 
 
 class ModelServer:
-    """The server; a context manager that answers as long as it is entered."""
+    """The server: a context manager that answers while its context is entered."""
 
     def __init__(
         self,
         *replies: Script,
         models: Sequence[Mapping[str, Any]] = (),
         ollama_context: int | None = None,
+        ollama_sees: bool = False,
         host: str = "127.0.0.1",
     ) -> None:
-        """Begin to listen.
+        """Start to listen.
 
         Args:
-            replies: the script.
-            models: what `/v1/models` lists.
-            ollama_context: given, the server is Ollama, with a model of that context length.
-            host: the address to listen at.
+            replies: the replies, in order.
+            models: the models that `/v1/models` lists.
+            ollama_context: if given, the server acts as Ollama, with a model of this context
+                length.
+            ollama_sees: whether that model sees images.
+            host: the address to listen on.
         """
-        self.ollama_context = ollama_context
+        self.ollama_context, self.ollama_sees = ollama_context, ollama_sees
         self._host = host
         self.models = [dict(model) for model in models] or [{"id": "scripted", "object": "model"}]
         self.received: list[Received] = []
@@ -134,12 +138,12 @@ class ModelServer:
 
     @property
     def url(self) -> str:
-        """What `chat.apiBase` is set to."""
+        """The value for the setting `chat.apiBase`."""
         return f"{self.root}/v1"
 
     @property
     def root(self) -> str:
-        """The address without a path."""
+        """The server's address without a path."""
         return f"http://{self._host}:{self._server.server_address[1]}"
 
     @property
@@ -149,18 +153,18 @@ class ModelServer:
         return [received.body for received in said if received.body]
 
     def script(self, *replies: Script) -> None:
-        """Answer with these from now on; the last one is repeated."""
+        """Set the replies from now on; the last one is repeated."""
         with self._lock:
             self._script = list(replies)
 
     def next_reply(self, body: Body) -> Reply:
-        """Take the next reply of the script."""
+        """Return the next reply and remove it from the script, unless it is the last one."""
         with self._lock:
             reply = self._script.pop(0) if len(self._script) > 1 else self._script[0]
         return reply(body) if callable(reply) else reply
 
     def close(self) -> None:
-        """Stop answering, and wake every answer that stalls."""
+        """Stop the server, and end every answer that stalls."""
         self.closing.set()
         self._server.shutdown()
         self._server.server_close()
@@ -182,7 +186,7 @@ class _Server(ThreadingHTTPServer):
         self.owner = owner
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a client that hangs up is part of the script."""
+        """Print nothing: clients that disconnect are expected."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -219,14 +223,18 @@ class _Handler(BaseHTTPRequestHandler):
             case Answer() as answer if self.path == "/api/chat":
                 self._answer(answer, ollama_events(answer, str(body.get("model"))), "", "\n")
             case Answer() as answer:
-                is_anthropic = self.path.endswith("/messages")
-                speak = anthropic_events if is_anthropic else _events
+                speak = _events
+                if self.path.endswith("/messages"):
+                    speak = anthropic_events
+                elif ":streamGenerateContent" in self.path:
+                    speak = gemini_events
                 self._answer(answer, speak(answer, str(body.get("model"))))
 
     def _send_page(self, body: Body) -> bool:
-        """Answer what only Ollama has a page for."""
-        context = self.server.owner.ollama_context
-        page = None if context is None else ollama_page(self.path, body, context)
+        """Answer a request that only Ollama supports; return whether it is one."""
+        owner = self.server.owner
+        context, sees = owner.ollama_context, owner.ollama_sees
+        page = None if context is None else ollama_page(self.path, context, sees)
         if page is not None:
             self._send_json(200, json.dumps(page))
         return page is not None
@@ -277,7 +285,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: standard error belongs to the test."""
+        """Print nothing: standard error belongs to the test."""
 
 
 def _events(answer: Answer, model: str) -> Iterator[str]:
@@ -311,12 +319,18 @@ def _call_piece(index: int, function: Mapping[str, str], **fields: str) -> dict[
 
 
 def alternating(reply: Script) -> Script:
-    """Refuse requests with neighbours of the same role, results of tools aside, as templates do."""
+    """Refuse requests in which two messages have the same role, except for tool results."""
 
     def answer(body: Body) -> Reply:
-        roles = [message["role"] for message in body["messages"]]
+        roles = roles_of(body)
         if any(before == after != "tool" for before, after in pairwise(roles)):
             return Failure.saying(400, "Conversation roles must alternate user/assistant/...")
         return reply(body) if callable(reply) else reply
 
     return answer
+
+
+def roles_of(body: Body) -> list[str]:
+    """Return the roles of a request's messages, which Gemini calls contents."""
+    messages = body["contents"] if "contents" in body else body["messages"]
+    return [str(message["role"]) for message in messages]

@@ -1,4 +1,4 @@
-"""How Ollama answers at its own interface: one JSON object a line, and calls of tools whole.
+"""Convert a scripted answer to Ollama's format: one JSON object per line, tool calls unsplit.
 
 Source: the page "API" of Ollama's documentation, `/api/chat`, `/api/show`, `/api/tags`.
 """
@@ -14,7 +14,7 @@ AT = "2026-01-01T00:00:00.000000Z"
 
 
 def ollama_events(answer: "Answer", model: str) -> Iterator[str]:
-    """Yield the lines of an answer at `/api/chat`."""
+    """Yield the lines of an answer to `/api/chat`."""
     head = {"model": model, "created_at": AT}
 
     def line(done: bool, **message: Any) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def ollama_events(answer: "Answer", model: str) -> Iterator[str]:
         piece = answer.text[start : start + answer.chunk_chars]
         yield json.dumps(line(False, content=piece))
     if answer.calls:
-        # Without ids, and the arguments as an object.
+        # Ollama's tool calls have no ids, and their arguments are an object.
         calls = [
             {"function": {"name": name, "arguments": json.loads(arguments)}}
             for _, name, arguments in answer.calls
@@ -43,8 +43,8 @@ def ollama_events(answer: "Answer", model: str) -> Iterator[str]:
         yield json.dumps(last)
 
 
-def ollama_page(path: str, body: Mapping[str, Any], context: int) -> dict[str, Any] | None:
-    """Return what the other pages say; None where there is no such page."""
+def ollama_page(path: str, context: int, sees: bool) -> dict[str, Any] | None:
+    """Return the response to any other path, or None if Ollama has no such path."""
     if path == "/api/version":
         return {"version": "0.11.4"}
     if path == "/api/tags":
@@ -52,5 +52,6 @@ def ollama_page(path: str, body: Mapping[str, Any], context: int) -> dict[str, A
         return {"models": [{**named, "details": {"family": "llama", "parameter_size": "1B"}}]}
     if path == "/api/show":
         info = {"general.architecture": "llama", "llama.context_length": context}
-        return {"model_info": info, "capabilities": ["completion", "tools"], "details": {}}
+        able = ["completion", "tools", *(["vision"] if sees else [])]
+        return {"model_info": info, "capabilities": able, "details": {}}
     return None

@@ -1,6 +1,6 @@
-"""Pictures of the context panel: calm, amber, compacted, dropped, overflow, beside each other.
+"""Pictures of the context panel in several states: calm, amber, compacted, dropped, overflow.
 
-`python -m tests.support.panel_pictures FOLDER` puts one of each look there.
+`python -m tests.support.panel_pictures FOLDER` saves one picture per theme there.
 """
 
 import os
@@ -28,7 +28,7 @@ _BESIDE = {
 
 
 def make_panels(mode: Mode, folder: Path) -> None:
-    """Make the picture of one look, with rows opened."""
+    """Save the picture for one theme, with some rows expanded."""
     Theme.current().apply(mode)
     row = QWidget()
     row.setProperty("surface", "content")
@@ -57,7 +57,7 @@ def _settle() -> None:
 
 
 def main() -> None:
-    """Make both."""
+    """Save both pictures."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     _app = QApplication(sys.argv[:1])
     make_panels("light", Path(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""States of the conversation beyond question and answer: an agent, chips, versions, commands."""
+"""States of the chat for pictures: an agent's turn, chips, versions, commands."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ Dates are written as 2026-05-14.
 
 
 def make_more_states(on: Stage, name: str, folder: Path) -> None:
-    """Make them in the look and the size that the window has."""
+    """Save pictures of these states in the window's current theme and size."""
     for state in (_agent, _chips, _versions, _commands, _instructions, _palette, _request, _shelf):
         state(on, name, folder)
         on.window.columns.close_drawer()
@@ -133,10 +133,10 @@ def _palette(on: Stage, name: str, folder: Path) -> None:
     save(on.window, folder / f"palette-{name}.png")
     on.window.controllers.palette.close()
     on.window.run_command("find")
-    find(on.window, FindBar).field.setText("power")
+    _find_bar(on).field.setText("power")
     settle()
     save(on.window, folder / f"finding-{name}.png")
-    find(on.window, FindBar).closed.emit()
+    _find_bar(on).closed.emit()
 
 
 def _shelf(on: Stage, name: str, folder: Path) -> None:
@@ -172,7 +172,7 @@ def _ask(on: Stage, question: str, mode: Mode) -> None:
 
 
 def _work(body: dict[str, Any]) -> Answer:
-    """Search twice, read two notes, fail at a third, then answer."""
+    """Answer as an agent: search twice, read two notes, fail to read a third, then answer."""
     done = sum(message["role"] == "tool" for message in body["messages"])
     if done == 0:
         calls = (
@@ -192,3 +192,9 @@ def _work(body: dict[str, Any]) -> Answer:
 def _last(on: Stage, kind: type) -> Any:
     rows = on.window.transcript.feed.rows
     return [row.widget for row in rows if isinstance(row.widget, kind)][-1]
+
+
+def _find_bar(on: Stage) -> FindBar:
+    """Return the search bar that is open."""
+    (bar,) = (bar for bar in on.window.findChildren(FindBar) if bar.isVisible())
+    return bar

@@ -1,10 +1,10 @@
-"""Pictures of the window, made again whenever it has changed.
+"""Pictures of the window, to be made again whenever it has changed.
 
-`python -m tests.support.pictures` makes the README's picture; with a folder as its argument it puts
-a picture of every state there, in the sizes named behind it or in all: light and dark, narrow and
-wide, in Latin, Japanese and Arabic script.
+`python -m tests.support.pictures` makes the README's picture. `python -m tests.support.pictures
+FOLDER [SIZE…]` saves a picture of every state there, in the given sizes or in all: light and dark,
+narrow and wide, in Latin, Japanese and Arabic script.
 
-Everything is the real program over the sample notes, but for the model, which is scripted.
+The pictures show the real program with the sample notes; only the model is scripted.
 """
 
 import os
@@ -14,7 +14,9 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QTreeView
 
+from app.config.settings import SECTIONS
 from resources import resource_path
+from tests.support.dialog_pictures import make_dialogs
 from tests.support.panel_pictures import make_panels
 from tests.support.picture_states import make_more_states
 from tests.support.sample_window import (
@@ -32,13 +34,14 @@ from tests.support.sample_window import (
 from tests.support.window_pages import find
 from ui.icons import app_icon
 from ui.settings.dialog import SettingsDialog
+from ui.settings.project import ProjectDialog
 from ui.theme import Mode, Theme
 
 README_PICTURE = "Attachments/window.png"
 
 
 def make_readme_picture(on: Stage) -> None:
-    """Make the picture that the README shows."""
+    """Save the picture for the README."""
     on.show("light", "usual")
     on.play(POWER)
     on.go_on(BACKUPS)
@@ -47,17 +50,18 @@ def make_readme_picture(on: Stage) -> None:
 
 
 def make_all(on: Stage, folder: Path, sizes: Sequence[str]) -> None:
-    """Make a picture of every state, in all sizes where none is named."""
+    """Save a picture of every state in the given sizes, or in all sizes if none is given."""
     on.play(BACKUPS)
     for mode in ("light", "dark"):
         for size in sizes or SIZES:
             make_states(on, mode, size, folder)  # type: ignore[arg-type]
         make_settings(on, mode, folder)  # type: ignore[arg-type]
         make_panels(mode, folder)  # type: ignore[arg-type]
+        make_dialogs(on, mode, folder)  # type: ignore[arg-type]
 
 
 def make_states(on: Stage, mode: Mode, size: str, folder: Path) -> None:
-    """Make the states of the conversation in one look and one size."""
+    """Save pictures of the chat's states in one theme and one size."""
     on.show(mode, size)
     on.window.open_session(None)
     settle()
@@ -75,31 +79,36 @@ def make_states(on: Stage, mode: Mode, size: str, folder: Path) -> None:
     on.window.show_note(row.path, *(row.lines or (0, 0)))
     settle(500)
     save(on.window, folder / f"note-{size}-{mode}.png")
-    on.window.column.note_dock.close()
+    on.window.controllers.reading.close()
     on.window.columns.close_drawer()
     make_more_states(on, f"{size}-{mode}", folder)
 
 
 def make_settings(on: Stage, mode: Mode, folder: Path) -> None:
-    """Make a picture of each page of the settings."""
-    for page in ("Appearance", "Vault and index", "Models", "Context", "Retrieval", "Privacy"):
+    """Save a picture of each page of the settings."""
+    for page in SECTIONS:
         on.window.open_settings(page)
         settle(500)
         dialog = find(on.window, SettingsDialog)
         assert dialog is not None
         save(dialog, folder / f"settings-{page.split()[0].lower()}-{mode}.png")
         dialog.close()
+    project = ProjectDialog(on.assistant.projects, "Guide", on.window.runner, on.window)
+    project.show()
+    settle(500)
+    save(project, folder / f"settings-project-{mode}.png")
+    project.close()
 
 
 def open_layer(on: Stage, place: int) -> None:
-    """Open a row of the context panel."""
+    """Expand a layer's row in the context panel."""
     tree = on.window.column.context.findChild(QTreeView)
     tree.expand(tree.model().index(place, 0))
     settle()
 
 
 def main() -> None:
-    """Make the README's picture, or all of them."""
+    """Save the README's picture, or all pictures."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication(sys.argv[:1])
     app.setWindowIcon(app_icon())

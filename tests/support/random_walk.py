@@ -1,6 +1,6 @@
-"""A walk through the window: whatever is seen is pressed, in an order that a seed decides.
+"""A random walk through the window: click and press what is visible, in an order chosen by a seed.
 
-It never leaves the program: files are chosen for it, and nothing is opened outside.
+The walk never leaves the program: file dialogs are answered for it, and nothing is opened outside.
 """
 
 import random
@@ -14,7 +14,7 @@ from unittest import mock
 
 import shiboken6
 from PySide6.QtCore import QEventLoop, QPoint, QRect, Qt, QThread, QTimer
-from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QInputMethodEvent
+from PySide6.QtGui import QDesktopServices, QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -50,6 +50,7 @@ TYPED = (
     "12000",
     "half \ud83d\ude00 and 庭 and قهوة",
 )
+WINDOWS = {Qt.WindowType.Dialog, Qt.WindowType.Tool, Qt.WindowType.Window}
 WIDTHS = (1440, 1440, 900, 720, 1600)
 _PAUSES_MS = (0, 0, 10, 60)
 _SEEN = 40
@@ -58,7 +59,7 @@ _STUCK_MS = 20_000
 
 @dataclass(frozen=True)
 class Target:
-    """Something that can be pressed: a spot of a widget, and what a person would call it."""
+    """Something that can be pressed: a point in a widget, and the name a user would give it."""
 
     kind: str
     name: str
@@ -67,15 +68,15 @@ class Target:
 
     @property
     def key(self) -> str:
-        """The same for the same thing, wherever it stands."""
+        """A text that identifies the target, wherever it is."""
         return f"{self.kind} {type(self.widget).__name__} {self.name}"
 
 
 class Walk:
-    """Presses a number of times, then ends everything that it opened.
+    """Presses random targets, and closes everything that this has opened.
 
     Args:
-        open_window: opens the window; called again when a press has closed it.
+        open_window: opens the window; called again if a press has closed it.
     """
 
     def __init__(self, seed: int, open_window: Callable[[], QWidget], faults: Faults) -> None:
@@ -91,7 +92,7 @@ class Walk:
         self._loop = QEventLoop()
 
     def run(self, presses: int) -> None:
-        """Press so often; the presses go on within whatever a press opens."""
+        """Press this many targets, including those in menus and dialogs that a press opens."""
         self._left = presses
         heartbeat = Heartbeat(self._faults)
         watch = QTimer(interval=_STUCK_MS)
@@ -117,10 +118,10 @@ class Walk:
         QTimer.singleShot(self._random.choice(_PAUSES_MS) if not self._levels else 5, self._step)
 
     def _step(self) -> None:
-        """Press once; what a press opens may be a loop of its own, so the next step is due now."""
+        """Press one target; first schedule the next step, since the press may run an event loop."""
         level = QThread.currentThread().loopLevel()
         if self._levels and level <= self._levels[-1]:
-            self._soon()  # a press is not at its end yet: it only lets events pass
+            self._soon()  # the last press has not ended yet, and is only processing events
             return
         if self._left <= 0:
             self._end()
@@ -135,7 +136,7 @@ class Walk:
         self._levels.append(level)
         try:
             self._press_one()
-        except RuntimeError as error:  # what was pressed is gone before the press has ended
+        except RuntimeError as error:  # the pressed widget was deleted before the press ended
             if "already deleted" not in str(error):
                 self._faults.take(error)
         except Exception as error:  # noqa: BLE001 - a fault in an override comes out of the press
@@ -144,7 +145,7 @@ class Walk:
             self._levels.pop()
 
     def _end(self) -> None:
-        """Close what is open, the innermost first, until the loop of the walk is left."""
+        """Close what is open, the innermost first, until the walk's own event loop is left."""
         popup = QApplication.activePopupWidget() or QApplication.activeModalWidget()
         if popup is not None:
             popup.close()
@@ -197,7 +198,7 @@ class Walk:
             self._press_key(top, target, way, spot)
 
     def _press_key(self, top: QWidget, target: Target, way: str, spot: QPoint) -> None:
-        """Bring the focus to a target, then press Enter, the menu key, or letters on it."""
+        """Focus a target, then press Enter or the menu key, or type letters."""
         widget, view = target.widget, target.widget.parentWidget()
         if isinstance(view, QAbstractItemView):
             view.setFocus()
@@ -207,9 +208,7 @@ class Walk:
         elif not widget.hasFocus():
             widget.setFocus(Qt.FocusReason.TabFocusReason)
         if way == "menu":
-            where = widget.mapToGlobal(target.spot)
-            event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, target.spot, where)
-            QApplication.sendEvent(widget, event)
+            QTest.keyClick(top.windowHandle(), Qt.Key.Key_Menu)
             return
         if way == "type":
             QTest.mouseClick(top.windowHandle(), LEFT, NONE, spot)
@@ -227,7 +226,7 @@ class Walk:
         QTest.keySequence(top.windowHandle(), keys)
 
     def _front(self) -> QWidget:
-        """Return the window that a person would press in: a popup, a dialog, or the window."""
+        """Return the widget that receives a user's clicks: a popup, a dialog, or the window."""
         front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
         if front is not None:
             return front
@@ -236,7 +235,7 @@ class Walk:
             for widget in QApplication.topLevelWidgets()
             if widget is not self._window
             and widget.isVisible()
-            and widget.windowType() in {Qt.WindowType.Dialog, Qt.WindowType.Tool}
+            and widget.windowType() in WINDOWS
             and widget.windowHandle() is not None
         ]
         if others and self._random.random() < 0.8:
@@ -244,7 +243,7 @@ class Walk:
         return self._window
 
     def _is_there(self, top: QWidget) -> bool:
-        """Tell whether a window can still be pressed in, and nothing has come before it."""
+        """Return whether a window can still be used, and no other one is in front of it."""
         front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
         if not shiboken6.isValid(top) or not top.isVisible() or top.windowHandle() is None:
             return False
@@ -268,7 +267,7 @@ WAYS = {
 
 
 def _type(widget: QWidget, letter: str) -> None:
-    """Type a letter, by an input method where no key of a simple keyboard has it."""
+    """Type a letter; use an input method if a simple keyboard has no key for it."""
     if letter.isascii():
         QTest.keyClicks(widget, letter)
         return
@@ -278,7 +277,7 @@ def _type(widget: QWidget, letter: str) -> None:
 
 
 def targets(top: QWidget) -> Iterator[Target]:
-    """Everything in a window that can be seen and pressed."""
+    """Yield everything in a window that is visible and can be pressed."""
     if isinstance(top, QMenu):
         yield from _items(top)
         return
@@ -322,7 +321,7 @@ def _tabs(bar: QTabBar) -> Iterator[Target]:
 
 
 def _links(view: QTextBrowser) -> Iterator[Target]:
-    """The links in sight, as far as a grid of points finds them."""
+    """Yield the visible links that a grid of points finds."""
     seen, area = set(), _visible(view.viewport())
     for y in range(area.top(), area.bottom(), 14):
         for x in range(area.left(), area.right(), 24):
@@ -343,7 +342,7 @@ def _visible(widget: QWidget) -> QRect:
 
 
 def _is_uncovered(top: QWidget, target: Target) -> bool:
-    """Tell whether a press at the spot meets the widget, and not one above it or nothing."""
+    """Return whether a click at the target's point reaches its widget."""
     widget = target.widget
     if not widget.visibleRegion().contains(target.spot):
         return False
@@ -355,7 +354,7 @@ def _is_uncovered(top: QWidget, target: Target) -> bool:
 
 @contextmanager
 def inside(folders: list[Path], files: list[Path]) -> Iterator[list[str]]:
-    """Keep a walk inside: folders and files are chosen by turns, what is opened is only noted."""
+    """Keep a walk inside the program: answer file dialogs in turn, only record what it opens."""
     opened: list[str] = []
     turns = {"folder": 0, "file": 0}
 
@@ -374,6 +373,7 @@ def inside(folders: list[Path], files: list[Path]) -> Iterator[list[str]]:
     with (
         mock.patch.object(QFileDialog, "getExistingDirectory", choose_folder),
         mock.patch.object(QFileDialog, "getOpenFileNames", choose_files),
+        mock.patch.object(QFileDialog, "getOpenFileName", return_value=("", "")),
         mock.patch.object(QDesktopServices, "openUrl", open_url),
     ):
         yield opened

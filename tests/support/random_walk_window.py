@@ -1,9 +1,10 @@
-"""A walk through the window over a copy of the sample notes, with a model that answers."""
+"""A random walk through the window, with a copy of the sample notes and a scripted model."""
 
 import random
 import shutil
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -40,12 +41,19 @@ restic backup /srv/notes
 
 
 def walk(home: Path, seed: int, mode: Mode, presses: int) -> tuple[Walk, Faults]:
-    """Press so often in a new window with two chats, and return the walk and what it found."""
+    """Walk through a new window with two chats; return the walk and the faults it found."""
     notes = home / "notes"
     shutil.copytree(sample_vault(), notes)
+    samples = home / "samples"
+    shutil.copytree(sample_vault(), samples)  # the walk may save notes in them
     note = home / "outside.md"
     note.write_text("# Outside\n\nA note from elsewhere.\n", "utf-8")
-    with ModelServer() as server, inside([notes, sample_vault()], [note]) as _opened:
+    with (
+        ModelServer() as server,
+        inside([notes, samples], [note]) as _opened,
+        mock.patch("ui.window.sample_vault", return_value=samples),
+        mock.patch("ui.first_run.controller.sample_vault", return_value=samples),
+    ):
         assistant = build(Paths.find({"STRATA_HOME": str(home / "strata")}))
         fill(assistant, notes, server, seed)
         Theme.current().apply(mode, 1.0)
@@ -59,7 +67,7 @@ def walk(home: Path, seed: int, mode: Mode, presses: int) -> tuple[Walk, Faults]
 
 
 def fill(assistant: Assistant, notes: Path, server: ModelServer, seed: int) -> None:
-    """Open the notes, ask a model on loopback twice, and once the notes alone."""
+    """Open the notes; ask a scripted model twice, and once without a model."""
     assistant.open_vault(notes, remember=False)
     chance = random.Random(seed)
     server.script(Answer(ANSWER), lambda body: reply(chance, body))
@@ -82,7 +90,7 @@ def reply(chance: random.Random, body: dict[str, Any]) -> Reply:
 
 
 def open_window(assistant: Assistant) -> QWidget:
-    """Open the window as the program does."""
+    """Open the window in the same way as the program."""
     window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault))
     window.attach(assistant)
     window.resize(1440, 900)

@@ -11,16 +11,16 @@ _TABLE = re.compile(r"(<!-- settings table[^>]*-->\n)(.*?)(<!-- end of settings 
 
 
 def settings_table() -> str:
-    """Return the table, one row a setting, in the schema's order."""
+    """Return the table with one row per setting, in the schema's order."""
     rows = [f"| {_name(spec)} | {_default(spec)} | {_takes(spec)} |" for spec in schema().values()]
     return "\n".join(["| setting | default | what it does |", "|---|---|---|", *rows]) + "\n"
 
 
 def table_in_readme() -> str:
-    """Return the table as it stands in the README.
+    """Return the table that the README contains.
 
     Raises:
-        LookupError: the marks around it are gone.
+        LookupError: the marks around the table are missing.
     """
     found = _TABLE.search(README.read_text("utf-8"))
     if found is None:
@@ -29,7 +29,7 @@ def table_in_readme() -> str:
 
 
 def write_table() -> None:
-    """Put the table where the README has its marks."""
+    """Write the table between the README's marks."""
     text = README.read_text("utf-8")
     README.write_text(_TABLE.sub(lambda m: m[1] + settings_table() + m[3], text), "utf-8")
 

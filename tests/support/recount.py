@@ -1,4 +1,4 @@
-"""A count of what went over the wire, made without any of the program's own counting."""
+"""Count the tokens of a request independently of the program's own counting."""
 
 import importlib.util
 import os
@@ -11,11 +11,11 @@ from typing import Any
 from context.messages import Message
 from context.trimming import merge_consecutive_same_role
 
-MESSAGE_TOKENS = 4  # what OpenAI's chat format puts around each message
+MESSAGE_TOKENS = 4  # the tokens that OpenAI's chat format adds to each message
 
 
 def merge_for_wire(messages: Iterable[Message]) -> list[Message]:
-    """Return messages as they go over the wire: of one role after the other, results aside."""
+    """Return messages as they are sent: neighbours of the same role merged, except tool results."""
     sent: list[Message] = []
     for role, run in groupby(messages, key=lambda message: message.role):
         alike = list(run)
@@ -24,7 +24,7 @@ def merge_for_wire(messages: Iterable[Message]) -> list[Message]:
 
 
 def recount(body: Mapping[str, Any]) -> dict[str, int]:
-    """Return the tokens of each layer of a chat request's body, by gpt-4o's own encoding."""
+    """Return the tokens of each layer in a chat request's body, counted with gpt-4o's encoding."""
     system, *history, last = body["messages"]
     assert system["role"] == "system"
     parts = _texts(last)
@@ -57,7 +57,7 @@ def _encoding() -> Any:
     spec = importlib.util.find_spec("litellm")
     assert spec is not None
     assert spec.origin is not None
-    # The encodings come with litellm; without this tiktoken would ask the network for them.
+    # The encodings come with litellm; otherwise tiktoken would download them.
     folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
     os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
     try:

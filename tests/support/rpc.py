@@ -1,4 +1,4 @@
-"""Talk with `strata rpc` in a process of its own, one JSON object a line."""
+"""Communicate with `strata rpc` in a child process, one JSON object per line."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ def send(child: "subprocess.Popen[bytes]", **fields: Any) -> None:
 
 
 def next_event(child: "subprocess.Popen[bytes]", event: str) -> Line:
-    """Read on to the next event of a name."""
+    """Read until the next event with this name."""
     assert child.stdout is not None
     while line := child.stdout.readline():
         said: Line = json.loads(line)
@@ -27,7 +27,7 @@ def next_event(child: "subprocess.Popen[bytes]", event: str) -> Line:
 
 
 def respond(child: "subprocess.Popen[bytes]", **fields: Any) -> Line:
-    """Send a request, and return its response, a refusal too."""
+    """Send a request and return its response, which may be a refusal."""
     send(child, **{"id": "asked", **fields})
     assert child.stdout is not None
     while line := child.stdout.readline():
@@ -38,27 +38,34 @@ def respond(child: "subprocess.Popen[bytes]", **fields: Any) -> Line:
 
 
 def response(child: "subprocess.Popen[bytes]", **fields: Any) -> Any:
-    """Send a request, and return the data of its response; a refusal is an error."""
+    """Send a request and return the data of its response; a refusal fails the test."""
     said = respond(child, **fields)
     assert said["success"], said
     return said["data"]
 
 
 class Rpc:
-    """One run of `strata rpc`, one request after the other."""
+    """A run of `strata rpc` that handles one request after the other."""
 
     def __init__(self, program: Program) -> None:
         self._child = program.start("rpc")
 
     def turn(self, type: str, **fields: Any) -> dict[str, Any]:
-        """Run a turn to its end, and return what it came to."""
+        """Run a turn to its end and return its result."""
         assert respond(self._child, type=type, **fields)["success"]
         data: dict[str, Any] = next_event(self._child, "turn_end")["data"]
         return data
 
     def do(self, type: str, **fields: Any) -> Any:
-        """Return what a request is answered with."""
+        """Send a request and return the data of its response."""
         return response(self._child, type=type, **fields)
+
+    def refuse(self, type: str, **fields: Any) -> dict[str, Any]:
+        """Send a request that must be refused, and return the error."""
+        said = respond(self._child, type=type, **fields)
+        assert not said["success"], said
+        error: dict[str, Any] = said["error"]
+        return error
 
     def close(self) -> None:
         """End the process."""

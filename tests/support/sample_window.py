@@ -1,4 +1,4 @@
-"""The window over the sample notes with a scripted model, set up as a picture wants it."""
+"""The window with the sample notes and a scripted model, prepared for pictures."""
 
 import os
 import re
@@ -99,7 +99,7 @@ PLACES = {
 
 
 class Stage:
-    """The window over the sample notes, with a model that says its lines."""
+    """The window with the sample notes and a model that gives scripted answers."""
 
     def __init__(self, assistant: Assistant, server: ModelServer) -> None:
         self.assistant = assistant
@@ -108,38 +108,38 @@ class Stage:
         self.window.attach(assistant)
 
     def play(self, question: str) -> None:
-        """Ask in a new chat, and wait for the whole answer."""
+        """Ask in a new chat and wait for the complete answer."""
         self.window.open_session(None)
         self.go_on(question)
 
     def go_on(self, question: str) -> None:
-        """Ask in the open chat, and wait for the whole answer."""
+        """Ask in the open chat and wait for the complete answer."""
         self.server.script(say)
         self.window.controllers.session.ask(question)
         wait_until(lambda: not self.window.controllers.session.is_running)
         settle()
 
     def open(self, question: str) -> None:
-        """Show a chat that is listed."""
+        """Open the chat with this question from the list of chats."""
         chats = self.assistant.list_sessions()
         session = next(chat.session for chat in chats if chat.title[:40] == question[:40])
         self.window.open_session(session)
         settle(800)
 
     def play_half(self, question: str) -> None:
-        """Ask in a new chat, and stay in the middle of the answer."""
+        """Ask in a new chat, and return while the answer is still streaming."""
         self.server.script(lambda body: Answer(say(body).text, usage=None, stall_after=30))
         self.window.open_session(None)
         self.window.controllers.session.ask(question)
         settle(2_500)
 
     def stop(self) -> None:
-        """End the answer that was left in its middle."""
+        """End an answer that is still streaming."""
         self.window.controllers.session.stop()
         wait_until(lambda: not self.window.controllers.session.is_running)
 
     def show(self, mode: Mode, size: str) -> None:
-        """Give the window a look and a size."""
+        """Set the window's theme and size."""
         Theme.current().apply(mode)
         self.window.resize(*SIZES[size])
         self.window.show()
@@ -147,7 +147,7 @@ class Stage:
 
 
 def say(body: dict[str, Any]) -> Answer:
-    """Answer the question of a request, with the numbers that its sources have there."""
+    """Answer the question in a request, citing the numbers that the sources have in it."""
     content = body["messages"][-1]["content"]
     text = content if isinstance(content, str) else "".join(part["text"] for part in content)
     sources = SOURCE.findall(text)
@@ -157,14 +157,14 @@ def say(body: dict[str, Any]) -> Answer:
 
 
 def _cited(sources: list[tuple[str, str, str, str]], file: str, line: int) -> str:
-    """Return how a line is cited: by the passage that holds it, else by another of its note."""
+    """Return the citation for a line: the passage with the line, else another one of its note."""
     of_note = [source for source in sources if source[1].rpartition("/")[2] == file]
     holding = [source for source in of_note if int(source[2]) <= line <= int(source[3])]
     return f"[{(holding or of_note or [('1',)])[0][0]}]"
 
 
 def settle(ms: int = 250) -> None:
-    """Let everything that is under way arrive."""
+    """Process events until everything that was started has arrived."""
     loop = QEventLoop()
     QTimer.singleShot(ms, loop.quit)
     loop.exec()
@@ -174,7 +174,7 @@ def wait_until(is_so: Callable[[], bool], limit_s: int = 240) -> None:
     """Wait for a condition.
 
     Raises:
-        TimeoutError: it did not come about.
+        TimeoutError: the condition was not met in time.
     """
     for _ in range(limit_s * 20):
         if is_so():
@@ -185,11 +185,12 @@ def wait_until(is_so: Callable[[], bool], limit_s: int = 240) -> None:
 
 @contextmanager
 def stage() -> Iterator[Stage]:
-    """Open the curtain: an index, a server, three chats."""
+    """Set up an index, a scripted server, three chats and the window."""
     with tempfile.TemporaryDirectory() as home, ModelServer() as server:
         os.environ["STRATA_HOME"] = home
         run = {
             "chat.model": "qwen3-14b",
+            "chat.titles": False,
             "chat.apiBase": server.url,
             "autoCompactThreshold": 8_000,
             "maxOutputTokens": 1_024,
@@ -211,7 +212,7 @@ def stage() -> Iterator[Stage]:
 
 
 def save(widget: QWidget, path: Path) -> None:
-    """Write what a widget looks like."""
+    """Save a picture of a widget."""
     path.parent.mkdir(parents=True, exist_ok=True)
     widget.grab().save(str(path))
     print(path)

@@ -1,4 +1,4 @@
-"""The settings in a window of their own, over a real assistant."""
+"""The settings dialog in a window of its own, with a real assistant."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from ui.tasks import TaskRunner
 def open_settings(
     assistant: Assistant, runner: TaskRunner, qtbot: QtBot
 ) -> Iterator[SettingsDialog]:
-    """Open the settings with the preview of a chat without history; close them at the end."""
+    """Open the settings dialog, previewing an empty chat; close it after the test."""
     parent = QWidget()
     qtbot.addWidget(parent)
     dialog = SettingsDialog(assistant, runner, parent)

@@ -1,4 +1,4 @@
-"""A transcript above its composer, and chats to be shown in it."""
+"""A transcript with a composer below it, and chats to show in it."""
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible, QGuiApplication
@@ -34,7 +34,7 @@ borg prune
 
 
 def passage(number: int) -> Segment:
-    """Return a cited passage."""
+    """Return a passage that can be cited by this number."""
     return Segment.build(
         id=f"p{number}",
         layer=Layer.L3,
@@ -54,8 +54,9 @@ def result(
     citations: tuple[Citation, ...] = (),
     unverified: tuple[Unverified, ...] = (),
     warnings: tuple[str, ...] = (),
+    reason: str = "",
 ) -> AskResult:
-    """Return how a turn ended."""
+    """Return the result of a turn."""
     return AskResult(
         session="s",
         turn="t",
@@ -69,11 +70,13 @@ def result(
         usage=None,
         warnings=warnings,
         context={},
+        seconds=6.8,
+        reason=reason,
     )
 
 
 def answer_item(text: str, entry: str = "a", **changes: object) -> AnswerItem:
-    """Return an answer that was stored."""
+    """Return the transcript item of a stored answer."""
     values = {
         "entry": entry,
         "text": text,
@@ -89,7 +92,7 @@ def answer_item(text: str, entry: str = "a", **changes: object) -> AnswerItem:
 
 
 def chat(turns: int, text: str = LONG) -> Chat:
-    """Return a chat of so many turns with equal answers."""
+    """Return a chat with this number of turns, all with the same answer."""
     items = []
     for number in range(turns):
         items += [
@@ -100,7 +103,7 @@ def chat(turns: int, text: str = LONG) -> Chat:
 
 
 class Place(QWidget):
-    """A middle column: the transcript above the composer."""
+    """A middle column: a transcript with a composer below it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,29 +116,29 @@ class Place(QWidget):
 
 
 def widgets(transcript: Transcript, kind: type) -> list:
-    """Return the live parts of a kind."""
+    """Return the transcript's message widgets of a class."""
     return [row.widget for row in transcript.feed.rows if isinstance(row.widget, kind)]
 
 
 def settle() -> None:
-    """Let everything that waits be laid out."""
+    """Process events until everything has been laid out."""
     for _ in range(80):
         QApplication.processEvents()
 
 
 def spoken() -> str:
-    """The first words a screen reader says of what has the focus."""
+    """Return the accessible name that a screen reader reads first for the focused widget."""
     interface = QAccessible.queryAccessibleInterface(QGuiApplication.focusObject())
     return interface.text(QAccessible.Text.Name).split(",")[0]
 
 
 def left_of(widget: QWidget, x: float, place: QWidget) -> float:
-    """Return where a place of a widget stands in the column."""
+    """Convert an x coordinate in a widget to one in the column."""
     return widget.mapTo(place, QPoint(0, 0)).x() + x
 
 
 def text_left(answer: Answer, place: QWidget) -> float:
-    """Return where the text of an answer begins."""
+    """Return the x coordinate in the column at which an answer's text begins."""
     block = answer.view.document().begin()
     origin = answer.view.document().documentLayout().blockBoundingRect(block).x()
     return left_of(answer.view.viewport(), origin + block.layout().lineAt(0).x(), place)

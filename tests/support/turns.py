@@ -1,4 +1,4 @@
-"""Turns of a real assistant, run to their end."""
+"""Run turns of a real assistant to their end."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,12 +10,12 @@ from chains.events import AskResult, Event, TurnEnded
 
 
 def ask(assistant: Assistant, question: str, **fields: Any) -> list[Event]:
-    """Ask, and return all that happened."""
+    """Ask a question and return all events of the turn."""
     return list(assistant.ask(AskRequest(question, **fields), CancelToken()))
 
 
 def result_of(events: Iterable[Event]) -> AskResult:
-    """Return what a turn came to."""
+    """Return the result of a turn, given its events."""
     *_, last = events
     assert isinstance(last, TurnEnded)
     return last.result

@@ -1,4 +1,4 @@
-"""A web server on loopback with the pages that a test gives it, and a log of the requests.
+"""A web server on loopback that serves a test's pages and records the requests.
 
 ```
 with WebServer() as server:
@@ -20,17 +20,17 @@ from chains.web.urls import IPAddress
 
 
 def allow_loopback(ip: IPAddress) -> bool:
-    """Allow the addresses of this computer and no other, as no real rule does."""
+    """Allow only the addresses of this computer; the program's own rule forbids them."""
     return ip.is_loopback
 
 
 @dataclass(frozen=True)
 class Page:
-    """An answer of the server.
+    """A response of the server.
 
     Attributes:
-        repeats: how often the body is sent, without a length in the header; None sends it once.
-        stalls: whether the connection stays open, without an end, until the server is closed.
+        repeats: how often the body is sent, without a `Content-Length`; None sends it once.
+        stalls: whether the connection stays open until the server is closed.
     """
 
     body: bytes = b""
@@ -41,7 +41,7 @@ class Page:
     stalls: bool = False
 
 
-# The certificate of the host strata.test for a hundred years, with its key.
+# A certificate for the host strata.test, valid for a hundred years, and its key.
 CERTIFICATE = """\
 -----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIHnvjejaN9gUbZkdf5bVHI1IvFycPfmLKlietahTDSgToAoGCCqGSM49
@@ -63,15 +63,16 @@ zj0EAwIDSQAwRgIhALMbiQbm0hkFKGEADrCY0mVTlF7d8ffvVb8Wf4LVU1OXAiEA
 
 
 class WebServer:
-    """The server; it answers as long as its context is entered.
+    """The server: a context manager that answers while its context is entered.
 
     Args:
-        certificate: the file of a certificate with its key, for a server that speaks TLS.
+        certificate: the file with a certificate and its key, for a server with TLS.
     """
 
     def __init__(self, certificate: Path | None = None) -> None:
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, Mapping[str, str]]] = []
+        self.bodies: list[bytes] = []
         self.is_reached = threading.Event()
         self._ends = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _build_handler(self))
@@ -82,12 +83,12 @@ class WebServer:
 
     @property
     def url(self) -> str:
-        """The address of the server, without a path."""
+        """The server's address without a path."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def port(self) -> int:
-        """The port of the server."""
+        """The server's port."""
         return int(self._server.server_address[1])
 
     def __enter__(self) -> Self:
@@ -102,6 +103,7 @@ class WebServer:
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer one request."""
         self.requests.append((handler.path, dict(handler.headers)))
+        self.bodies.append(handler.rfile.read(int(handler.headers.get("Content-Length", 0))))
         self.is_reached.set()
         page = self.pages.get(handler.path, Page(b"missing", status=404))
         handler.send_response(page.status)
@@ -118,19 +120,22 @@ class WebServer:
             if page.stalls:
                 self._ends.wait(60)
         except OSError:
-            pass  # the client has read enough
+            pass  # the client has disconnected
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: Any) -> None:
-        """Leave out the trace of a client that has gone."""
+        """Print no trace for a client that has disconnected."""
 
 
 def _build_handler(server: WebServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            server.answer(self)
+
+        def do_POST(self) -> None:
             server.answer(self)
 
         def log_message(self, *_: Any) -> None:

@@ -1,4 +1,4 @@
-"""What must hold of any window: nothing over anything else, nothing cut that is not said."""
+"""Checks that hold for every window: no widget covers another, no text is cut without a tooltip."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ _FREE = (QScrollBar, QSizeGrip, QSplitterHandle)
 
 
 def visible_widgets(root: QWidget) -> Iterator[QWidget]:
-    """Every widget that is shown, the root included."""
+    """Yield every visible widget, including the root."""
     yield root
     for child in root.findChildren(QWidget):
         if child.isVisible() and not child.isWindow():
@@ -28,7 +28,7 @@ def visible_widgets(root: QWidget) -> Iterator[QWidget]:
 
 
 def outside_their_parents(root: QWidget) -> list[str]:
-    """Widgets that reach beyond their parent, but for what scrolls."""
+    """Describe the widgets that extend beyond their parents, except within scroll areas."""
     found = []
     for widget in visible_widgets(root):
         parent = widget.parentWidget()
@@ -40,7 +40,7 @@ def outside_their_parents(root: QWidget) -> list[str]:
 
 
 def overlapping_siblings(root: QWidget) -> list[str]:
-    """Pairs of widgets of one parent that share pixels."""
+    """Describe the pairs of widgets with the same parent that overlap."""
     found = []
     for parent in visible_widgets(root):
         if isinstance(parent, QAbstractScrollArea):
@@ -64,7 +64,7 @@ def overlapping_siblings(root: QWidget) -> list[str]:
 
 
 def cut_labels(root: QWidget) -> list[str]:
-    """Labels that have less room than their text needs and do not say so by a tooltip."""
+    """Describe the labels that are too small for their text and have no tooltip."""
     found = []
     for label in root.findChildren(QLabel):
         if not label.isVisible() or not label.text():
@@ -81,7 +81,7 @@ def cut_labels(root: QWidget) -> list[str]:
 
 
 def unnamed(root: QWidget) -> list[str]:
-    """Widgets that take the focus and tell a screen reader nothing."""
+    """Describe the widgets that accept the focus but have no name for screen readers."""
     return [
         describe(widget)
         for widget in visible_widgets(root)
@@ -93,24 +93,26 @@ def unnamed(root: QWidget) -> list[str]:
 
 
 def bottom_in(root: QWidget, widget: QWidget) -> int:
-    """Where a widget ends, from the root's upper edge."""
+    """Return the y coordinate, in the root, of a widget's lower edge."""
     return widget.mapTo(root, QPoint(0, widget.height())).y()
 
 
 def left_in(root: QWidget, widget: QWidget) -> int:
-    """Where a widget begins, from the root's left edge."""
+    """Return the x coordinate, in the root, of a widget's left edge."""
     return widget.mapTo(root, QPoint(0, 0)).x()
 
 
 def describe(widget: QWidget) -> str:
-    """Name a widget for a failing test."""
+    """Describe a widget in the message of a failed test."""
     name = widget.accessibleName() or widget.objectName()
     return f"{type(widget).__name__}({name!r})"
 
 
 def _is_parked(widget: QWidget) -> bool:
-    """Tell what Qt itself keeps about: unused tab bars and docks behind another one, out of sight,
-    and grips over a splitter."""
+    """Return whether Qt keeps a widget without showing it to the user.
+
+    These are unused tab bars, docks behind another tab, and the grips over splitters.
+    """
     is_grip = widget.objectName() == "qt_qmainwindow_extended_splitter"
     return is_grip or (isinstance(widget, QTabBar | QDockWidget) and widget.x() < 0)
 
@@ -121,5 +123,5 @@ def _scrolls(parent: QWidget) -> bool:
 
 
 def rect_in(root: QWidget, widget: QWidget) -> QRect:
-    """The place of a widget in the root."""
+    """Return a widget's rectangle in the root's coordinates."""
     return QRect(widget.mapTo(root, QPoint(0, 0)), widget.size())

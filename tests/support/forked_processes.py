@@ -1,0 +1,333 @@
+"""Start processes of Strata by forking one that has imported their libraries already.
+
+Importing chromadb or litellm takes more processor time than all else in most tests that need them,
+and importing torch takes seconds. A `ForkServer` process imports what a module needs and forks a
+child for each start of that module. The child has the folder, process group, environment, arguments
+and standard streams of a process that is started, and runs the module as `__main__`. Its own
+workers are forked too. `ForkedProcesses` starts the servers when they are first wanted.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Self
+
+from vault.workers import process
+from vault.workers.process import WORKER_ENVIRONMENT
+
+# What a server imports for a module. Other modules are started as the program does it.
+WORKERS = {
+    "vault.vector_worker": ("chromadb", "chromadb.config", "chromadb.api.rust", "numpy"),
+    "vault.embed_worker": ("sentence_transformers", "torch", "onnxruntime"),
+}
+PROGRAM = "app.__main__"
+PROGRAM_NEEDS = (
+    *("app.wiring", "app.cli.verbs", "app.rpc.server", "chains.tokenizer"),
+    *("litellm", "numpy", "jsonschema"),
+)
+LIBRARIES = {**WORKERS, PROGRAM: PROGRAM_NEEDS}
+_INTERPRETER = sys.executable
+_MOST_BYTES = 1 << 20
+_start_process = process.start_process
+
+
+class ForkedProcess:
+    """A forked process, with the methods of `subprocess.Popen` that its parent uses."""
+
+    def __init__(self, connection: socket.socket, pipes: Sequence[IO[bytes]]) -> None:
+        """Take over the parent's ends of the pipes: input, output and, maybe, errors.
+
+        Like a process that is started, it may still be importing its libraries.
+
+        Args:
+            connection: a connection to the server, which sends the process id when it has forked.
+            pipes: the open pipes.
+        """
+        self.stdin, self.stdout = pipes[:2]
+        self.stderr = pipes[2] if len(pipes) > 2 else None
+        self.returncode: int | None = None
+        self._connection = connection
+        self._pid = self._handle = 0
+        self._lock = threading.RLock()
+        weakref.finalize(self, connection.close)
+
+    @property
+    def pid(self) -> int:
+        """The process id; waits until the process has been forked."""
+        with self._lock:
+            if not self._pid:
+                self._pid = int(self._connection.recv(64))
+                self._handle = os.pidfd_open(self._pid)
+                weakref.finalize(self, os.close, self._handle)
+            return self._pid
+
+    def poll(self) -> int | None:
+        """Return the exit status, negative after a signal; None while the process runs."""
+        with self._lock:
+            if self.returncode is None and self._wait_event(0) and self.pid and self._wait_event(0):
+                self._connection.send(b"{}")
+                self.returncode = int(self._connection.recv(64))
+            return self.returncode
+
+    def _wait_event(self, timeout_s: float | None) -> bool:
+        """Wait for the process to be forked or, after that, to end; return whether it did."""
+        handle = self._handle if self._pid else self._connection.fileno()
+        return bool(select.select([handle], [], [], timeout_s)[0])
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end of the process and return its exit status.
+
+        Raises:
+            subprocess.TimeoutExpired: it still runs after `timeout` seconds.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                raise subprocess.TimeoutExpired("a forked process", timeout or 0)
+            if self._pid:
+                self._wait_event(left)
+            else:
+                self._wait_event(0.02)  # another thread may learn the process id
+        return code
+
+    def communicate(
+        self, input: bytes | None = None, timeout: float | None = None
+    ) -> tuple[bytes, bytes]:
+        """Send the input, close it, and return what the process writes until its end.
+
+        Raises:
+            subprocess.TimeoutExpired: it still runs after `timeout` seconds.
+        """
+        said: dict[str, bytes] = {}
+
+        def read(name: str, pipe: IO[bytes] | None) -> None:
+            said[name] = b"" if pipe is None or pipe.closed else pipe.read()
+
+        readers = [
+            threading.Thread(target=read, args=("out", self.stdout), daemon=True),
+            threading.Thread(target=read, args=("errors", self.stderr), daemon=True),
+        ]
+        for reader in readers:
+            reader.start()
+        with contextlib.suppress(BrokenPipeError, ValueError):  # it has ended, or was read before
+            self.stdin.write(input or b"")
+            self.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            self.stdin.close()
+        self.wait(timeout)
+        for reader in readers:
+            reader.join(timeout)
+        for pipe in (self.stdout, self.stderr):
+            if pipe is not None:
+                pipe.close()
+        return said["out"], said["errors"]
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal unless the process has ended."""
+        if self.pid:  # which waits until it has been forked
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, number)
+
+    def kill(self) -> None:
+        """Kill the process unless it has ended."""
+        self.send_signal(signal.SIGKILL)
+
+
+class ForkedProcesses:
+    """A context manager that forks processes, from servers of its own or of another process."""
+
+    def __init__(self, addresses: Mapping[str, str] | None = None) -> None:
+        """Store the addresses of servers that run already, by module."""
+        self._is_owner = addresses is None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._servers: dict[str, subprocess.Popen[bytes]] = {}
+        self._addresses = dict(addresses or {})
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        for server in self._servers.values():
+            server.kill()  # it has nothing to save
+            server.wait()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def start_worker(
+        self,
+        module: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        stderr: IO[bytes],
+    ) -> Any:
+        """Fork a worker; start it where forking is not possible or the test has its own Python."""
+        can_fork = module in WORKERS and hasattr(os, "pidfd_open")
+        if not can_fork or sys.executable != _INTERPRETER:
+            return _start_process(module, arguments, dict(environment), stderr)
+        wanted = {
+            "arguments": [module, *arguments],
+            "environment": dict(environment),
+            "folder": os.path.abspath(os.sep),
+            "is_session": True,
+        }
+        try:
+            return _fork(self._find_server(module), wanted, stderr)
+        except ConnectionRefusedError:  # the server has ended
+            return _start_process(module, arguments, dict(environment), stderr)
+
+    def start_program(
+        self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path
+    ) -> Any:
+        """Fork the program; its own workers are forked as well."""
+        workers = {module: self._find_server(module) for module in WORKERS}
+        wanted = {
+            "arguments": list(arguments),
+            "environment": dict(environment),
+            "folder": str(folder),
+            "is_session": False,
+            "workers": workers,
+        }
+        return _fork(self._find_server(PROGRAM), wanted, None)
+
+    def _find_server(self, module: str) -> str:
+        """Return the address of a module's server, which is started if it is not running."""
+        with self._lock:
+            if module not in self._addresses:
+                self._addresses[module] = self._start_server(module)
+            return self._addresses[module]
+
+    def _start_server(self, module: str) -> str:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="strata-forks-")
+        address = os.path.join(self._folder.name, module)
+        environment = process.pick_environment(is_online=False)
+        own = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"} if module == PROGRAM else WORKER_ENVIRONMENT
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            listening.bind(address)
+            listening.listen(64)
+            self._servers[module] = subprocess.Popen(
+                [_INTERPRETER, "-P", "-m", __name__, module],
+                stdin=listening.fileno(),
+                cwd=os.path.abspath(os.sep),
+                env={**environment, **own},
+            )
+        return address
+
+
+def _fork(address: str, wanted: Mapping[str, Any], stderr: IO[bytes] | None) -> ForkedProcess:
+    """Request a process with new pipes; one for standard error only without a file for that."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        connection.connect(address)
+    except ConnectionRefusedError:
+        connection.close()
+        raise
+    its_input, our_end = os.pipe()
+    ours, theirs = [(our_end, "wb")], [its_input]
+    for _ in range(1 if stderr is not None else 2):
+        our_output, its_output = os.pipe()
+        ours.append((our_output, "rb"))
+        theirs.append(its_output)
+    handles = theirs if stderr is None else [*theirs, stderr.fileno()]
+    try:
+        socket.send_fds(connection, [json.dumps(wanted).encode()], handles)
+    finally:
+        for handle in theirs:
+            os.close(handle)
+    size = -1 if stderr is None else 0
+    return ForkedProcess(connection, [os.fdopen(end, mode, size) for end, mode in ours])
+
+
+def _serve(module: str) -> None:
+    libraries = [module, *LIBRARIES[module]]
+    for library in libraries:
+        importlib.import_module(library)
+    if module == PROGRAM:
+        sys.modules["chains.tokenizer"].load_counter("gpt-4o").count("warm")
+    gc.collect()
+    gc.freeze()
+    with socket.socket(fileno=os.dup(0)) as listening:
+        forked: dict[socket.socket, int] = {}
+        while True:
+            for ready in select.select([listening, *forked], [], [])[0]:
+                if ready is listening:
+                    forked[ready.accept()[0]] = 0
+                elif not _answer(module, ready, forked):
+                    del forked[ready]
+                    ready.close()
+
+
+def _answer(module: str, client: socket.socket, forked: dict[socket.socket, int]) -> bool:
+    """Fork the process of a client, or tell its status; return whether the client is there."""
+    try:
+        data, handles, _, _ = socket.recv_fds(client, _MOST_BYTES, 3)
+    except OSError:  # who asked was killed before it read its answer
+        return False
+    if not data:
+        return False
+    if forked[client]:
+        _, status = os.waitpid(forked[client], 0)
+        answer = os.waitstatus_to_exitcode(status)
+    else:
+        answer = forked[client] = os.fork()
+        if answer == 0:
+            _become(module, json.loads(data), handles)
+    for handle in handles:
+        os.close(handle)
+    with contextlib.suppress(OSError):  # who asked was killed meanwhile
+        client.send(str(answer).encode())
+    return True
+
+
+def _become(module: str, wanted: Mapping[str, Any], handles: Sequence[int]) -> None:
+    """Run a module as a process of its own, in a child that has just been forked."""
+    code: int | str | None = 1
+    try:
+        for number, handle in enumerate(handles):
+            os.dup2(handle, number)
+        os.closerange(3, 1 << 12)
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 (as long as the process)
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+        if wanted["is_session"]:
+            os.setsid()
+        else:
+            os.setpgid(0, 0)
+        os.chdir(wanted["folder"])
+        os.environ.clear()
+        os.environ.update(wanted["environment"])
+        sys.argv = list(wanted["arguments"])
+        if workers := wanted.get("workers"):
+            process.start_process = ForkedProcesses(workers).start_worker
+        del sys.modules[module]
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as end:
+        code = end.code
+    except BaseException:  # noqa: BLE001 (the last line is what the program tells of it)
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1])

@@ -1,0 +1,88 @@
+"""The rules for docstrings: they name things that exist, and each word has one spelling."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from tests.unit.test_structure import ROOT, Function, modules
+
+# Under `Args:` and `Attributes:`, an item is a name, or several, and a colon.
+_ITEM = re.compile(r"    ((?:\*{0,2}\w+)(?:, \*{0,2}\w+)*): ")
+_SECTION = re.compile(r"^(Args|Attributes):\n((?:(?: {4}.*)?\n)*)", re.MULTILINE)
+# The spellings that the texts of the interface do not use. SQLite writes "unrecognized token".
+_OTHER_SPELLINGS = re.compile(r"\b(?!unrecog)\w*(?:summari|recogni)z\w*", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", modules())
+def test_each_documented_name_is_a_parameter_or_an_attribute(path: str) -> None:
+    unknown = [
+        f"{name} in {node.name}, line {node.lineno}"
+        for node in ast.walk(modules()[path])
+        if isinstance(node, ast.ClassDef | Function)
+        for name in sorted(set(_list_documented(node)) - _list_names(node))
+    ]
+    assert not unknown, "the docstring names what does not exist"
+
+
+@pytest.mark.parametrize(
+    "folder", ["app", "chains", "context", "resources", "tests", "ui", "vault"]
+)
+def test_each_word_has_one_spelling(folder: str) -> None:
+    found = {
+        f"{word} in {file.relative_to(ROOT)}"
+        for file in (ROOT / folder).rglob("*.py")
+        for word in _OTHER_SPELLINGS.findall(file.read_text("utf-8"))
+    }
+    assert not found, "write summarise and recognise"
+
+
+def test_a_name_that_does_not_exist_is_found() -> None:
+    text = (
+        '"""Do it.\n\n    Args:\n        a: one.\n        b, c: two,\n            three.\n    """'
+    )
+    (function,) = ast.parse(f"def act(a, *, c): {text}").body
+    assert isinstance(function, ast.FunctionDef)
+    assert set(_list_documented(function)) - _list_names(function) == {"b"}
+
+
+def _list_documented(node: ast.ClassDef | Function) -> Iterator[str]:
+    """Yield the names under `Args:` and `Attributes:` in a docstring."""
+    page = (ast.get_docstring(node) or "") + "\n"
+    for section in _SECTION.finditer(page):
+        for line in section[2].splitlines():
+            if line.strip() and not line.startswith(" " * 5):
+                item = _ITEM.match(line)
+                yield from item[1].replace("*", "").split(", ") if item else [line.strip()]
+
+
+def _list_names(node: ast.ClassDef | Function) -> set[str]:
+    if isinstance(node, ast.ClassDef):
+        return _list_attributes(node)
+    given = node.args
+    named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return {argument.arg for argument in named if argument is not None}
+
+
+def _list_attributes(node: ast.ClassDef) -> set[str]:
+    """Return the fields, properties, methods and instance variables of a class and its bases."""
+    names: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, Function):
+            names.add(part.name)
+            names |= _list_names(part) if part.name == "__init__" else set()
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            names.add(part.id)
+        elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+            names.add(part.attr)
+    bases = [_classes().get(ast.unparse(base)) for base in node.bases]
+    return names.union(*(_list_attributes(base) for base in bases if base is not None))
+
+
+@cache
+def _classes() -> dict[str, ast.ClassDef]:
+    """Return the classes by name. The names of public classes are unique."""
+    nodes = (node for tree in modules().values() for node in ast.walk(tree))
+    return {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
