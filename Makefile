@@ -8,7 +8,7 @@ TORCH := torch==2.13.0
 VAULT ?= resources/vault
 QUESTION ?= When is the server backed up?
 
-.PHONY: run test fuzz lint format bench readme picture clean
+.PHONY: run test fuzz lint format bench readme picture frozen clean
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml .ci/system-packages
@@ -53,6 +53,12 @@ readme: $(READY)
 
 picture: $(READY)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.pictures
+
+# The program with all it needs in dist/strata, to copy to a computer without Python; then tried.
+frozen: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[freeze]"
+	@$(BIN)/python -m PyInstaller --noconfirm --log-level WARN --distpath dist --workpath build freeze/strata.spec
+	@$(BIN)/python -m tests.support.frozen_program dist/strata/strata
 
 format: $(READY)
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
