@@ -42,7 +42,7 @@ def begin_badly(window):
     QTimer.singleShot(400, lambda: end(window))
 
 def end(window):
-    """Print the toasts after the last fault, as soon as one is shown or no more is to come."""
+    # Print the toasts after the last fault, once one is shown or no more can come.
     global looks
     looks += 1
     if looks < 600 and not window.notifier.texts():
