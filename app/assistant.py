@@ -185,7 +185,7 @@ class Assistant:
         return library.excerpts(query, k or self.settings.values.retrieval_top_k)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the state of every file in the vault; empty if no vault is open."""
+        """Return the state of every file in the vault, or an empty tuple if no vault is open."""
         library = self._vault.library
         return () if library is None else library.notes()
 
@@ -311,7 +311,7 @@ class Assistant:
         """Return the *Context* report of the next request. Nothing is searched, sent or stored.
 
         Args:
-            session: the chat; None for a new one.
+            session: the chat, or None for a new one.
             text: the text that the user has typed so far.
             mode: as for `ask`; None means the mode of the chat's last turn.
             model: as for `ask`.
@@ -372,7 +372,10 @@ class Assistant:
         return self._turns.check_model(cancel, {"chat.model": model} if model else None)
 
     def key_provider(self, model: str) -> str | None:
-        """Return the provider or address whose API key a model needs; None if it needs no key."""
+        """Return the provider or address whose API key a model needs.
+
+        Returns None if it needs no key.
+        """
         return describe(model, self.settings.values.chat_api_base).key_provider
 
     def has_key(self, owner: str) -> bool:

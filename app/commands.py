@@ -41,8 +41,8 @@ class Situation:
     """The state of the window in which a slash command is run.
 
     Attributes:
-        session: the chat; None before its first message.
-        mode: the mode of the next message; None if unknown.
+        session: the chat, or None before its first message.
+        mode: the mode of the next message, or None if unknown.
         model: the model of the next message; None means the model in the settings.
         place: the note that is open in the window, with its selected lines.
     """
@@ -82,7 +82,7 @@ class SlashCommand:
     """A slash command with its help text.
 
     Attributes:
-        argument: the argument as the help shows it; empty if the command takes none.
+        argument: the argument as the help shows it, or an empty string if the command takes none.
         help: a one-line description of the command's effect.
         act: runs the command with an argument.
     """

@@ -132,7 +132,6 @@ def _model(assistant: Assistant) -> Iterator[Check]:
 
 
 def _check_file(info: ModelInfo, values: Settings) -> Check:
-    """Check that the model file in the settings can be loaded."""
     if info.file is None:
         return Check("model", False, info.problem)
     try:

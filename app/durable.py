@@ -79,7 +79,6 @@ def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> Non
 
 
 def _is_left(file: Path) -> bool:
-    """Return whether a temporary file is a leftover that no process is writing any more."""
     try:
         handle = open_file(file, os.O_RDWR)
     except OSError:

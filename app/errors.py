@@ -66,7 +66,7 @@ class AppError(Exception):
 
     Attributes:
         code: the stable error code for programs.
-        hint: what the user can do; None if nothing can be done, or the message says it already.
+        hint: what the user can do, or None if nothing can be done, or the message says it already.
     """
 
     code: ClassVar[str] = "internal"
@@ -80,7 +80,7 @@ class BadSetting(AppError):
     """A setting that does not exist, a value out of its range, or a damaged settings file.
 
     Attributes:
-        key: the setting; None if the file as a whole is damaged.
+        key: the setting, or None if the file as a whole is damaged.
     """
 
     code = "bad_setting"
@@ -144,10 +144,10 @@ class TurnFailed(AppError):
 
     Attributes:
         reason: the error that ended the turn.
-        session: the chat, which can be continued; None if no chat was created.
-        is_taken_back: whether the question was taken back because no request could be built for
-            it. The chat then continues from before the question, which stays in the chat's log
-            outside the active path.
+        session: the chat, which can be continued, or None if no chat was created.
+        is_taken_back: whether the question was taken back because no request could be built for it.
+            The chat then continues from before the question, which stays in the chat's log outside
+            the active path.
     """
 
     def __init__(self, reason: Exception, session: str | None, is_taken_back: bool = False) -> None:
@@ -164,13 +164,13 @@ class ErrorInfo:
     Attributes:
         code: the stable error code for programs.
         message: one sentence for the user.
-        hint: what the user can do; None if there is no hint.
-        context: the *Context* report of a request that was too large; None for other errors.
-        session: the failed turn's chat; None if no turn failed or no chat was created.
+        hint: what the user can do, or None if there is no hint.
+        context: the *Context* report of a request that was too large, or None for other errors.
+        session: the failed turn's chat, or None if no turn failed or no chat was created.
         is_turn: whether the error ended a turn.
         is_taken_back: as in `TurnFailed`.
-        key_owner: the provider or address whose API key is missing or was refused; empty for other
-            errors.
+        key_owner: the provider or address whose API key is missing or was refused, or an empty
+            string for other errors.
     """
 
     code: str

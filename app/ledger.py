@@ -135,7 +135,6 @@ class Ledger:
 
     @contextmanager
     def _hold_lock(self) -> Iterator[None]:
-        """Hold the ledger's lock, which excludes other threads and processes."""
         with self._lock:
             make_private_folder(self._path.parent)
             name = self._path.with_suffix(".lock")

@@ -157,7 +157,10 @@ def _read_keys(value: object) -> dict[str, list[str]]:
 
 
 def _read_settings(file: Path) -> dict[str, Any]:
-    """Return a file's settings by their keys (`section.name`); empty if it cannot be read."""
+    """Return a file's settings by their keys (`section.name`).
+
+    Returns an empty mapping if it cannot be read.
+    """
     found: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # the schema reports the error when it is loaded
         for key, value in tomllib.loads(file.read_text("utf-8")).items():

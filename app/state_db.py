@@ -267,7 +267,6 @@ class StateDB:
         return self._run(read)
 
     def _write(self, statement: str, row: _Row) -> int:
-        """Execute a statement that writes, and return the number of changed rows."""
         return self._run(lambda db: db.execute(statement, row)).rowcount
 
     def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:

@@ -53,8 +53,8 @@ def open_vault(assistant: Assistant, named: str | None, session: str | None = No
 
     Args:
         assistant: opens the vault.
-        named: the folder from the command line; None if none was given.
-        session: the chat to continue; None for a new chat.
+        named: the folder from the command line, or None if none was given.
+        session: the chat to continue, or None for a new chat.
 
     Raises:
         VaultError: the folder is missing, or it cannot be read.

@@ -87,7 +87,6 @@ class _Channel(Generic[T]):
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Close the channel from the consumer's side."""
         with self._changed:
             self._is_closed = True
             self._items.clear()

@@ -131,7 +131,7 @@ class MissingKey(ModelError):
 
     Attributes:
         is_refused: whether the service refused the key that was sent.
-        key_owner: the provider or address that the key belongs to; empty if unknown.
+        key_owner: the provider or address that the key belongs to, or an empty string if unknown.
     """
 
     code = "missing_key"

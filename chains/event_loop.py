@@ -76,7 +76,6 @@ class EventLoop:
 
 
 def _cancel(future: "Future[Any]") -> None:
-    """Cancel a future, which ends the wait for it and cancels its task in the loop."""
     future.cancel()
 
 

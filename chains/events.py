@@ -142,12 +142,13 @@ class ApprovalRequested:
     Attributes:
         id: the id of the proposal, with which a decision is sent.
         call_id: the id of the tool call.
-        diff: a unified diff of what the call would write; empty if it writes nothing.
+        diff: a unified diff of what the call would write, or an empty string if it writes nothing.
         summary: one sentence about what the call would do.
         warnings: reasons to look closely.
-        session_scope: what an approval for the session covers; empty if each call is asked about.
-        hunks: the parts of the diff that can be approved without the others; empty if it has only
-            one.
+        session_scope: what an approval for the session covers, or an empty string if each call is
+            asked about.
+        hunks: the parts of the diff that can be approved without the others, or an empty tuple if
+            it has only one.
     """
 
     id: str
@@ -212,7 +213,7 @@ class Usage:
     """The token counts reported by the provider, summed over the requests of a turn.
 
     Attributes:
-        cost: the price in dollars, which is 0 for a model on this computer; None if unknown.
+        cost: the price in dollars, which is 0 for a model on this computer, or None if unknown.
     """
 
     requests: int
@@ -257,10 +258,10 @@ class AskResult:
         read_whole: the cost of the map-reduce over attachments, or None if there was none.
         searched: the search query if it differs from the user message, or None.
         edits: the run of edits and the net change of each note, or None if none was changed.
-        seconds: the time since the turn began, as stored with the answer; None for a dry run.
-        reason: why the answer broke off; empty if it is complete or was stopped.
+        seconds: the time since the turn began, as stored with the answer, or None for a dry run.
+        reason: why the answer broke off, or an empty string if it is complete or was stopped.
         sentences: the number of sentences for which Strata looked for a source, since the model
-            cites none; 0 if it cites.
+            cites none, or 0 if it cites.
     """
 
     session: str | None

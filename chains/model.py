@@ -160,7 +160,6 @@ class LiteLLMModel:
             record.finish(call.bytes_in)
 
     def _price(self, counted: Any) -> float | None:
-        """Return the price of a call in dollars, by the prices that come with litellm."""
         endpoint = self._endpoint
         if endpoint.is_local:
             return 0.0
@@ -298,7 +297,6 @@ _loading = threading.Lock()
 
 
 def _litellm() -> Any:
-    """Return litellm, configured to write no logs and to make no requests of its own."""
     with _loading:
         _ignore_foreign_addresses()
         load_tiktoken()

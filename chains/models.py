@@ -106,7 +106,8 @@ class ModelInfo:
         reported_limit: the limit from the table, the server or the settings, or None. It differs
             from `input_limit` if the service refused a shorter request.
         file: the file of the model, or None if it is not a file or cannot be used.
-        problem: why the file of the model cannot be used, as a sentence; empty if it can.
+        problem: why the file of the model cannot be used, as a sentence, or an empty string if it
+            can.
     """
 
     name: str
@@ -150,7 +151,10 @@ class ModelInfo:
 
     @property
     def host(self) -> str:
-        """The host that requests are sent to; empty for `extractive` and an unknown model."""
+        """The host that requests are sent to.
+
+        This is an empty string for `extractive` and an unknown model.
+        """
         return self.endpoint.host if self.endpoint else ""
 
 
@@ -202,7 +206,6 @@ def describe(
 
 
 def _describe_file(name: str, path: Path, local_context: int) -> ModelInfo:
-    """Return the properties of the model in a file, from the header of the file."""
     try:
         file = read_model_file(path)
     except BadModelFile as error:
@@ -329,7 +332,6 @@ def _endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
 
 
 def _key_owner(base: str, provider: str) -> str:
-    """Return the owner of the key for an address: a known provider, or the address's origin."""
     if not base:
         return provider
     origin = parse_origin(base)

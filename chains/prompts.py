@@ -42,7 +42,8 @@ class SystemPrompt:
     """The sections of a prompt.
 
     Attributes:
-        problem: the reason why the user's own prompt is not used; empty if there is no problem.
+        problem: the reason why the user's own prompt is not used, or an empty string if there is no
+            problem.
     """
 
     sections: tuple[PromptSection, ...]

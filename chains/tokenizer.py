@@ -80,7 +80,7 @@ class EncodingCounter:
         return max(_count(encoding, text) for encoding in self._encodings)
 
     def count_image(self, data: str) -> int:
-        """Return the number of tokens of a base64 image, by the rule of the model's provider."""
+        """Count the tokens of a base64 image, by the rule of the model's provider."""
         return count_image(data, self._image_rule)
 
 

@@ -54,12 +54,12 @@ class Proposal:
         summary: one sentence for the person who decides.
         apply: applies the proposal and returns the result for the model. It raises
             `ProposalOutdated` if the content that the proposal was computed from has changed.
-        diff: a unified diff; empty if nothing is written.
+        diff: a unified diff, or an empty string if nothing is written.
         session_scope: what an approval for the session covers: a host, or the name of an MCP tool.
             Empty means that every call asks.
         warnings: reasons to ask separately, whatever was approved before.
-        hunks: the parts of the diff that can be approved without the others; empty if it has only
-            one.
+        hunks: the parts of the diff that can be approved without the others, or an empty tuple if
+            it has only one.
         keep: returns the proposal with only some of its hunks, by their numbers; it raises what
             `apply` raises when it is applied. None if there are no hunks.
     """

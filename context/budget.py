@@ -42,7 +42,7 @@ class ContextBudget:
 
     @property
     def used_percentage(self) -> float:
-        """The used fraction of the effective window; 1.0 if the window has no tokens."""
+        """The used fraction of the effective window, or 1.0 if the window has no tokens."""
         if self.effective_window <= 0:
             return 1.0
         return self.used_tokens / self.effective_window
@@ -121,8 +121,8 @@ def compute_budget(
     """Compute the token budget of a request, and return it with the values it was computed from.
 
     Args:
-        factor: a divisor learned from reported usage, used if it is larger than the token
-            counter's own; None if none was learned.
+        factor: a divisor learned from reported usage, used if it is larger than the token counter's
+            own, or None if none was learned.
     """
     divisor = max(choose_factor(counter), factor or 0.0)
     size = compute_window(threshold, model_limit)

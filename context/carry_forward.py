@@ -75,7 +75,7 @@ def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str
     previews, and its last line says how to read the full text.
 
     Args:
-        tools: the names of the request's tools; None if not known.
+        tools: the names of the request's tools, or None if not known.
     """
     content = html.escape(shorten_carried_text(source, kind, text, tools), quote=False)
     return wrap_prior(source, kind, content)
@@ -146,7 +146,7 @@ def _split_sections(text: str) -> list[_Section]:
 
 
 def _update_fence(line: str, fence: str) -> str:
-    """Return the code fence that is open after a line; empty if none is open.
+    """Return the code fence that is open after a line, or an empty string if none is open.
 
     A code fence is closed by a run of the same character that is at least as long.
     """

@@ -74,7 +74,7 @@ class RequestMeta:
     """Facts about a request that hooks can read. They are not part of the envelope's JSON.
 
     Attributes:
-        cancel: the cancel token for long hooks; None if the request cannot be stopped.
+        cancel: the cancel token for long hooks, or None if the request cannot be stopped.
     """
 
     model: str = ""

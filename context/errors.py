@@ -30,7 +30,7 @@ class LayerReport(Protocol):
 
     @property
     def used(self) -> int:
-        """The number of tokens of the content that cannot be left out of the request."""
+        """The token count of the content that cannot be left out of the request."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the report as a JSON object with every documented field."""
@@ -106,10 +106,10 @@ class ContextOverflow(ContextError):
     """Raised when the content that must be sent exceeds the budget. Nothing is sent.
 
     Attributes:
-        report: the context report if the overflow was found before sending; `None` if the provider
+        report: the context report if the overflow was found before sending, or None if the provider
             reported the overflow.
         ways_out: the actions that the user can take, most helpful first.
-        limit: the context length named in the provider's error; None if no error named one.
+        limit: the context length named in the provider's error, or None if no error named one.
     """
 
     def __init__(

@@ -101,7 +101,7 @@ class ContextRun:
     """The result of running all context hooks on an envelope.
 
     Attributes:
-        label: the label for the turn's answer, from the last hook that sets one; None if no hook
+        label: the label for the turn's answer, from the last hook that sets one, or None if no hook
             does.
     """
 
@@ -288,7 +288,6 @@ def _check_label(
 
 
 def _check_result(message: Message, result: object) -> Message:
-    """Check the result of a message hook, and return the message to use from now on."""
     if result is None:
         return message
     if not isinstance(result, Message):

@@ -85,18 +85,19 @@ class Segment:
 
     Attributes:
         source: the path relative to the vault, or a URL.
-        lines: the first and the last line of the text in its source, counted from 1; None if the
+        lines: the first and the last line of the text in its source, counted from 1, or None if the
             segment has no line range.
-        version: a hash of the source's content when it was read; None if there is no hash.
+        version: a hash of the source's content when it was read, or None if there is no hash.
         content: the escaped text.
-        number: the number with which answers cite the source; None if it has no number.
-        derived: how the text was made from its source, such as `map_reduce`; empty for the
-            source's own text.
-        whole_tokens: the number of tokens of the whole attachment if the segment is an excerpt of
-            it; else None. An excerpt is a passage found in the attachment. In a preview, it is a
-            text of about the size that will be sent.
-        image: the image that is sent with the text; None for a segment without one. The log stores
-            it only on L3, since the L2 segments of all later turns can repeat the same image.
+        number: the number with which answers cite the source, or None if it has no number.
+        derived: how the text was made from its source, such as `map_reduce`, or an empty string for
+            the source's own text.
+        whole_tokens: the token count of the whole attachment if the segment is an excerpt of it;
+            else None. An excerpt is a passage found in the attachment. In a preview, it is a text
+            of about the size that will be sent.
+        image: the image that is sent with the text, or None for a segment without one. The log
+            stores it only on L3, since the L2 segments of all later turns can repeat the same
+            image.
     """
 
     id: str

@@ -209,7 +209,7 @@ class Message:
 
     Attributes:
         content: plain text or typed parts.
-        id: the id of the message's log entry; None if the message has no entry.
+        id: the id of the message's log entry, or None if the message has no entry.
     """
 
     role: Role

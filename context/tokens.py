@@ -56,7 +56,7 @@ class TokenCounter(Protocol):
         """The number of tokens that a message part takes in addition to its content."""
 
     def count(self, text: str) -> int:
-        """Return the number of tokens of a text.
+        """Count the tokens of a text.
 
         This must be fast even for hundreds of thousands of characters.
         """
@@ -70,7 +70,7 @@ class ImageCounter(Protocol):
     """The port of a token counter that counts images too, by the rule of the model's provider."""
 
     def count_image(self, data: str) -> int:
-        """Return the tokens of a base64 image; `IMAGE_TOKENS` if the image's size is not known."""
+        """Count the tokens of a base64 image; `IMAGE_TOKENS` if the image's size is not known."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class ByteEstimator:
 
 
 def count_message(message: Message, counter: TokenCounter) -> int:
-    """Return the number of tokens of a rendered message, cached for each token counter."""
+    """Count the tokens of a rendered message, cached for each token counter."""
     tokens = message.token_counts.get(counter)
     if tokens is None:
         tokens = message.token_counts[counter] = _count_content(message, counter)
@@ -125,7 +125,7 @@ def count_merged(
 
 
 def count_segment(segment: Segment, counter: TokenCounter) -> int:
-    """Return the tokens of a rendered segment, with its newline and image; cached by counter."""
+    """Count the tokens of a rendered segment, with its newline and image; cached by counter."""
     tokens = segment.token_counts.get(counter)
     if tokens is None:
         tokens = counter.count(segment.render() + "\n") + count_segment_image(segment, counter)
@@ -134,19 +134,19 @@ def count_segment(segment: Segment, counter: TokenCounter) -> int:
 
 
 def count_segment_image(segment: Segment, counter: TokenCounter) -> int:
-    """Return the number of tokens of a segment's image, which is sent as a message part; else 0."""
+    """Count the tokens of a segment's image, which is sent as a message part; else 0."""
     if segment.image is None:
         return 0
     return _count_image(segment.image.data, counter) + counter.part_overhead
 
 
 def count_part(text: str, counter: TokenCounter) -> int:
-    """Return the number of tokens of a text that is sent as a message part."""
+    """Count the tokens of a text that is sent as a message part."""
     return counter.count(text) + counter.part_overhead
 
 
 def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
-    """Return the number of tokens of one tool definition."""
+    """Count the tokens of one tool definition."""
     text = tool.name + tool.description + tool.parameters_json
     return math.ceil(counter.count(text) * TOOL_OVERHEAD_FACTOR) + TOOL_OVERHEAD_TOKENS
 

@@ -193,7 +193,7 @@ class TrimPass:
         Return the position just past the last shortened message, or `first` if none was shortened.
 
         Args:
-            end: the position before which to stop; None for the end of the list.
+            end: the position before which to stop, or None for the end of the list.
             shorten: the function to use here in place of the pass's own.
         """
         last = first

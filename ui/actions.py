@@ -136,7 +136,10 @@ class Keymap(QObject):
         return self._keys[name]
 
     def describe(self, name: str) -> str:
-        """Return a command's first key as this system shows it; empty if it has no key."""
+        """Return a command's first key as this system shows it.
+
+        Returns an empty string if it has no key.
+        """
         return next(map(show_keys, self._keys[name]), "")
 
     def describe_all(self, name: str) -> str:

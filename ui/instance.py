@@ -72,8 +72,8 @@ def hand_over(state: Path, folder: str | None) -> bool:
 
     Args:
         state: the folder for Strata's own data that can be rebuilt.
-        folder: the vault given on the command line, which the window then opens; None if none was
-            given.
+        folder: the vault given on the command line, which the window then opens, or None if none
+            was given.
     """
     socket = QLocalSocket()
     socket.connectToServer(_name_socket(state))

@@ -95,7 +95,7 @@ class Notifier(QObject):
         Args:
             text: the message.
             word: the label of the action button.
-            act: the function to call when the button is clicked; None for no button.
+            act: the function to call when the button is clicked, or None for no button.
         """
         while len(self._toasts) >= _MOST:
             self._drop(self._toasts[0])
@@ -317,7 +317,6 @@ class _Toast(QWidget):
         self.expired.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Restart the timer when the pointer leaves the toast."""
         self.expired.start()
 
     def paintEvent(self, event: QPaintEvent) -> None:

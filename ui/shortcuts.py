@@ -92,7 +92,6 @@ class ShortcutsDialog(QDialog):
 
 
 def _grid(commands: Iterable[WindowCommand]) -> QGridLayout:
-    """Lay out the commands that have keys in a grid, with the keys on the right."""
     grid = QGridLayout()
     grid.setHorizontalSpacing(24)
     grid.setVerticalSpacing(6)

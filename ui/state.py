@@ -27,7 +27,7 @@ class WindowState:
         shares: the relative heights of the dock areas. Each key consists of the names of an area's
             docks, joined with spaces.
         columns: the widths of the sidebar and the right column, in pixels.
-        session: the session ID of the open chat; empty for a new chat.
+        session: the session ID of the open chat, or an empty string for a new chat.
         is_set_up: whether the first-run dialog has been opened automatically, which happens only
             once.
         note_folder: the folder in the vault that is suggested when a chat is saved as a note.

@@ -106,7 +106,7 @@ class Theme(QObject):
         Args:
             kind: a key of `type` in the tokens, such as `body` or `caption`.
             numbers: whether all digits have the same width, as suits counts, shares and times.
-            weight: 400, 500 or 600; 0 for the type role's own weight.
+            weight: 400, 500 or 600, or 0 for the type role's own weight.
             italic: whether the font is italic.
         """
         key = (kind, numbers, weight, italic)

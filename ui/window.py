@@ -213,7 +213,6 @@ class MainWindow(WindowFrame):
         )
 
     def _commands(self) -> dict[str, Callable[[], object]]:
-        """Return the function that runs each command, by the command's name."""
         controllers = self.controllers
         return {
             "open_note": controllers.palette.open_notes,
@@ -244,7 +243,6 @@ class MainWindow(WindowFrame):
         }
 
     def _chat_commands(self) -> dict[str, Callable[[], object]]:
-        """Return the functions that run the commands about chats, by command name."""
         controllers = self.controllers
         return {
             "new_chat": lambda: self.open_session(None),

@@ -137,7 +137,7 @@ def list_allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> 
 
     Args:
         root: the vault's folder.
-        folder: the folder, relative to the vault; empty for all notes.
+        folder: the folder, relative to the vault, or an empty string for all notes.
         exclude: patterns as in a `.gitignore`.
     """
     prefix = f"{folder.rstrip('/')}/" if folder.strip("/") else ""

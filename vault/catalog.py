@@ -100,7 +100,7 @@ class Catalog:
                 self._give_back(reader)
 
     def meta(self, key: str) -> str | None:
-        """Read a value from the table `meta`; None if the key is not set."""
+        """Read a value from the table `meta`, or None if the key is not set."""
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(found[0][0]) if found else None
 
@@ -146,7 +146,7 @@ class Catalog:
         return {bytes(row[0]) for row in self.rows("SELECT hash FROM vectors")}
 
     def vector(self, text_hash: bytes) -> bytes | None:
-        """Read the vector of a text as float32 bytes; None if the text has none."""
+        """Read the vector of a text as float32 bytes, or None if the text has none."""
         found = self.rows("SELECT vector FROM vectors WHERE hash = ?", (text_hash,))
         return bytes(found[0][0]) if found else None
 

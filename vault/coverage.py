@@ -45,14 +45,17 @@ class Coverage:
 
     @property
     def words_sentence(self) -> str:
-        """A sentence that says how many notes are searched by words; empty if all are."""
+        """A sentence that says how many notes are searched by words.
+
+        This is an empty string if all are.
+        """
         if self.by_words >= self.notes:
             return ""
         return f"{self.by_words:,} of {_count_notes(self.notes)} searched by words."
 
 
 def find_gap(catalog: Catalog) -> Coverage | None:
-    """Return the coverage of an incomplete index; None if the index is complete.
+    """Return the coverage of an incomplete index, or None if the index is complete.
 
     Notes are counted only if the last update is still running or was stopped, so that the check is
     fast otherwise.

@@ -289,7 +289,6 @@ def _encode_fast(model: Any, texts: Sequence[str], is_question: bool = False) ->
 
 @functools.cache
 def _count_threads() -> int:
-    """Return the number of threads that torch starts with."""
     import torch
 
     return int(torch.get_num_threads())

@@ -37,7 +37,7 @@ class _Request:
 
 
 class Embedder:
-    """Embeds texts in a child process; safe to use from several threads.
+    """Embeds texts in a child process; thread-safe.
 
     Indexing and searching share one embedder.
     """
@@ -55,7 +55,7 @@ class Embedder:
             model: the embedding model.
             idle_s: the idle time in seconds after which the child ends, since it uses a lot of
                 memory.
-            cache_dir: the folder that stores the fastest precision and the model's ONNX form;
+            cache_dir: the folder that stores the fastest precision and the model's ONNX form, or
                 None to store neither.
         """
         self.model = model
@@ -70,13 +70,16 @@ class Embedder:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child; None while it is not running."""
+        """The process id of the child, or None while it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     @property
     def precision(self) -> str:
-        """The numeric precision in use, such as `float32`; empty before the first answer."""
+        """The numeric precision in use, such as `float32`.
+
+        This is an empty string before the first answer.
+        """
         return self._precision
 
     def store_onnx_form(self, on_wait: Callable[[], None] = lambda: None) -> None:

@@ -66,7 +66,7 @@ def _store_stamp(catalog: Catalog, stamp: str, name: str, model: EmbeddingModel)
 
 
 class Embedders:
-    """The embedders of an index, one for each model in use; safe to use from several threads.
+    """The embedders of an index, one for each model in use; thread-safe.
 
     There are two embedders while the vectors of a newly chosen model are being computed: searches
     still use the vectors of the other model.
@@ -146,7 +146,7 @@ class Embedders:
 
     @property
     def pids(self) -> tuple[int | None, ...]:
-        """The process ids of the embedders; None for each one that is not running."""
+        """The process ids of the embedders, or None for each one that is not running."""
         with self._lock:
             return tuple(embedder.pid for embedder in self._by_stamp.values())
 

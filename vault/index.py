@@ -103,7 +103,7 @@ class VaultIndex:
         Args:
             progress: called several times a second with a progress update.
             is_cancelled: called between notes and between batches; True stops the update.
-            only: the changed paths, if they are known; None to check the whole folder.
+            only: the changed paths, if they are known, or None to check the whole folder.
             is_background: whether load or battery may slow the update down; no user waits for it.
             fills_store: whether to wait until the vector store is synchronized. If not, the next
                 search starts the synchronization, and the exact scan answers until it is done.
@@ -142,7 +142,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def retry(self, paths: Collection[str] | None = None) -> None:
-        """Make the next update read the given failed files again; None for all failed files."""
+        """Make the next update read the given failed files again, or None for all failed files."""
         catalog, _ = self._handle.own()
         with catalog.transaction():
             Records(catalog).forget_failures(paths)
@@ -224,7 +224,7 @@ class VaultIndex:
             k: the maximum number of hits.
             in_play: the paths of the notes that the session is about; these get a boost.
             reranks: whether to rerank with the cross-encoder, if the user has chosen one.
-            covers: limits the search to a part of the vault; None for the whole vault.
+            covers: limits the search to a part of the vault, or None for the whole vault.
             is_quoted: whether to correct the spelling and add the passages around the best ones.
         """
         opened = self._handle.open()
@@ -324,7 +324,10 @@ class VaultIndex:
     @property
     @retry_when_damaged
     def indexed_at(self) -> str | None:
-        """The end time of the last complete update, in ISO 8601 UTC; None before the first one."""
+        """The end time of the last complete update, in ISO 8601 UTC.
+
+        This is None before the first one.
+        """
         opened = self._handle.open()
         return None if opened is None else opened.catalog.meta("indexed_at")
 

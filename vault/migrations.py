@@ -201,7 +201,7 @@ _MOST_LINES: Final = 1 << 31
 
 
 def find_damage(connection: sqlite3.Connection) -> str | None:
-    """Describe the first damage found in a catalog of the newest schema; None if it is intact.
+    """Describe the first damage found in a catalog of the newest schema, or None if it is intact.
 
     Damage that SQLite does not detect is found too: missing columns, values of the wrong type, text
     that is not UTF-8, lists that are not JSON, and vectors of unequal length.

@@ -125,7 +125,8 @@ class OpenIndex:
 
         Args:
             result: the result of a search or listing.
-            behind: a warning that the latest changes are not indexed yet; empty if they are.
+            behind: a warning that the latest changes are not indexed yet, or an empty string if
+                they are.
             by_meaning: whether the notes were also searched by meaning.
         """
         gap = find_gap(self.catalog)
@@ -161,7 +162,7 @@ class OpenIndex:
 class IndexHandle:
     """The index in one folder, opened when it is first needed and replaced when it is damaged.
 
-    This class is safe to use from several threads.
+    This class is thread-safe.
     """
 
     def __init__(
@@ -175,7 +176,7 @@ class IndexHandle:
         Args:
             index_dir: the folder of `catalog.db`, `chroma/` and the lock file, created when it is
                 needed.
-            server: returns the server that stores the vectors; None if `chroma/` stores them.
+            server: returns the server that stores the vectors, or None if `chroma/` stores them.
             on_replaced: called after an empty catalog has replaced a damaged one.
         """
         self._index_dir = index_dir
@@ -192,12 +193,12 @@ class IndexHandle:
 
     @property
     def opened(self) -> OpenIndex | None:
-        """The open index; None while it is not open."""
+        """The open index, or None while it is not open."""
         return self._opened
 
     @property
     def store_pid(self) -> int | None:
-        """The process id of the vector store's child process; None while it is not running."""
+        """The process id of the vector store's child process, or None while it is not running."""
         store = None if self._opened is None else self._opened.store
         return None if store is None else store.pid
 
@@ -212,7 +213,7 @@ class IndexHandle:
         return self._is_closed
 
     def open(self) -> OpenIndex | None:
-        """Return the index, opening it for reading if needed; None if no index exists yet.
+        """Return the index, opening it for reading if needed, or None if no index exists yet.
 
         Raises:
             IndexUnusable: the index cannot be read, or was closed.

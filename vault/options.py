@@ -24,10 +24,10 @@ class VectorServer:
 
     Attributes:
         url: the address from the settings, such as `https://host:8000?tenant=mine&database=notes`.
-        token: the access token, sent with each call; empty if the server needs none.
+        token: the access token, sent with each call, or an empty string if the server needs none.
         is_refused: whether the server must not be used, because it is remote and the user has
             chosen that no data leaves this computer.
-        record: records each call to the server; None if calls are not recorded.
+        record: records each call to the server, or None if calls are not recorded.
     """
 
     url: str
@@ -80,8 +80,8 @@ class IndexOptions:
 
     Attributes:
         model: the value of the setting `embedding.model`.
-        server: the vector server; None for a local store in the index folder.
-        reranker: the folder of the cross-encoder that reranks passages; None for no reranking.
+        server: the vector server, or None for a local store in the index folder.
+        reranker: the folder of the cross-encoder that reranks passages, or None for no reranking.
     """
 
     model: str = MODEL_NAME

@@ -105,7 +105,8 @@ def open_folder_inside(root: Path, relative: str) -> int:
 
     Args:
         root: the vault's folder.
-        relative: the folder's path relative to `root`, without links; empty for `root` itself.
+        relative: the folder's path relative to `root`, without links, or an empty string for `root`
+            itself.
 
     Raises:
         UnsafePath: a part of the path is a link, or not a folder.
@@ -118,7 +119,6 @@ def open_folder_inside(root: Path, relative: str) -> int:
 
 
 def _open_below(base: Path, target: Path) -> int:
-    """Open a file below a folder, and follow no link on the way from the folder to the file."""
     *folders, name = target.relative_to(base).parts or (".",)
     folder = _open_folder(base, folders)
     try:
@@ -150,7 +150,6 @@ def _open_part(name: str, flags: int, folder: int) -> int:
 
 
 def _is_file(name: str, folder: int) -> bool:
-    """Return whether a name in a folder refers to a regular file."""
     try:
         return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:

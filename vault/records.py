@@ -195,7 +195,7 @@ class Records:
         """Make the next update read failed files again, even if they are unchanged.
 
         Args:
-            paths: the files to read again; None for all failed files.
+            paths: the files to read again, or None for all failed files.
         """
         unseen = "UPDATE files SET mtime_ns = -1, size = -1 WHERE state = 'failed'"
         if paths is None:
@@ -300,7 +300,7 @@ class RemovedNotes:
                 self._paths.setdefault(row.version, []).append(path)
 
     def take(self, path: str, version: str, stat: FileStat) -> str | None:
-        """Remove and return the old path of a moved note; None if no missing note matches.
+        """Remove and return the old path of a moved note, or None if no missing note matches.
 
         A missing note matches if it has the same content and the same file kind, since another kind
         is parsed differently. If several notes match, the one with the same inode is chosen.

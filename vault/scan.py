@@ -140,7 +140,6 @@ def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> Scan
 
 
 def _is_entered(folder: str, rules: ExcludeRules) -> bool:
-    """Return whether a scan enters a folder, judging by its name and the names of its parents."""
     parts = folder.split("/") if folder else []
     above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
     is_shown = not any(part.startswith(".") for part in parts)
@@ -170,7 +169,7 @@ def check_folder(root: Path) -> FileStat:
 
 
 def read_stat(root: Path, path: str) -> FileStat | None:
-    """Return the attributes of a note; None if it is not a regular file."""
+    """Return the attributes of a note, or None if it is not a regular file."""
     try:
         info = (root / path).stat(follow_symlinks=False)
     except (OSError, ValueError):

@@ -62,7 +62,6 @@ class _Store:
         return {}, b""
 
     def _open(self, wanted: Mapping[str, Any]) -> Sequence[str]:
-        """Open a collection, delete the index's other collections, and return its vectors' ids."""
         client = _open_local(self._folder) if self._folder else _connect(wanted["server"])
         self._most = client.get_max_batch_size()
         if self._folder is None:

@@ -36,10 +36,10 @@ Progress = Callable[[int], None]
 
 
 class VectorStore:
-    """The Chroma store with the vectors of one catalog; safe to use from several threads.
+    """The Chroma store with the vectors of one catalog; thread-safe.
 
     Attributes:
-        server: the server of the store; None for a store in a folder.
+        server: the server of the store, or None for a store in a folder.
         failure: the reason why the last synchronization failed; empty if it succeeded.
     """
 
@@ -66,7 +66,7 @@ class VectorStore:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child; None while it is not running."""
+        """The process id of the child, or None while it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
@@ -283,7 +283,6 @@ class VectorStore:
         return frame
 
     def _record(self, request: dict[str, object], payload: bytes) -> Callable[[Frame], None]:
-        """Record a call to the server, and return the function that takes its response."""
         if self.server is None or self.server.record is None:
             return lambda _frame: None
         finish = self.server.record(_measure(request, payload))
@@ -317,7 +316,6 @@ def _split(hashes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 
 
 def _name_collection(catalog: Catalog) -> tuple[str, str]:
-    """Return the prefix of the names of an index's collections, and the current one's name."""
     index = catalog.meta(_INDEX_ID)
     if index is None:
         index = uuid.uuid4().hex

@@ -14,7 +14,7 @@ class OutputGone(Exception):
     """Writing to standard output failed, for example because the reading process has ended.
 
     Attributes:
-        reason: why writing failed; empty if the reading process has closed the pipe.
+        reason: why writing failed, or an empty string if the reading process has closed the pipe.
     """
 
     def __init__(self, reason: str = "") -> None:

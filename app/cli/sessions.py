@@ -46,7 +46,6 @@ def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
 
 
 def _list_hits(hits: Sequence[ChatHit]) -> Iterator[str]:
-    """Yield the hits of a chat search, one per line."""
     if not hits:
         yield "No chat contains this."
     for hit in hits:

@@ -136,7 +136,6 @@ def show_ledger(_args: argparse.Namespace, assistant: Assistant, output: Output)
 
 
 def _list_call(call: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines that describe one call in the ledger: time, destination, size and notes."""
     came = "no answer" if call["bytes_in"] is None else f"{call['bytes_in']:,} bytes in"
     sizes = [f"{call['bytes_out'] or 0:,} bytes out", came]
     if call["tokens"] is not None:
@@ -180,7 +179,6 @@ def change_memories(args: argparse.Namespace, assistant: Assistant, output: Outp
 
 
 def _show_instructions(assistant: Assistant, output: Output) -> int:
-    """Show the user's own instructions and the vault's AGENTS.md."""
     own, found = assistant.user_instructions.read(), assistant.customization.instructions()
     has_own = bool(own.text.strip() or own.problem)
     if found is None and not has_own:

@@ -61,7 +61,6 @@ def plain(text: str) -> str:
 
 
 def _escape(text: str, start: int) -> str:
-    """Return a text from a start position to its end, with invisible characters escaped."""
     written_to = 0
 
     def show(match: "regex.Match[str]") -> str:
@@ -217,7 +216,6 @@ def sources(result: "AskResult") -> Iterator[str]:
 
 
 def _describe_source(cited: "Citation") -> str:
-    """Format a citation as a line, with the answer's sentence if Strata found the source."""
     where = place(cited.path, cited.lines, cited.page)
     line = f"[{cited.n}] {where}  {plain(' › '.join(cited.heading))}".rstrip()
     sentence = plain(" ".join(cited.sentence.split()))
@@ -312,7 +310,6 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
 
 
 def _head(who: str, item: "MessageItem") -> str:
-    """Format a message's heading: its author, time, entry id, label and other versions."""
     label = f" [{plain(item.label)}]" if item.label else ""
     said = f"{who}, {item.time}, {item.entry}{label}"
     if len(item.siblings) < 2:

@@ -35,7 +35,8 @@ class FileOffer:
     Attributes:
         choice: the model with its properties.
         sentence: the context length, the memory that the model needs, and the free memory.
-        obstacle: why the model cannot be loaded now, and what to do about it; empty if it can be.
+        obstacle: why the model cannot be loaded now, and what to do about it, or an empty string if
+            it can be.
     """
 
     choice: ModelChoice

@@ -36,7 +36,7 @@ class Connection:
 
     Attributes:
         model: the value of `chat.model`.
-        api_base: the value of `chat.apiBase`; empty for the model's own service.
+        api_base: the value of `chat.apiBase`, or an empty string for the model's own service.
     """
 
     model: str
@@ -109,7 +109,10 @@ class ModelSetup:
         )
 
     def list_models(self, api_base: str, key: str) -> tuple[ModelChoice, ...]:
-        """Return the models of the server at an address; empty if it does not answer."""
+        """Return the models of the server at an address.
+
+        Returns an empty tuple if it does not answer.
+        """
         values = self._settings.values_with({"chat.apiBase": api_base})
         return list_models_at(api_base, key or None, values, self._ledger, self._limits)
 

@@ -64,10 +64,11 @@ class ModelChoice:
         output_price: dollars per token of the answer, or None if unknown.
         takes_tools: whether the model can call tools, or None if unknown.
         sees: whether the model accepts images, or None if unknown.
-        memory_bytes: the memory that a model file needs; None for other models, or if unknown.
-        longest_context: the maximum number of tokens that a model file is designed for; None for
+        memory_bytes: the memory that a model file needs, or None for other models, or if unknown.
+        longest_context: the maximum number of tokens that a model file is designed for, or None for
             other models, or if unknown.
-        problem: why the model file cannot be used; empty if it can be used, and for other models.
+        problem: why the model file cannot be used, or an empty string if it can be used, and for
+            other models.
     """
 
     name: str
@@ -127,7 +128,8 @@ class FoundServer:
 
     Attributes:
         name: the name to show, such as "Ollama"; for the server at `chat.apiBase`, its host.
-        api_base: the value of `chat.apiBase` for this server; empty if it has its usual address.
+        api_base: the value of `chat.apiBase` for this server, or an empty string if it has its
+            usual address.
         models: the models that it offers.
     """
 
@@ -171,7 +173,7 @@ def find_servers(
 def list_models_at(
     base: str, key: str | None, values: Settings, ledger: LedgerPort, limits: "LearnedLimits"
 ) -> tuple[ModelChoice, ...]:
-    """Return the models of the server at an address; empty if it does not answer.
+    """Return the models of the server at an address, or an empty tuple if it does not answer.
 
     Args:
         base: the address.
@@ -321,7 +323,10 @@ class LearnedLimits:
                 _log.warning("The limit of a model could not be stored: %s", error)
 
     def _read(self) -> dict[str, Any]:
-        """Return the stored limits; empty if the file is missing or cannot be read."""
+        """Return the stored limits.
+
+        Returns an empty mapping if the file is missing or cannot be read.
+        """
         try:
             found = json.loads(self._path.read_bytes())
         except FileNotFoundError:

@@ -31,10 +31,10 @@ class SettingSpec:
         help: the help text.
         kind: the type of the value.
         default: the default value.
-        minimum: the smallest allowed number; None for no lower limit.
-        maximum: the largest allowed number; None for no upper limit.
-        choices: the allowed values; empty for any kind but "choice".
-        unit: the unit of the value, such as "tokens"; empty if it has none.
+        minimum: the smallest allowed number, or None for no lower limit.
+        maximum: the largest allowed number, or None for no upper limit.
+        choices: the allowed values, or an empty tuple for any kind but "choice".
+        unit: the unit of the value, such as "tokens", or an empty string if it has none.
     """
 
     key: str
@@ -170,6 +170,9 @@ def _kind(annotation: Any) -> Kind:
 
 
 def _explain(spec: SettingSpec, error: ValidationError) -> str:
-    """Return why the value of a table setting is wrong, to append to an error; otherwise empty."""
+    """Return why the value of a table setting is wrong, to append to an error.
+
+    Returns an empty string.
+    """
     reason = error.errors()[0].get("ctx", {}).get("error")
     return f": {reason}" if spec.kind == "table" and isinstance(reason, ValueError) else ""

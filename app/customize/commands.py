@@ -45,8 +45,8 @@ class OpenPlace:
     """The note that is open in the window.
 
     Attributes:
-        note: the path of the note; empty if no note is open.
-        lines: the first and the last selected line, counted from 1; None if none are selected.
+        note: the path of the note, or an empty string if no note is open.
+        lines: the first and the last selected line, counted from 1, or None if none are selected.
     """
 
     note: str = ""

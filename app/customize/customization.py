@@ -51,8 +51,8 @@ class UserCustomization:
 
         Args:
             runs_hooks: whether hooks run in the turn. If not, they are not loaded.
-            project: the project whose instructions and memories are added; None for a turn without
-                a project.
+            project: the project whose instructions and memories are added, or None for a turn
+                without a project.
         """
         own, memories = self._own.read(), self.memories.file.read()
         found, problem = self._read_accepted_instructions(None)

@@ -59,7 +59,7 @@ class Hooks:
 
         Args:
             is_enabled: whether the user's own files may run.
-            vault: the folder of the open vault, from which no code is run; None if none is open.
+            vault: the folder of the open vault, from which no code is run, or None if none is open.
         """
         with self._lock:
             files, problems = self._files() if is_enabled else ([], ())
@@ -110,7 +110,6 @@ def _register_offers(registry: HookRegistry) -> Iterator[str]:
 
 
 def _register(registry: HookRegistry, load: Callable[[], object]) -> None:
-    """Load an entry point or a file, and register either all of its hooks or none of them."""
     offer = load()
     register = getattr(offer, "register", offer)
     if not callable(register):

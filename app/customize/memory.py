@@ -132,7 +132,6 @@ class MemoryNote:
 
 
 def _find_items(text: str) -> Sequence[tuple[int, str]]:
-    """Return the line number, counted from 0, and the text of each list item."""
     lines = enumerate(text.split("\n"))
     return [(at, found["text"]) for at, line in lines if (found := _ITEM.fullmatch(line.rstrip()))]
 

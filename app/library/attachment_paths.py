@@ -44,7 +44,7 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
 
     Args:
         path: a path relative to the vault or the working directory, or a full path.
-        root: the vault's folder; None if no vault is open.
+        root: the vault's folder, or None if no vault is open.
 
     Raises:
         NotFound: there is no file or folder with this path.

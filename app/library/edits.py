@@ -48,7 +48,7 @@ class NoteEdits:
         Args:
             root: the folder of the vault or of the project.
             exclude: returns the user's patterns for notes that models may not read.
-            session: the chat; empty if the request is only shown and not sent.
+            session: the chat, or an empty string if the request is only shown and not sent.
             outside: patterns for notes outside the project, which the tools may not edit.
         """
         run = EditRun(token_hex(4), session)
@@ -61,7 +61,10 @@ class NoteEdits:
         return NoteEditor(root, self._journal, exclude)
 
     def describe_run(self, session: str) -> dict[str, Any] | None:
-        """Return the net changes of a chat's last edit run as JSON; None if it changed nothing."""
+        """Return the net changes of a chat's last edit run as JSON.
+
+        Returns None if it changed nothing.
+        """
         with self._lock:
             run = self._runs.get(session)
         return None if run is None else self._describe(run.id)

@@ -131,7 +131,10 @@ def is_image_file(name: str) -> bool:
 
 
 def _find_format(start: bytes) -> str:
-    """Detect an image's format from its first bytes; empty if models do not accept the format."""
+    """Detect an image's format from its first bytes.
+
+    Returns an empty string if models do not accept the format.
+    """
     if start.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if start.startswith(b"\xff\xd8\xff"):

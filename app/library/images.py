@@ -25,7 +25,9 @@ def is_image_name(name: str) -> bool:
 
 
 def read_image(root: Path, source: str, note: str) -> bytes:
-    """Return the bytes of an image that a note shows; empty if the vault has no such image.
+    """Return the bytes of an image that a note shows.
+
+    Returns empty bytes if the vault has no such image.
 
     Args:
         root: the folder of the vault.
@@ -40,7 +42,9 @@ def read_image(root: Path, source: str, note: str) -> bytes:
 
 
 def find_image(root: Path, source: str, note: str) -> str:
-    """Return an image's path relative to the vault; empty if the vault has no such image.
+    """Return an image's path relative to the vault.
+
+    Returns an empty string if the vault has no such image.
 
     The path is resolved against the note's folder, then against the vault's. As in Obsidian, a name
     without a folder is then searched for in all folders, and the least nested match is returned.
@@ -71,7 +75,6 @@ def _is_attachable(path: str) -> bool:
 
 
 def _list_paths(source: str, note: str) -> Iterator[str]:
-    """Yield the possible paths of an image that are inside the vault."""
     for folder in (posixpath.dirname(note), ""):
         path = posixpath.normpath(posixpath.join(folder, source.lstrip("/")))
         if not path.startswith(("../", "/")):

@@ -123,7 +123,6 @@ class _AnswerUpdate:
         self._thread = threading.Thread(target=self._run, name="answer-update", daemon=True)
 
     def start(self) -> None:
-        """Start the update in its thread."""
         self.is_running = True
         self._thread.start()
 
@@ -163,7 +162,7 @@ class _AnswerUpdate:
             forget()
 
     def _take(self) -> IndexProgress | IndexReport | None:
-        """Return the next progress update or the report; None if none arrives within 0.1 s."""
+        """Return the next progress update or the report, or None if none arrives within 0.1 s."""
         try:
             news = self._news.get(timeout=_LOOK_S)
         except queue.Empty:

@@ -43,7 +43,7 @@ class VaultInstructions:
         path: the path relative to the vault.
         text: the text of the file.
         digest: the digest of the file. A decision applies only to this content.
-        decision: the user's decision; None if the user has not decided yet.
+        decision: the user's decision, or None if the user has not decided yet.
     """
 
     path: str
@@ -67,7 +67,10 @@ class VaultInstructions:
 
     @property
     def warning(self) -> str:
-        """A sentence that asks the user for a decision; empty if the user has decided."""
+        """A sentence that asks the user for a decision.
+
+        This is an empty string if the user has decided.
+        """
         if self.decision is not None:
             return ""
         return (

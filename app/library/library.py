@@ -103,7 +103,7 @@ class Library:
 
     @property
     def indexed_at(self) -> str | None:
-        """The UTC time of the last complete update in ISO 8601 format; None before the first."""
+        """The UTC time of the last complete update in ISO 8601 format, or None before the first."""
         return self._index.indexed_at
 
     @property
@@ -285,7 +285,7 @@ class Library:
             limit: the maximum number of notes on the page.
             offset: the index of the first note on the page, counted from 0.
             rebuilds: whether to rebuild a damaged index first, unless the watcher does it.
-            covers: limits the list to a part of the vault; None for all of it.
+            covers: limits the list to a part of the vault, or None for all of it.
         """
         if not rebuilds:
             return self._index.list_notes(query, limit, offset, covers)

@@ -41,7 +41,7 @@ class PastedText:
     Attributes:
         path: the file.
         rest: the text that remains as the message: a short question from the end or beginning of
-            the original text; empty if it has no short paragraph there.
+            the original text, or an empty string if it has no short paragraph there.
     """
 
     path: Path

@@ -190,7 +190,6 @@ def _anchor(folder: str, pattern: str) -> str:
 
 
 def _matches(patterns: ExcludePatterns, path: str) -> bool:
-    """Return whether a pattern matches a note or a folder above it."""
     parts = path.split("/")
     return any(
         patterns.find_rule("/".join(parts[:count]), count < len(parts)) is not None

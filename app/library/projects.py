@@ -103,8 +103,8 @@ class Projects:
         """Check that a turn's project is the project of its chat, and that its folder exists.
 
         Args:
-            named: the folder of the turn's project; None if the user named no project.
-            project: the project of the chat; None if the chat has no project.
+            named: the folder of the turn's project, or None if the user named no project.
+            project: the project of the chat, or None if the chat has no project.
             is_needed: whether the turn's mode needs a project. If not, the folder is not checked.
 
         Raises:
@@ -271,7 +271,7 @@ def find_project_folder(vault: str | None, name: str) -> Path:
     """Return a project's folder, given the project's name in a chat.
 
     Args:
-        vault: the folder of the chat's vault; None if the chat has no vault.
+        vault: the folder of the chat's vault, or None if the chat has no vault.
         name: the path of the project, relative to the vault or absolute.
     """
     return Path(name) if vault is None else Path(vault) / name

@@ -46,10 +46,10 @@ class UserText:
 
     Attributes:
         path: the file.
-        text: the text of the file; empty if the file does not exist or cannot be read.
-        digest: the SHA-256 hash of the file's bytes; empty if the file was not read.
-        problem: one sentence that says why the text is not sent to models; empty if there is no
-            problem.
+        text: the text of the file, or an empty string if the file does not exist or cannot be read.
+        digest: the SHA-256 hash of the file's bytes, or an empty string if the file was not read.
+        problem: one sentence that says why the text is not sent to models, or an empty string if
+            there is no problem.
         kind: whether the text contains instructions or memories.
     """
 
@@ -60,7 +60,7 @@ class UserText:
     kind: UserTextKind = INSTRUCTIONS
 
     def segment(self) -> Segment | None:
-        """Return the text as a segment of layer L1; None if it is blank or has a problem."""
+        """Return the text as a segment of layer L1, or None if it is blank or has a problem."""
         if self.problem or not self.text.strip():
             return None
         return Segment.build(

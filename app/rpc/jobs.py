@@ -99,8 +99,8 @@ class Jobs:
             id: the id of the request.
             command: the type of the request.
             work: does the work and returns the data of the response.
-            session: the chat that the work changes, which is busy until the work ends; None if no
-                chat is changed.
+            session: the chat that the work changes, which is busy until the work ends, or None if
+                no chat is changed.
         """
 
         def run(cancel: CancelToken) -> None:

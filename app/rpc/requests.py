@@ -171,8 +171,8 @@ class NewSession(Request):
     """Create a chat.
 
     Attributes:
-        project: the folder of the chat's project, which switches the mode to `project`; None for a
-            chat without a project.
+        project: the folder of the chat's project, which switches the mode to `project`, or None for
+            a chat without a project.
     """
 
     project: str | None = None
@@ -266,8 +266,8 @@ class UnreadableRequest(Exception):
     """A line of input is not a valid request.
 
     Attributes:
-        id: the id of the request; None if the line has no readable id.
-        command: the type of the request; None if the line has no readable type.
+        id: the id of the request, or None if the line has no readable id.
+        command: the type of the request, or None if the line has no readable type.
         error: the error to respond with.
     """
 

@@ -82,7 +82,7 @@ class AgentBuilder:
         """Set who decides about tools' proposals in all later turns.
 
         Args:
-            port: asks a person; None if no person can be asked.
+            port: asks a person, or None if no person can be asked.
             level: which proposals are approved or rejected without asking.
         """
         with self._lock:
@@ -127,7 +127,8 @@ class AgentBuilder:
         Args:
             chain: the chain without an agent.
             notes: the notes of the vault or of a project.
-            session: the id of the chat; empty if the request is only shown and not sent.
+            session: the id of the chat, or an empty string if the request is only shown and not
+                sent.
             cancel: the cancel token of the turn.
             scope: the limits of the chat's project, or those of the whole vault.
         """

@@ -170,7 +170,7 @@ class TurnRunner:
         """Prepare a chat's next request without sending it. Nothing is searched or stored.
 
         Args:
-            chat: the chat; None for a new one.
+            chat: the chat, or None for a new one.
             request: the question as far as the user has typed it.
             changes: settings by key that replace the current ones in this request only.
         """

@@ -250,7 +250,6 @@ class BranchEditor:
 
 
 def _message_of_program(content: str | Sequence[Any]) -> Message:
-    """Convert another program's message to the user message that models receive."""
     try:
         message = Message.from_dict({"role": "user", "content": content})
     except MalformedMessage as error:

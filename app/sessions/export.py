@@ -51,8 +51,8 @@ def build_note(
     Args:
         chat: the transcript.
         session: the id of the chat.
-        entry: the id of the answer; None for the whole chat.
-        resolve: returns the path of the note that a link refers to; None if no vault is open.
+        entry: the id of the answer, or None for the whole chat.
+        resolve: returns the path of the note that a link refers to, or None if no vault is open.
 
     Returns:
         The note's name and text, or None if the chat has no such answer.
@@ -72,7 +72,10 @@ def build_note(
 
 
 def _find_turn(items: Sequence[TranscriptItem], entry: str) -> Sequence[TranscriptItem]:
-    """Return an answer and the question before it; empty if the chat has no such answer."""
+    """Return an answer and the question before it.
+
+    Returns an empty sequence if the chat has no such answer.
+    """
     for at, item in enumerate(items):
         if isinstance(item, AnswerItem) and item.entry == entry:
             asked = next((one for one in reversed(items[:at]) if isinstance(one, UserItem)), None)

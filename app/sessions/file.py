@@ -35,10 +35,11 @@ class LoadedLog:
         header: the first line: the chat's id, time of creation, vault and project.
         entries: the entries of the log, in the order of the file.
         whole_bytes: the length of the file in bytes, without a truncated last line.
-        torn: the truncated last line; empty if the last line is complete.
+        torn: the truncated last line, or empty bytes if the last line is complete.
         lacks_newline: whether the last line is complete except for its line break.
         problems: one sentence for each line that was skipped or repaired.
-        why_read_only: one sentence that says why entries cannot be appended; None if they can be.
+        why_read_only: one sentence that says why entries cannot be appended, or None if they can
+            be.
         is_outdated: whether the file must be rewritten before anything is appended.
     """
 

@@ -42,8 +42,8 @@ class SessionInfo:
             first question on the active path, or else the first one in the log.
         created: the UTC time of creation, in ISO 8601 format.
         updated: the UTC time of the last entry that is not a title or mark, in ISO 8601 format.
-        vault: the folder of the chat's vault; None if it has none.
-        project: the chat's project; None if it has none.
+        vault: the folder of the chat's vault, or None if it has none.
+        project: the chat's project, or None if it has none.
         turns: the number of questions on the active path.
         pinned: whether the user pinned the chat to the top of the list.
         archived: whether the user archived the chat and has asked nothing in it since.

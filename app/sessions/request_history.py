@@ -108,7 +108,9 @@ class RequestHistory:
     def last_context(
         self, session: str, full: bool = False, entry: str | None = None
     ) -> dict[str, Any] | None:
-        """Return the *Context* report of a turn's last request; None if the chat has no question.
+        """Return the *Context* report of a turn's last request.
+
+        Returns None if the chat has no question.
 
         If the request is stored, the field `counted` contains the token counts that the provider
         reported. Otherwise the request is rebuilt from the log.

@@ -92,7 +92,6 @@ def _search_log(log: LoadedLog, terms: Sequence[str]) -> Iterator[ChatHit]:
 
 
 def _list_texts(log: LoadedLog) -> Iterator[tuple[Entry, str, str]]:
-    """Yield the searchable texts in a chat, each with its entry and role."""
     named, title = find_title(log)
     if named is not None:
         yield named, "title", title
@@ -104,7 +103,6 @@ def _list_texts(log: LoadedLog) -> Iterator[tuple[Entry, str, str]]:
 
 
 def _cut_excerpt(line: str, terms: Sequence[str]) -> str:
-    """Return an excerpt of a text around the longest search term, cut between words."""
     at = _find_place(line, max(terms, key=len))
     start = max(0, at - _CHARS_BEFORE)
     if start:

@@ -59,7 +59,7 @@ class Session:
             path: the file of the chat.
             log: the content of the file.
             state: the database `state.db`.
-            handle: the descriptor of the locked file; None for reading only, or for a new chat.
+            handle: the descriptor of the locked file, or None for reading only, or for a new chat.
             is_new: whether the file is created when the first entries are stored.
             remember: receives the log after each write, so that it need not be read again.
         """

@@ -37,9 +37,10 @@ class SessionStore:
         """Create a chat. Its file is created when the first entries are stored.
 
         Args:
-            vault: the folder of the chat's vault; None if no vault is open.
-            project: the project of the chat; None if it has none.
-            branched_from: the id of the chat from which this one was forked; None if it is no fork.
+            vault: the folder of the chat's vault, or None if no vault is open.
+            project: the project of the chat, or None if it has none.
+            branched_from: the id of the chat from which this one was forked, or None if it is no
+                fork.
         """
         return self._new(self._first_log(vault, project, branched_from))
 
@@ -170,7 +171,7 @@ class SessionStore:
         return Session(path, log, self._state, handle=None, is_new=True, remember=remember)
 
     def _unwritten(self, session: str) -> LoadedLog | None:
-        """Return the log of a chat that has been begun but has no file yet; None for others."""
+        """Return the log of a chat that has been begun but has no file yet, or None for others."""
         if session in self._begun and self.file(session).exists():
             del self._begun[session]
         return self._begun.get(session)
@@ -241,7 +242,6 @@ class SessionStore:
 
 
 def _open_locked(path: Path) -> int:
-    """Open a chat's file, lock it, and return its descriptor."""
     while True:
         handle = open_file(path, os.O_RDWR | os.O_APPEND)
         try:
@@ -271,6 +271,5 @@ def _check_writable(log: LoadedLog) -> None:
 
 
 def _find_results(file: Path) -> set[bytes]:
-    """Return the references to stored tool results in a chat's file."""
     with os.fdopen(open_file(file, os.O_RDONLY), "rb") as opened:
         return set(_RESULT.findall(opened.read()))

@@ -50,7 +50,9 @@ class ChatTitles:
         self._settings, self._sessions, self._builder = settings, sessions, builder
 
     def write(self, session: str, cancel: CancelToken) -> str:
-        """Write a chat's title after the first answer, and return it; empty if none was written.
+        """Write a chat's title after the first answer, and return it.
+
+        Returns an empty string if none was written.
 
         The chat is not locked while the model is called. If the chat is being written to when the
         model returns a title, the title is discarded, and one is written after the next answer.
@@ -88,7 +90,10 @@ class ChatTitles:
 
 
 def _find_opening(chat: Session) -> _Opening | None:
-    """Return the first question and answer of a chat that needs a title; None for other chats."""
+    """Return the first question and answer of a chat that needs a title.
+
+    Returns None for other chats.
+    """
     turns = list_turns(chat.path())
     if has_title_entry(chat.log) or not 1 <= len(turns) <= MOST_TURNS:
         return None

@@ -23,7 +23,7 @@ class MessageItem:
         text: the text of the message.
         time: the UTC time in ISO 8601 format.
         siblings: the entry ids of all versions of the message, in the order of the log.
-        label: the user's label for the message; empty if it has none.
+        label: the user's label for the message, or an empty string if it has none.
         is_pinned: whether the message is always sent word for word.
     """
 
@@ -65,7 +65,7 @@ class StepItem:
         seconds: the tool's run time, or None if it was not recorded.
         ref_id: the reference to the stored result if it was too large for a request; otherwise
             None.
-        text: the beginning of the result; empty if the call has no result.
+        text: the beginning of the result, or an empty string if the call has no result.
         said: the text that the model wrote before the call; may be empty.
     """
 
@@ -84,7 +84,7 @@ class AnswerItem(MessageItem):
     """An answer with its sources.
 
     Attributes:
-        model: the name of the model that answered; empty if unknown.
+        model: the name of the model that answered, or an empty string if unknown.
         status: `complete`, `interrupted`, `limit` or `error`.
         citations: the citations of sources.
         unverified: the claims and quotes that could not be verified.
@@ -92,14 +92,14 @@ class AnswerItem(MessageItem):
         seconds: the time from the question to the end of the answer, or None if unknown.
         steps: the tool calls, in order.
         changed: the cited notes that have changed since the answer.
-        reason: why the answer is missing or incomplete; empty if it is complete or the user stopped
-            it.
-        cost: the price of the turn's model calls in dollars; 0 for a model on this computer, None
-            if unknown.
-        error_code: the code of the error that ended the turn; empty if unknown or no error ended
-            it.
+        reason: why the answer is missing or incomplete, or an empty string if it is complete or the
+            user stopped it.
+        cost: the price of the turn's model calls in dollars, or 0 for a model on this computer,
+            None if unknown.
+        error_code: the code of the error that ended the turn, or an empty string if unknown or no
+            error ended it.
         sentences: the number of sentences for which Strata looked for a source, because the model
-            cited none; 0 if the model cited sources itself.
+            cited none, or 0 if the model cited sources itself.
     """
 
     model: str
@@ -122,7 +122,7 @@ class AnswerItem(MessageItem):
 
     @property
     def found_sources(self) -> str:
-        """A sentence about the sources that Strata found; empty if it found none."""
+        """A sentence about the sources that Strata found, or an empty string if it found none."""
         is_found = self.sentences and self.citations
         return name_share(self.citations, self.sentences) if is_found else ""
 
@@ -214,7 +214,7 @@ class ChatTranscript:
         items: the messages and dividers, in the order of display.
         project: the chat's project, or None if it has none.
         cost: the price of all the chat's model calls, including other versions, summaries and
-            titles; None if no call has a known price.
+            titles, or None if no call has a known price.
     """
 
     title: str

@@ -84,7 +84,6 @@ class _Reader:
         self._recorded = list_recorded_notes(self.path)
 
     def items(self, turn: Turn) -> Iterator[TranscriptItem]:
-        """Yield the transcript items of a turn."""
         if turn.user is not None:
             yield self._question(turn.user, turn.segments)
         work: list[MessageEntry] = []
@@ -142,7 +141,7 @@ class _Reader:
         )
 
     def _find_cost(self, turn: Turn) -> float | None:
-        """Return the price of a turn's model calls; None if the price of any call is unknown."""
+        """Return the price of a turn's model calls, or None if the price of any call is unknown."""
         entries = set(turn.entry_ids)
         costs = [
             call.cost
@@ -203,13 +202,12 @@ class _Reader:
 
     @cached_property
     def _runs(self) -> dict[str | None, ToolRun]:
-        """The records of tool runs, by the id of the entry with the tool's results."""
         found = ((entry.parent_id, ToolRun.from_entry(entry)) for entry in self._log)
         return {place: run for place, run in found if run is not None}
 
 
 def _sum_costs(log: Sequence[Entry]) -> ChatCost | None:
-    """Return the price of all model calls in a chat; None if it is zero or no price is known.
+    """Return the price of all model calls in a chat, or None if it is zero or no price is known.
 
     The sum is an estimate if a call's price is unknown, or if no usage was reported for an answer.
     """
@@ -251,7 +249,6 @@ def _seconds(user: MessageEntry | None, answer: MessageEntry) -> float | None:
 
 
 def _find_hook_changes(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]:
-    """Return the changes that hooks want to show, by the id of the message above each change."""
     found: dict[str, list[HookChangeItem]] = {}
     above = ""
     for entry in path:

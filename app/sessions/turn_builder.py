@@ -121,8 +121,9 @@ class TurnBuilder:
             project: the chat's project, or None if it has none.
             runs_hooks: whether hooks may run. For a turn that is not sent, it is false, so that no
                 hook is loaded.
-            session: the id of the chat; empty if the request is only shown and not sent.
-            cancel: the turn's cancel token; None if the request is only shown and not sent.
+            session: the id of the chat, or an empty string if the request is only shown and not
+                sent.
+            cancel: the turn's cancel token, or None if the request is only shown and not sent.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
@@ -202,7 +203,6 @@ class TurnBuilder:
         return self._projects.open(project).library
 
     def _limit_agent(self, project: str) -> AgentScope:
-        """Return the limits that a project sets for an agent, including the project's memories."""
         notes, file = self._projects.open(project), self._projects.memory(project).path
         memories = MemoryNote(file, PROJECT_MEMORY, f"in the project {notes.name}")
         return AgentScope(memories, notes.list_edit_patterns())

@@ -74,7 +74,10 @@ class AskRequest:
 
 
 def record_names(attach: Sequence[str], selections: Sequence[Selection]) -> dict[str, Any]:
-    """Return the log fields that record a question's attachments; empty if nothing is attached."""
+    """Return the log fields that record a question's attachments.
+
+    Returns an empty mapping if nothing is attached.
+    """
     lines = [{"path": s.path, "first": s.first, "last": s.last} for s in selections]
     named = {"attach": list(attach), "selections": lines}
     return {key: value for key, value in named.items() if value}

@@ -31,8 +31,8 @@ class ChangedSource:
 
     Attributes:
         path: the path of the note.
-        diff: a unified diff from the text as it was sent to the current text; empty if the note is
-            gone.
+        diff: a unified diff from the text as it was sent to the current text, or an empty string if
+            the note is gone.
     """
 
     path: str
@@ -69,7 +69,10 @@ def find_changed_sources(
 
 
 def _compare(source: Segment, text: str) -> str:
-    """Return the diff from a passage to the note's current lines; empty if it is unchanged."""
+    """Return the diff from a passage to the note's current lines.
+
+    Returns an empty string if it is unchanged.
+    """
     sent, lines = source.raw_content.strip("\n").splitlines(), text.splitlines()
     if _normalize(sent) in _normalize(lines):
         return ""

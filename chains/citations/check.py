@@ -26,7 +26,8 @@ class Citation:
         lines: the lines of the quotation if it was found, or of the whole passage.
         quote: the quotation that the number belongs to, or None.
         verified: whether the quotation is in the passage that was sent.
-        sentence: the sentence of the answer whose source Strata found; empty if the model cited it.
+        sentence: the sentence of the answer whose source Strata found, or an empty string if the
+            model cited it.
     """
 
     n: int
@@ -86,7 +87,7 @@ class CitationReport:
 
     Attributes:
         sentences: the number of sentences for which Strata looked for a source, since the model
-            cites none; 0 if the model cites.
+            cites none, or 0 if the model cites.
     """
 
     citations: tuple[Citation, ...] = ()
@@ -139,7 +140,6 @@ class _Source:
 
     @property
     def is_image(self) -> bool:
-        """Whether the source is an image, in whose text no quotation can be searched."""
         return self.segment.kind == "image"
 
     def find(self, quote: str) -> "_Place | None":
@@ -239,7 +239,6 @@ def _no_source(n: int, quote: str | None) -> Unverified:
 
 
 def _merge_reports(parts: Sequence[CitationReport]) -> CitationReport:
-    """Merge reports, dropping repeats and numbers that are also cited with a quotation."""
     citations = dict.fromkeys(citation for part in parts for citation in part.citations)
     unverified = dict.fromkeys(claim for part in parts for claim in part.unverified)
     quoted = {citation.n for citation in citations if citation.quote is not None}

@@ -215,7 +215,6 @@ _MARKS: Final = re.compile('["“”„‟«»「」『』]')
 
 
 def _find_quotes(text: str, block: _Block) -> Iterator[tuple[int, int]]:
-    """Yield the spans between the outermost pairs of quotation marks."""
     marks = [match.start() for match in _MARKS.finditer(text, block.start, block.end)]
     unclosed: set[str] = set()
     at = 0
@@ -339,7 +338,6 @@ def _blank(line: str) -> str:
 
 
 def _inline_code(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of inline code: between equal runs of backticks in one paragraph."""
     runs = [match.span() for match in _BACKTICKS.finditer(text)]
     paragraphs = deque(match.start() for match in _BLANK_LINE.finditer(text))
     by_length: dict[int, deque[int]] = {}

@@ -158,7 +158,6 @@ def _share(telling: set[str], known: frozenset[str]) -> float:
 
 
 def _measure_order(words: Sequence[str], others: Sequence[str]) -> float:
-    """Return the share of the words of a sentence that others have in the same order."""
     blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) / len(words)
 

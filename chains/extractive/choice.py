@@ -202,7 +202,6 @@ def _weigh_facet(weights: Mapping[str, float], facet: Facet) -> dict[str, float]
 
 
 def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_Scored]) -> None:
-    """Add the best parts of a ranking that are not chosen yet."""
     if not ranked:
         return
     most = _MOST[question.kind] if len(question.facets) == 1 else MOST_OF_FACET

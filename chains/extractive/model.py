@@ -155,7 +155,6 @@ def _write_quotation(part: Part) -> str:
 
 
 def _add_number(lines: Sequence[str], number: int) -> list[str]:
-    """Return the lines of a quotation with its number at the end, where it is read as one."""
     last = lines[-1]
     if last.endswith("|") and last.startswith("|"):
         return [*lines[:-1], f"{last[:-1].rstrip()} [{number}] |"]

@@ -72,7 +72,7 @@ def make_name(path: Path) -> str:
 
 
 def find_path(model: str) -> Path | None:
-    """Return the path of the file that a model's name means; None for the name of a service."""
+    """Return the path of the file that a model's name means, or None for the name of a service."""
     if not model.startswith(PREFIX):
         return None
     return Path(model.removeprefix(PREFIX)).expanduser()
@@ -197,7 +197,6 @@ class _Shape:
         return whole, window
 
     def _count_heads(self, layer: int) -> int:
-        """Return the heads whose keys and values a layer keeps."""
         found = self._fields.get(f"{self._family}.attention.head_count_kv")
         if isinstance(found, tuple) and layer < len(found):
             found = found[layer]

@@ -118,14 +118,12 @@ class _Reader:
         self._data = b""
 
     def read_name(self) -> str:
-        """Return the name of a field or tensor."""
         length = self.unpack(_COUNT)
         if length > MAX_NAME_BYTES:
             raise BadModelFile(_DAMAGED)
         return self.take(length).decode("utf-8", "replace")
 
     def read_value(self, kind: int) -> Any:
-        """Return the value of a field."""
         if kind in _SCALARS:
             return self.unpack(_SCALARS[kind])
         if kind == _STRING:
@@ -149,7 +147,6 @@ class _Reader:
         return self._data[start : self.at]
 
     def _skip(self, item: int, count: int) -> None:
-        """Skip a list of numbers or texts."""
         if item in _SCALARS:
             self._require(count * _SCALARS[item].size)
             self.at += count * _SCALARS[item].size

@@ -84,7 +84,7 @@ class RunningModel:
 
 
 class LocalModels:
-    """The model file that runs in a child process; safe to use from several threads."""
+    """The model file that runs in a child process; thread-safe."""
 
     def __init__(self, find_free: FindFree = find_free_bytes) -> None:
         """Start nothing yet.
@@ -102,7 +102,7 @@ class LocalModels:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child that runs a model; None if there is none."""
+        """The process id of the child that runs a model, or None if there is none."""
         running = self._running
         return running.child.pid if running is not None and running.child.is_alive else None
 

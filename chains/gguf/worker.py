@@ -41,7 +41,6 @@ def main() -> None:
 
 
 def _serve(request: Frame) -> Any:
-    """Load a model, and return its server."""
     import xllamacpp
 
     wanted = request.header

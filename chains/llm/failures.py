@@ -150,7 +150,6 @@ def _from_body(body: bytes) -> str:
 
 
 def _find_message(data: Any) -> str:
-    """Return the message in the JSON of an error, which servers nest in different ways."""
     for _ in range(4):
         if isinstance(data, list) and data:
             data = data[0]

@@ -80,8 +80,8 @@ class WireCall:
             offline: refuse every host except this computer.
             max_output_tokens: the maximum tokens of the answer, which limit the response size.
             on_sent: receives the body that is sent.
-            host: the host of the user's own server; empty for a provider's service. If it is set,
-                no other host is called, and no key except `key` is sent.
+            host: the host of the user's own server, or an empty string for a provider's service. If
+                it is set, no other host is called, and no key except `key` is sent.
             key: the key for the server.
             fill: JSON by the placeholder that it replaces in the body when it is sent.
             record: records the host and the size of the body before it is sent. A `LedgerFailed`

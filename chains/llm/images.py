@@ -124,7 +124,6 @@ def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
 
 
 def _count_blocks(width: int, height: int, edge: int, most: int) -> int:
-    """Count 28-pixel blocks at the largest scale of an image that is within both limits."""
     longer, shorter = max(width, height), min(width, height)
 
     def cover(length: int) -> int:
@@ -144,7 +143,6 @@ def _fit(width: int, height: int, edge: int) -> tuple[int, int]:
 
 
 def _cover(width: int, height: int, edge: int) -> int:
-    """Return the number of squares that cover an image."""
     return math.ceil(width / edge) * math.ceil(height / edge)
 
 

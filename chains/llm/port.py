@@ -70,8 +70,8 @@ class ModelReasoning:
     """The next piece of the model's reasoning.
 
     Attributes:
-        signature: the signature of the reasoning since the previous signature; empty if this piece
-            does not end it.
+        signature: the signature of the reasoning since the previous signature, or an empty string
+            if this piece does not end it.
     """
 
     text: str
@@ -127,9 +127,10 @@ class ModelEnded:
 
     Attributes:
         status: `interrupted` if the answer broke off.
-        finish: the finish reason of the service, such as `stop` or `length`; empty if it sent none.
+        finish: the finish reason of the service, such as `stop` or `length`, or an empty string if
+            it sent none.
         usage: the token counts of the service, or None if it reported none.
-        reason: the reason of an interruption; empty if there was none.
+        reason: the reason of an interruption, or an empty string if there was none.
     """
 
     status: Literal["complete", "interrupted"]

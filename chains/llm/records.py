@@ -58,7 +58,7 @@ class ModelCallRecord:
     """The record of one attempt to call a model, written once.
 
     Attributes:
-        tokens: the tokens that the service counted, in and out; None until it reports them.
+        tokens: the tokens that the service counted, in and out, or None until it reports them.
     """
 
     def __init__(self, ledger: LedgerPort, call: OutgoingCall) -> None:

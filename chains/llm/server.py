@@ -162,7 +162,6 @@ class _Servers:
         self._kept: dict[tuple[str, ...], tuple[float, Any]] = {}
 
     def models(self, api_base: str, key: str | None, ledger: LedgerPort) -> tuple[ServedModel, ...]:
-        """Return the models that a server offers."""
         if self.is_ollama(root := find_ollama_root(api_base), ledger):
             answer = self._ask("GET", f"{root}/api/tags", key, ledger)
             listed = answer.get("models") if isinstance(answer, dict) else None
@@ -187,7 +186,7 @@ class _Servers:
         return next((n for n in lengths if isinstance(n, int) and n > 0), None)
 
     def show(self, root: str, model: str, key: str | None, ledger: LedgerPort) -> Mapping[str, Any]:
-        """Return the description of an Ollama model; empty if there is none."""
+        """Return the description of an Ollama model, or an empty mapping if there is none."""
         answer = self._ask("POST", f"{root}/api/show", key, ledger, {"model": model})
         return answer if isinstance(answer, dict) else {}
 

@@ -228,7 +228,6 @@ def _split_runs(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
 
 
 def _may_join(first: Message, second: Message) -> bool:
-    """Return whether two adjacent messages may be merged."""
     if first.role == second.role != "tool":
         return True
     return _is_void(first) or _is_void(second)

@@ -125,7 +125,6 @@ class McpClient:
         cancel: CancelToken,
         work: "Callable[[_Connection], Awaitable[T]]",
     ) -> T:
-        """Run a piece of work with a connected server, and count its failures in a row."""
         self._check(server)
         record = self._ledger.record(OutgoingCall("mcp", server.host or server.name, len(body)))
         received = 0
@@ -226,7 +225,6 @@ class _Connection:
         return tuple(tools)
 
     async def call(self, tool: McpTool, arguments: Mapping[str, Any]) -> str:
-        """Call a tool if it is still the one that was shown, and return its result as text."""
         from mcp import types
 
         await self._require_same(tool)
@@ -244,7 +242,6 @@ class _Connection:
         return text
 
     async def end(self) -> None:
-        """End the connection and the process of the server."""
         self._ends.set()
         if not self._is_ready.is_set():
             self._task.cancel()

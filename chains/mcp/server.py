@@ -33,10 +33,10 @@ class McpServer:
     """An MCP server of the settings: a program to start, or an address.
 
     Attributes:
-        command: the program; empty for a server at an address.
+        command: the program, or an empty string for a server at an address.
         env: variables that the program gets beside the usual ones. `${NAME}` in a value is replaced
             by a variable of the user's environment, so that a key need not be in the settings.
-        url: the address; empty for a program.
+        url: the address, or an empty string for a program.
         headers: headers of each request, with the same placeholders.
     """
 
@@ -75,7 +75,7 @@ class McpServer:
 
     @property
     def host(self) -> str:
-        """The host of a server at an address; empty for a program."""
+        """The host of a server at an address, or an empty string for a program."""
         try:
             parts = urlsplit(self.url)
         except ValueError:

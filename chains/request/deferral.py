@@ -158,7 +158,6 @@ def _find_record(path: Sequence[Entry], key: str) -> list[str] | None:
 
 
 def _list_promoted(session: SessionPort) -> list[str]:
-    """Return the promoted tools of the session, in the order of their promotions."""
     names: list[str] = []
     for entry in session.custom(PROMOTED):
         found = entry.data.get("names")

@@ -197,7 +197,7 @@ def build_inputs(
 
     Args:
         path: the log entries that the request contains.
-        turn: the id of the current turn; empty if no turn is in progress.
+        turn: the id of the current turn, or an empty string if no turn is in progress.
         warnings: the warnings so far, or None if no report is needed.
     """
     chain, request, session = context.chain, context.request, context.session

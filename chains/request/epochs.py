@@ -109,7 +109,7 @@ def build_epoch_entries(
     Either change begins a new epoch, in which trimmed or dropped text may be sent again.
 
     Args:
-        question: the id of this turn's user message; empty for a regenerated answer.
+        question: the id of this turn's user message, or an empty string for a regenerated answer.
     """
     path = session.path()
     entries: list[Entry] = []

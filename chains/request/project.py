@@ -112,7 +112,10 @@ class ProjectContext:
 
 
 def find_project_context(session: SessionPort) -> ProjectContext | None:
-    """Return the record of a session's active path; None if there is none or it is out of date."""
+    """Return the record of a session's active path.
+
+    Returns None if there is none or it is out of date.
+    """
     refreshed = {entry.parent_id for entry in session.custom(REFRESH)}
     for entry in reversed(session.path()):
         if entry.id in refreshed or _is_compaction(entry):
@@ -221,7 +224,6 @@ def _build_note_segment(number: int, file: ProjectFile, note: Note, text: str) -
 def _outline(
     notes: ProjectPort, files: Sequence[ProjectFile], counter: TokenCounter, most_tokens: int
 ) -> Iterator[str]:
-    """Yield the outlines of notes until the next one does not fit."""
     for file in files[:MOST_READ]:
         note = _read(notes, file)
         if note is None:

@@ -52,7 +52,8 @@ class TurnRequest:
 
     Attributes:
         model: `extractive`, or a model's name, with or without its provider's prefix.
-        api_base: the address of an OpenAI-compatible server; empty for the provider's own.
+        api_base: the address of an OpenAI-compatible server, or an empty string for the provider's
+            own.
         threshold: the setting `autoCompactThreshold`, in tokens.
         offline: refuse every call to another computer.
         dry_run: retrieve and prepare, but do not send or store.
@@ -69,11 +70,11 @@ class TurnRequest:
         block_at: the setting `context.blockAt`.
         keep_last: the setting `context.keepLastAssistantMessages`.
         clean_after: the setting `history.cleanToolOutputAfterTurns`.
-        summary_model: the model for summaries; empty for the model that answers.
+        summary_model: the model for summaries, or an empty string for the model that answers.
         rewrites: the setting `retrieval.rewrite`: whether the model rewrites follow-up questions.
         local_context: the setting `chat.localContext`, in tokens.
-        searched: the search query; empty if it is the user message itself.
-        support: how well the passages support a quoted answer; None if this was not measured.
+        searched: the search query, or an empty string if it is the user message itself.
+        support: how well the passages support a quoted answer, or None if this was not measured.
         started_s: when the turn began, in seconds of the monotonic clock.
     """
 
@@ -110,7 +111,7 @@ class TurnRequest:
 
     @property
     def summarised_by(self) -> str:
-        """The model for summaries; empty if no language model is available."""
+        """The model for summaries, or an empty string if no language model is available."""
         name = self.summary_model or self.model
         return "" if name == EXTRACTIVE else name
 
@@ -166,7 +167,6 @@ class TurnContext:
         return context._with_project().with_offered_tools()
 
     def _with_project(self) -> "TurnContext":
-        """Return a copy with the context of the chain's project on L1, if it has a project."""
         project, session = self.chain.project, self.session
         if project is None:
             return self

@@ -14,7 +14,7 @@ class SessionPort(Protocol):
 
     @property
     def id(self) -> str:
-        """The id of the session; empty if the session has not begun."""
+        """The id of the session, or an empty string if the session has not begun."""
 
     def path(self) -> tuple[Entry, ...]:
         """Return the active path, from the root to the active leaf."""

@@ -46,9 +46,9 @@ def build_usage_entry(
     """Build the log entry for the usage of a call, with the token factor derived from it.
 
     Args:
-        turn: the id of the turn that the call belongs to; empty if it belongs to none.
+        turn: the id of the turn that the call belongs to, or an empty string if it belongs to none.
         parent: the parent entry. The default is the last entry of the path.
-        purpose: the purpose of the call; empty for a request of a turn.
+        purpose: the purpose of the call, or an empty string for a request of a turn.
     """
     path, report, usage = session.path(), call.report, call.usage
     leaf = path[-1].id if path else None

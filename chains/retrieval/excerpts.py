@@ -277,7 +277,6 @@ def _build_excerpt(passage: Segment, whole_tokens: int) -> Segment:
 
 
 def _contains_hit(selection: Segment, hit: Hit) -> bool:
-    """Return whether a segment is a selection that contains all lines of a hit."""
     if selection.kind != "selection" or selection.lines is None or selection.source != hit.path:
         return False
     first, last = selection.lines
@@ -285,7 +284,6 @@ def _contains_hit(selection: Segment, hit: Hit) -> bool:
 
 
 def _choose_hits(found: Sequence[Hit], budget: int, counter: TokenCounter) -> list[Hit]:
-    """Return the hits to send: one of each attachment, then the best that fit."""
     sizes = {id(hit): _measure_hit(hit, counter) for hit in found}
     chosen = list(_choose_first_hits(found, sizes, budget))
     taken = {id(hit) for hit in chosen}

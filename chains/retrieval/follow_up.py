@@ -175,7 +175,6 @@ def _list_attached(turn: Turn) -> Iterator[Segment]:
 
 
 def _list_cited(turn: Turn) -> Iterator[Segment]:
-    """Yield the segments that the answer of a turn cites, in the order of the citations."""
     numbered = {segment.number: segment for segment in turn.segments}
     found = (numbered.get(int(number)) for number in _CITED.findall(_join_answers(turn)))
     return (segment for segment in found if segment is not None)
@@ -225,7 +224,6 @@ def _list_added_words(question: str, last: LastTurn) -> Iterator[str]:
 
 
 def _find_item(question: str, last: LastTurn) -> str:
-    """Return the list item or cited title that an ordinal refers to, or "" if there is none."""
     numbers = [_ORDINALS[word] for word in _fold_words(question) if word in _ORDINALS]
     items = _ITEM.findall(last.answer) or list(last.cited)
     if not numbers or not items or numbers[0] >= len(items):
@@ -262,7 +260,7 @@ class RewrittenQuery:
     """The query that replaces a follow-up question in the search.
 
     Attributes:
-        text: the query; empty if the question itself is searched.
+        text: the query, or an empty string if the question itself is searched.
         warnings: the reasons why the model returned no query.
         calls: the usage of the model's call.
     """

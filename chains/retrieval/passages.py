@@ -81,7 +81,6 @@ class _Span:
 
 
 def _join_line(above: str, below: str) -> str:
-    """Join the two parts of a line that two passages share."""
     if below in above:
         return above
     return below if above in below else above + below

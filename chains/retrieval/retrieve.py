@@ -39,8 +39,8 @@ class RetrievalResult:
     """The outcome of retrieval for a user message.
 
     Attributes:
-        searched: the search query; empty if it is the user message itself.
-        support: how well the passages support a quoted answer; None if this was not measured.
+        searched: the search query, or an empty string if it is the user message itself.
+        support: how well the passages support a quoted answer, or None if this was not measured.
         segments: passages, or a page of a note list, numbered after the attachments.
         warnings: one sentence for each problem.
         stored_fields: extra fields for the segments entry.
@@ -180,7 +180,6 @@ def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:
 
 
 def _measure_list_tokens(context: TurnContext) -> int:
-    """Return the tokens that a note list may take next to the question and attachments."""
     request, counter = context.request, context.counter
     budget = context.compute_request_budget(context.factor).budget
     attached = sum(count_segment(segment, counter) for segment in request.attached)

@@ -66,7 +66,7 @@ class StoredOutcome:
 
     Attributes:
         ref_id: the reference of a large result that is stored outside the log, or None.
-        problem: one sentence if a large result could not be stored; else empty.
+        problem: one sentence if a large result could not be stored, otherwise an empty string.
     """
 
     content: str

@@ -124,7 +124,6 @@ class _ProposedEdits:
     run: EditRun
 
     def propose(self, plan: EditPlan) -> Proposal:
-        """Return the proposal of an edit."""
         hunks = plan.list_hunks()
         return Proposal(
             "write",
@@ -176,7 +175,6 @@ def _warn_of_removal(change: ContentChange, earlier: NetChange | None) -> Iterat
 
 
 def _describe_rejected(total: int, rejected: Sequence[str]) -> str:
-    """Return what a model is told of the hunks that the user rejected."""
     return (
         f"\nThe user accepted {total - len(rejected)} of {total} parts of the change. The note "
         "does not have the following, which the user rejected. Do not propose it again.\n"

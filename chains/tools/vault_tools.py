@@ -69,7 +69,6 @@ def run_vault_tool(notes: NotesPort, name: str, arguments: Mapping[str, Any]) ->
 
 
 def _build_tools(notes: NotesPort) -> Iterator[Tool]:
-    """Yield the tools with the definitions for other programs."""
     agent_tools = (*build_note_tools(notes, Sources()), *build_listing_tools(notes))
     works = {tool.definition.name: tool.run for tool in agent_tools}
     works[_LIST.name] = lambda arguments: _list_notes(notes, **arguments)

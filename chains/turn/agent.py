@@ -145,7 +145,6 @@ class AgentLoop:
     def _prepare_next(
         self, turn: PreparedTurn, is_offered: bool
     ) -> Generator[Event, None, PreparedTurn]:
-        """Prepare the next request, and store the new entries."""
         context = self._context if is_offered else self._context.without_tools()
         warnings = tuple(self._warnings)
         following = yield from prepare_request(
@@ -156,7 +155,6 @@ class AgentLoop:
         return following
 
     def _read_calls(self, calls: tuple[RequestedCall, ...]) -> tuple[ToolCallPart, ...]:
-        """Convert calls to message parts, each with an id that is unique in the session."""
         used = {
             part.id
             for entry in self._session.path()

@@ -72,7 +72,7 @@ class TurnAnswer:
         sources: the segments that the answer can cite.
         tools: the tool calls of the turn, in order.
         seconds: the time since the turn began.
-        reason: why the answer broke off; empty if it is complete or was stopped.
+        reason: why the answer broke off, or an empty string if it is complete or was stopped.
     """
 
     entry: str
@@ -109,7 +109,6 @@ class _Partial:
 
     @property
     def message(self) -> Message:
-        """The message: plain text, or reasoning and text followed by tool calls."""
         if not self.calls:
             return Message("assistant", self.text)
         rest = (ReasoningPart("".join(self.thoughts)), TextPart(self.text))
@@ -211,7 +210,6 @@ class AnswerStream:
         return True
 
     def _lower_threshold(self, limit: int | None) -> TurnContext:
-        """Return the context with a threshold lowered to the provider's limit or the sent size."""
         most, request = limit, self._context.request
         if most is None:
             most = self._turn.request.report.used

@@ -119,7 +119,6 @@ def store_user_message(
 def _run_hooks(
     chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
 ) -> Generator[Event, None, tuple[TurnContext, StartHooksResult]]:
-    """Store the user message, run the hooks at the start of the turn, and open its context."""
     hooks = chain.customization.hooks
     if request.user_message is None and not request.dry_run:
         request = yield from store_user_message(request, session, hooks)
@@ -181,7 +180,6 @@ def _prepare(
 def _store(
     context: TurnContext, turn: PreparedTurn, found: RetrievalResult, fitted: FittedAttachments
 ) -> Iterator[Event]:
-    """Store the entries of a prepared turn, and the usage of the model calls made for it."""
     session = context.session
     if turn.entries:
         session.append(turn.entries)
@@ -198,7 +196,6 @@ def _announce(turn: PreparedTurn) -> Iterator[Event]:
 
 
 def _stream(context: TurnContext, turn: PreparedTurn) -> Generator[Event, None, TurnAnswer]:
-    """Stream the answer, with tool calls if the chain has an agent."""
     agent = context.chain.agent
     if agent is None:
         return (yield from AnswerStream(context, turn).stream())

@@ -60,8 +60,9 @@ class WebResponse:
 
     Attributes:
         url: the address after redirects.
-        content_type: the media type in lower case, such as `text/html`; empty if not declared.
-        charset: the encoding; empty if not declared.
+        content_type: the media type in lower case, such as `text/html`, or an empty string if not
+            declared.
+        charset: the encoding, or an empty string if not declared.
     """
 
     url: str

@@ -36,7 +36,7 @@ _PATH: Final = re.compile(r"/(?:shorts|live|embed|v)/([^/]+)")
 
 
 def find_video(url: "httpx.URL") -> str:
-    """Return the id of the video at an address; empty for any other page."""
+    """Return the id of the video at an address, or an empty string for any other page."""
     found = ""
     if url.host == "youtu.be":
         found = url.path.strip("/")
@@ -98,7 +98,6 @@ def _ask_player(
 
 
 def _choose_track(found: Mapping[str, Any], title: str) -> str:
-    """Return the address of the best caption track."""
     listed = _get(_get(found, "captions"), "playerCaptionsTracklistRenderer").get("captionTracks")
     tracks = [one for one in listed or () if isinstance(one, dict) and one.get("baseUrl")]
     spoken = {one.get("languageCode") for one in tracks if one.get("kind") == "asr"}
@@ -109,7 +108,6 @@ def _choose_track(found: Mapping[str, Any], title: str) -> str:
 
 
 def _list_lines(events: Any) -> Iterator[str]:
-    """Yield lines of about twenty seconds, each with the time at which it begins."""
     start, words = 0, ""
     for seconds, text in _list_captions(events if isinstance(events, Sequence) else ()):
         if words and seconds - start >= LINE_S:

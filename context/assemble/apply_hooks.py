@@ -129,7 +129,7 @@ def _make_hooked_path(
     Args:
         new: all entries to store when the request is sent.
         decided: the entries whose reasons for breaking the prompt cache are added.
-        earlier: the hooked path before these entries; None if there is no earlier one.
+        earlier: the hooked path before these entries, or None if there is no earlier one.
     """
     reasons, touched = _collect_reasons(decided)
     if earlier is not None:
@@ -210,7 +210,6 @@ def _find_new_entries(path: tuple[Entry, ...]) -> list[Entry]:
 
 
 def _collect_reasons(entries: Iterable[Entry]) -> tuple[tuple[str, ...], frozenset[Layer]]:
-    """Return the reasons why entries break the prompt cache, and the layers that they change."""
     reasons: list[object] = []
     touched: set[Layer] = set()
     for entry in entries:
@@ -224,7 +223,6 @@ def _collect_reasons(entries: Iterable[Entry]) -> tuple[tuple[str, ...], frozens
 
 
 def _find_layer(op: str) -> Layer:
-    """Return the layer that a patch operation changes."""
     if op.startswith("tools"):
         return Layer.T
     return Layer.L1 if op.startswith(("system", "options")) else Layer.L4
@@ -246,7 +244,6 @@ def _keep_runnable(
 
 
 def _limit_options(options: Mapping[str, object], budget: RequestBudget) -> FrozenMapping:
-    """Limit the answer length in the options to the output reserve."""
     wanted = options.get("maxTokens")
     is_number = isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0
     most = min(wanted, budget.reserve) if is_number and isinstance(wanted, int) else budget.reserve

@@ -36,8 +36,8 @@ class CurrentSource:
     Attributes:
         state: the change of the source since it was read. `unseen` is an image that the session's
             model cannot see.
-        text: the current raw text if it has changed; else empty.
-        version: the hash of the changed file; None if the file has not changed.
+        text: the current raw text if it has changed, otherwise an empty string.
+        version: the hash of the changed file, or None if the file has not changed.
     """
 
     state: SourceState
@@ -46,7 +46,7 @@ class CurrentSource:
 
     @property
     def loss(self) -> Loss | None:
-        """The reason why the source is no longer sent; None if it is still sent."""
+        """The reason why the source is no longer sent, or None if it is still sent."""
         match self.state:
             case "gone" | "excluded" | "unseen" as loss:
                 return loss
@@ -88,7 +88,7 @@ def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
 
 
 def find_loss(segment: Segment) -> Loss | None:
-    """Return the reason why a segment's text was replaced with a notice; None if it was not."""
+    """Return the reason why a segment's text was replaced with a notice, or None if it was not."""
     if segment.layer is not Layer.L2 or segment.version is not None:
         return None
     return next((loss for loss in _LINES if segment.content == _describe_loss(segment, loss)), None)
@@ -107,8 +107,8 @@ def make_carry_forward(
     Args:
         now: the segments of this turn.
         resolve: returns the current state of a source, so that no excluded source is sent.
-        room_tokens: the maximum number of tokens of L2 without pinned segments. The least recently
-            used sources are dropped first, pinned ones never.
+        room_tokens: the token limit of L2 without pinned segments. The least recently used sources
+            are dropped first, pinned ones never.
         tools: the names of the request's tools. A shortened text names the tool that reads the
             rest.
     """
@@ -158,7 +158,6 @@ def _select_sources(carried: CarriedSources, now: Sequence[Segment]) -> Iterator
 def _make_segments(
     segment: Segment, source: CurrentSource, tools: Tools
 ) -> Iterator[tuple[Segment, Segment]]:
-    """Build each L2 segment of a source, paired with the complete segment."""
     if segment.kind == "passage":
         if not source.loss:
             yield _move_to_l2(segment, _describe_citation(segment)), segment

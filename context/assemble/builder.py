@@ -72,7 +72,7 @@ def build_plan(
     """Build the plan of a request from its replayed and hooked path.
 
     Args:
-        carry_forward: the segments of L2 without pins; None to build them.
+        carry_forward: the segments of L2 without pins, or None to build them.
 
     Raises:
         BadInputs: when the path does not end with this turn's user message or its work.

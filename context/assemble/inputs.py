@@ -33,11 +33,12 @@ class SummaryTask:
     Attributes:
         said: the turns before trimming, oldest first. An earlier summary comes before them.
         sent: the same turns as the session's requests send them at their beginning, so that the
-            provider's prompt cache is reused; empty if the requests begin with other turns.
+            provider's prompt cache is reused, or an empty tuple if the requests begin with other
+            turns.
         preamble: the tools and instructions of the session.
         request_budget: the token budget of each call.
-        most_tokens: the maximum number of tokens of the summary.
-        instructions: the user's instructions for the summary; empty if there are none.
+        most_tokens: the token limit of the summary.
+        instructions: the user's instructions for the summary, or an empty string if there are none.
     """
 
     said: tuple[MeasuredTurn, ...]
@@ -141,28 +142,29 @@ class PrepareInputs:
     """The inputs of one request.
 
     Attributes:
-        model_limit: the model's own input limit in tokens; `None` if it is not known.
+        model_limit: the model's own input limit in tokens, or None if it is not known.
         path: the active path. It ends with this turn's user message and segments, stored or not,
             followed by the tool calls and results so far.
         turn: the id of this turn.
         request: the number of the request in its turn, counted from 1. Later requests of the turn
             keep the context of the first.
         tools: the tools that can be run.
-        factor: the divisor of the budget, learned from the usage reported in this session; None if
-            none was learned.
-        previous: the previous request on this path or its provider-neutral body; None for the first
-            request.
+        factor: the divisor of the budget, learned from the usage reported in this session, or None
+            if none was learned.
+        previous: the previous request on this path or its provider-neutral body, or None for the
+            first request.
         is_cached: whether the previous request was answered by the same service, so that its cache
             may hold the common prefix.
         instructions: the system parts that come from notes, for the report. The id of each segment
             is the name of its system part.
-        takes_marks: whether the provider takes cache marks; `None` if the model's name decides.
+        takes_marks: whether the provider takes cache marks, or None if the model's name decides.
         unsent: the attachments of which nothing can be sent, for the report.
         sees: whether the model sees images. If not, this is why images are among `unsent`.
-        summary_instructions: the user's instructions for summaries; empty if there are none.
-        given_summary: the summary to use in a compaction on request; None to have one written.
+        summary_instructions: the user's instructions for summaries, or an empty string if there are
+            none.
+        given_summary: the summary to use in a compaction on request, or None to have one written.
         deferral: the tools that the request leaves out.
-        history_policy: the settings for trimming and compaction; None to leave everything to the
+        history_policy: the settings for trimming and compaction, or None to leave everything to the
             guard.
     """
 
@@ -236,7 +238,7 @@ class RequestContext:
 
     @property
     def budget_tokens(self) -> int:
-        """The maximum number of tokens of the request."""
+        """The token limit of the request."""
         return self.budget.budget
 
     @property

@@ -36,18 +36,18 @@ class Preamble:
 
     @cached_property
     def tool_tokens(self) -> int:
-        """The number of tokens of layer T, the tool definitions."""
+        """The token count of layer T, the tool definitions."""
         return sum(size for _, size in self.tool_sizes)
 
     @cached_property
     def system_tokens(self) -> int:
-        """The number of tokens of layer L1, the system message; 0 without instructions."""
+        """The token count of layer L1, the system message, or 0 without instructions."""
         text = self.system.compiled
         return count_message(Message("system", text), self.counter) if text else 0
 
     @cached_property
     def part_tokens(self) -> Mapping[str, int]:
-        """The number of tokens of each part of L1, by the part's name."""
+        """The token count of each part of L1, by the part's name."""
         return {part.name: count_part(part.text, self.counter) for part in self.system.parts}
 
     @cached_property
@@ -76,8 +76,8 @@ class Tail:
     Attributes:
         segments: the segments of L2 and L3, in the order in which they were attached or ranked.
         question: the typed user message, without context.
-        notes: the text of layer E when the turn began; empty if there is none.
-        tools: the names of the request's tools; None if not known.
+        notes: the text of layer E when the turn began, or an empty string if there is none.
+        tools: the names of the request's tools, or None if not known.
     """
 
     segments: tuple[Segment, ...]
@@ -107,7 +107,7 @@ class Tail:
 
     @cached_property
     def tokens(self) -> Mapping[Layer, int]:
-        """The number of tokens of each layer of the message. Its overhead counts as part of L5."""
+        """The token count of each layer of the message. Its overhead counts as part of L5."""
         counter = self.counter
         sizes = {layer: count_part(text, counter) for layer, text in self.blocks}
         for segment in self.segments:
@@ -119,7 +119,7 @@ class Tail:
 
     @cached_property
     def total(self) -> int:
-        """The number of tokens of the whole message."""
+        """The token count of the whole message."""
         return sum(self.tokens.values())
 
     def on(self, layer: Layer) -> tuple[Segment, ...]:
@@ -139,7 +139,7 @@ class RequestDraft:
     Attributes:
         history: the earlier turns in the request, oldest first.
         work: the tool calls and results of this turn so far, layer W.
-        uncached: the last message, which belongs to this request alone; None if there is none.
+        uncached: the last message, which belongs to this request alone, or None if there is none.
         pins: the pinned messages and segments, which are always kept.
     """
 
@@ -152,7 +152,7 @@ class RequestDraft:
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:
-        """The number of tokens of each layer. The sum of them is `used`."""
+        """The token count of each layer. The sum of them is `used`."""
         counter = self.tail.counter
         question_saved, *work_saved = self._merged[: 1 + len(self.work)]
         work = sum(count_message(message, counter) for message in self.work)
@@ -172,14 +172,14 @@ class RequestDraft:
 
     @property
     def uncached_tokens(self) -> int:
-        """The number of tokens of the uncached message, which count as layer E."""
+        """The token count of the uncached message, which count as layer E."""
         if self.uncached is None:
             return 0
         return count_message(self.uncached, self.tail.counter) - self._merged[-1]
 
     @property
     def used(self) -> int:
-        """The number of tokens of the whole request."""
+        """The token count of the whole request."""
         return sum(self.layers.values())
 
     @cached_property

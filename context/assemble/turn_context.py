@@ -71,7 +71,7 @@ def _is_retrieved(segment: Segment) -> bool:
 
 
 def compute_passages_share(budget: int, question_tokens: int) -> int:
-    """Return the maximum number of tokens of a turn's passages, given the user message's size."""
+    """Return the token limit of a turn's passages, given the user message's size."""
     return max(int(budget * PASSAGES_SHARE) - question_tokens, int(budget * LEAST_PASSAGES_SHARE))
 
 

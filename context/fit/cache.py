@@ -78,7 +78,7 @@ def compare_requests(
 
     Args:
         draft: the request as it will be sent.
-        previous: the previous request or its provider-neutral body; `None` for the first request.
+        previous: the previous request or its provider-neutral body, or None for the first request.
             If this request continues the history of a given `RequestDraft`, only the messages after
             the common history are compared.
         asked: the user message of the previous request.

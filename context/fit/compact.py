@@ -67,7 +67,7 @@ class Compaction:
     """A compaction that freed tokens, with its log entries, which are not stored yet.
 
     Attributes:
-        summary: the text of the summary; empty if no summary was needed.
+        summary: the text of the summary, or an empty string if no summary was needed.
     """
 
     entries: tuple[Entry, ...]
@@ -160,7 +160,7 @@ def _trim_again(
 ) -> tuple[PlannedTrim | None, int]:
     """Plan anew how far to trim the turns that a compaction keeps.
 
-    Return the trim, or None if the turns were not trimmed before, and the number of tokens of the
+    Return the trim, or None if the turns were not trimmed before, and the token count of the
     history after it.
     """
     if history.offsets == TrimOffsets():
@@ -270,7 +270,7 @@ class CompactionReport:
     """The result of a compaction outside of a request.
 
     Attributes:
-        entry: the id of the log entry that stores the compaction; None if nothing was compacted.
+        entry: the id of the log entry that stores the compaction, or None if nothing was compacted.
     """
 
     result: CompactResult
@@ -314,7 +314,8 @@ class CompactionPreview:
 
     Attributes:
         questions: the texts of the user messages that would be summarised, oldest first.
-        maker: the model that would write the summary; empty if an outline would be built.
+        maker: the model that would write the summary, or an empty string if an outline would be
+            built.
     """
 
     report: CompactionReport
@@ -361,7 +362,6 @@ def _try_compaction(
 
 
 def _read_history(request: RequestContext) -> tuple[History, HistoryUsage]:
-    """Read the history of a session, and measure its use of the budget."""
     reading, counter = replay_path(request.inputs.path, request.counter), request.counter
     envelope = make_hook_envelope(request, reading)
     start = make_preamble(envelope.system, envelope.tools, counter)

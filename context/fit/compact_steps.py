@@ -40,13 +40,13 @@ class CompactionPlan:
         said: the same turns before trimming.
         dropped_turns: older turns that are not sent, but are summarised with the others.
         continues: whether the session's requests begin with `shown`.
-        target: the maximum number of tokens of the turns afterwards.
+        target: the token limit of the turns afterwards.
         is_whole: whether everything before the last complete turn is summarised, even if it fits.
         is_foretold: whether this is a preview, in which an outline takes the place of a model's
             summary.
         pinned: the ids of messages that stay unchanged.
         task: the task for the model that summarises, without its turns.
-        given: the summary to use; None to have one written.
+        given: the summary to use, or None to have one written.
     """
 
     shown: tuple[MeasuredTurn, ...]
@@ -64,7 +64,7 @@ class CompactionPlan:
 
     @property
     def shown_tokens(self) -> int:
-        """The number of tokens of the turns as they are sent now."""
+        """The token count of the turns as they are sent now."""
         return sum(turn.tokens for turn in self.shown)
 
 
@@ -75,7 +75,8 @@ class CompactionOutcome:
     Attributes:
         turns: the turns of the history that are not summarised.
         cleared: the messages whose tool results were replaced with their number of lines, by id.
-        summary: the summary of the turns before `turns`; empty if none was needed or possible.
+        summary: the summary of the turns before `turns`, or an empty string if none was needed or
+            possible.
         summarised: the number of turns that the summary replaces.
         drop_to: how many of the oldest `turns` are dropped.
         warnings: one sentence for each summary that failed.
@@ -101,11 +102,11 @@ class CompactionOutcome:
         return self.summarised + self.drop_to
 
     def summary_tokens(self, counter: TokenCounter) -> int:
-        """Return the number of tokens of the summary; 0 without a summary."""
+        """Count the tokens of the summary, or 0 without a summary."""
         return count_message(Message("user", self.summary), counter) if self.summary else 0
 
     def tokens(self, counter: TokenCounter) -> int:
-        """Return the number of tokens of the history after the steps so far."""
+        """Count the tokens of the history after the steps so far."""
         kept = sum(turn.tokens for turn in self.turns[self.drop_to :])
         return self.summary_tokens(counter) + kept
 

@@ -31,7 +31,7 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
     Args:
         turns: the turns to choose from, oldest first.
-        room_tokens: the maximum number of tokens of all kept turns, counted by `context.tokens`.
+        room_tokens: the token limit of all kept turns, counted by `context.tokens`.
 
     Returns:
         The kept turns in their order, and the dropped turns for the report.
@@ -85,7 +85,7 @@ def make_drop_entry(
 
     Args:
         place: the id, the parent's id and the timestamp of the entry.
-        sizes: the number of tokens of the history before the drop and after it.
+        sizes: the token count of the history before the drop and after it.
     """
     up_to, extra = first_kept.turn.entry_ids[0], FrozenMapping({MODEL: epoch.model})
     return DropEntry(*place, up_to, *sizes, ROOM, epoch.budget, extra=extra)

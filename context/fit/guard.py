@@ -55,7 +55,8 @@ class PreparedRequest:
     Attributes:
         base: the envelope of the request, without its messages.
         draft: the content of the request.
-        marks: where the prompt cache may end; empty for providers that need no such marks.
+        marks: where the prompt cache may end, or an empty tuple for providers that need no such
+            marks.
         ends_loop: whether the tool loop ends with the answer to this request: no more tools are
             offered, because the turn's work exceeds the budget.
     """
@@ -128,7 +129,7 @@ class GuardReport:
             cannot be left out.
         steps: the names of the steps that changed the draft, in order.
         left_out: the records of everything that was left out.
-        cut: how many of the oldest turns a new drop leaves out; 0 if no drop is needed.
+        cut: how many of the oldest turns a new drop leaves out, or 0 if no drop is needed.
         ends_loop: whether the tools were left out, so that the tool loop ends with this request.
     """
 
@@ -145,7 +146,7 @@ def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -
 
     Args:
         draft: the request before the guard.
-        budget: the maximum number of tokens of the request.
+        budget: the token limit of the request.
         lasting_tail_tokens: the number of tokens to keep free for the tails of this and later
             requests. It decides whether a drop is stored. The other steps use the tail's real size.
 

@@ -33,7 +33,7 @@ class CacheMark:
 
     Attributes:
         layer: `L1` for the end of the instructions, `L4` for the history, `W` for the work.
-        message: the position among the request's messages; None for the end of the instructions.
+        message: the position among the request's messages, or None for the end of the instructions.
     """
 
     layer: Layer
@@ -84,7 +84,7 @@ def place_marks(
 
 
 def _find_boundary(draft: RequestDraft, boundary: str | None) -> int | None:
-    """Return the boundary's position in the first turn; None if the history ends at it."""
+    """Return the boundary's position in the first turn, or None if the history ends at it."""
     head = draft.history[0].messages if len(draft.history) else ()
     at = next((at for at, m in enumerate(head) if boundary is not None and m.id == boundary), None)
     return None if at == draft.history.message_count - 1 else at
@@ -105,7 +105,6 @@ def _count_tokens_before(mark: CacheMark, draft: RequestDraft) -> int:
 
 
 def _mark_work(draft: RequestDraft, start: int) -> list[CacheMark]:
-    """Return a mark for the end of the work, and one for an earlier position in long work."""
     if not draft.work and not draft.preamble.tools:
         return []
     end = start + len(draft.work)

@@ -31,11 +31,11 @@ class HistoryUsage:
     """The use of the token budget by lasting content, which later requests have too.
 
     Attributes:
-        budget: the maximum number of tokens of the request.
-        fixed_tokens: the number of tokens of tools, instructions and the lasting part of the tail.
-        history: the number of tokens of L4.
-        work: the number of tokens of W.
-        question: the number of tokens of the user message, which `fixed_tokens` includes.
+        budget: the token limit of the request.
+        fixed_tokens: the token count of tools, instructions and the lasting part of the tail.
+        history: the token count of L4.
+        work: the token count of W.
+        question: the token count of the user message, which `fixed_tokens` includes.
     """
 
     budget: int
@@ -46,7 +46,7 @@ class HistoryUsage:
 
     @property
     def used(self) -> int:
-        """The number of tokens of all lasting content."""
+        """The token count of all lasting content."""
         return self.fixed_tokens + self.history + self.work
 
     @property
@@ -56,7 +56,7 @@ class HistoryUsage:
 
     @property
     def fixed_without_question(self) -> int:
-        """The number of tokens of all lasting content except history, user message and work."""
+        """The token count of all lasting content except history, user message and work."""
         return self.fixed_tokens - self.question
 
     def should_compact(self, history_policy: HistoryPolicy) -> bool:
@@ -78,7 +78,7 @@ def decide_trim(plan: RequestPlan, request: RequestContext, why: Why | None) -> 
     """Return the log entry of a trim in a tuple, which is empty if no trim is due.
 
     Args:
-        why: the reason for the compaction that is due without this trim; None if none is due.
+        why: the reason for the compaction that is due without this trim, or None if none is due.
     """
     history_policy, now = request.inputs.history_policy, measure_usage(plan, request.budget_tokens)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
@@ -95,7 +95,7 @@ def decide_trim(plan: RequestPlan, request: RequestContext, why: Why | None) -> 
 
 
 def decide_compaction(plan: RequestPlan, request: RequestContext) -> Why | None:
-    """Return the reason for a compaction; None if no compaction is due.
+    """Return the reason for a compaction, or None if no compaction is due.
 
     If the budget is exhausted, the session is compacted before the next user message, even if
     automatic compaction is off.

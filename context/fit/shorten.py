@@ -48,7 +48,7 @@ class ShortenedTail:
 
 
 def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
-    """Shorten a tail to a maximum number of tokens, removing all of its segments if necessary."""
+    """Shorten a tail to a token limit, removing all of its segments if necessary."""
     gone: list[Segment] = []
     for group in _group_by_worth(tail.segments):
         if tail.total <= most_tokens:
@@ -67,7 +67,7 @@ def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
 def shorten_segment(
     segment: Segment, most_tokens: int, counter: TokenCounter, tools: Tools = None
 ) -> Segment | None:
-    """Shorten a segment to a maximum number of tokens, or return `None` if no form of it fits.
+    """Shorten a segment to a token limit, or return `None` if no form of it fits.
 
     A shortened segment has no line numbers, because its lines differ from those of the source.
     """
@@ -91,7 +91,6 @@ def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -
 
 
 def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
-    """Shorten a segment until the tail fits, or to the segment's shortest form."""
     most_segment_tokens, fitting = count_segment(segment, tail.counter), tail
     for _ in range(ATTEMPTS):
         most_segment_tokens -= fitting.total - most_tokens
@@ -113,7 +112,7 @@ def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
 def _find_longest(
     cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
-    """Return a segment with the longest section previews that fit; None if no previews fit."""
+    """Return a segment with the longest section previews that fit, or None if no previews fit."""
     best = cut(LEAST_PREVIEW_CHARS, sections)
     if count_segment(best, counter) > most_tokens:
         return None

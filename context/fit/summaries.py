@@ -20,7 +20,7 @@ Maker = Literal["model", "outline", "none"]
 
 
 def compute_summary_size(room_tokens: int) -> int:
-    """Return the maximum number of tokens of a summary, for a history budget."""
+    """Return the token limit of a summary, for a history budget."""
     return min(SUMMARY_TOKENS, max(LEAST_SUMMARY_TOKENS, int(room_tokens * SUMMARY_SHARE)))
 
 
@@ -102,7 +102,7 @@ QUOTING_MODEL: Final = "extractive"
 
 
 def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
-    """Build an outline of turns within a maximum number of tokens. Equal turns give equal outlines.
+    """Build an outline of turns within a token limit. Equal turns give equal outlines.
 
     Lines are shortened first. If that is not enough, the oldest turns are only counted.
     """
@@ -158,7 +158,7 @@ def _describe_turn(turn: MeasuredTurn, chars: int) -> Iterator[str]:
 def _find_quotations(answer: str) -> str:
     """Return the quotations in an answer that was made without a model.
 
-    If it has none, return the notes that it lists; empty if it has neither.
+    If it has none, return the notes that it lists, or an empty string if it has neither.
     """
     lines = answer.split("\n")
     for sign in (">", "- "):

@@ -50,9 +50,10 @@ class PlannedTrim:
     Attributes:
         up_to: the id of the first entry that stays unchanged.
         trimmed_to: the id of the first entry that is not replaced with `[trimmed]`.
-        answers_to: the id of the first entry whose answer is kept; empty if all answers are kept.
-        before: the number of tokens of the messages before the trim.
-        after: the number of tokens of the messages after the trim.
+        answers_to: the id of the first entry whose answer is kept, or an empty string if all
+            answers are kept.
+        before: the token count of the messages before the trim.
+        after: the token count of the messages after the trim.
         reason: `threshold` if the trim reaches its target and `target_unreachable` if it does not;
             `compaction` if it follows a compaction.
     """
@@ -88,7 +89,7 @@ def plan_trim(
     """Plan how far to trim beyond the stored trims, or return `None` if no trim is due.
 
     Args:
-        fixed_tokens: the number of tokens of all other lasting content, such as tools.
+        fixed_tokens: the token count of all other lasting content, such as tools.
         start: how far the messages are trimmed already.
         has_answers: whether final answers may be trimmed too.
         least_share: the fraction of the tokens above the target that must be freed if the target
@@ -120,7 +121,7 @@ def plan_trim_after_compaction(
     Args:
         trim_input: the kept turns before trimming.
         offsets: how far the turns are trimmed if they do not fit. Answers stay in full.
-        target: the maximum number of tokens of all messages together.
+        target: the token limit of all messages together.
     """
     before = _count_tokens(trim_input, trim_input.messages)
     if before <= target:

@@ -102,7 +102,10 @@ def find_trimmed_end(trim: TrimEntry) -> str:
 
 
 def find_answers_end(trim: TrimEntry) -> str | None:
-    """Return the id of the first entry whose answer a trim keeps; None if it keeps all answers."""
+    """Return the id of the first entry whose answer a trim keeps.
+
+    Returns None if it keeps all answers.
+    """
     found = trim.extra.get(ANSWERS_TO)
     if isinstance(found, str):
         return found
@@ -266,8 +269,8 @@ class TrimInput:
 
     Attributes:
         history: the earlier turns, without dropped ones.
-        question: the user message of the turn in progress, which is never trimmed; None if no turn
-            is in progress.
+        question: the user message of the turn in progress, which is never trimmed, or None if no
+            turn is in progress.
         work: the tool calls and results of the turn in progress.
     """
 
@@ -328,7 +331,9 @@ class TrimInput:
         return end if kept >= keep_last else 0
 
     def entry_at(self, at: int) -> str:
-        """Return the id of the first entry at or after a position; empty if there is no such entry.
+        """Return the id of the first entry at or after a position.
+
+        Returns an empty string if there is no such entry.
 
         Generated messages are skipped, since they have no entry.
         """

@@ -70,7 +70,10 @@ class Memory:
         }
 
     def render(self) -> str:
-        """Render the memory for the model, with its texts escaped; empty for an empty memory."""
+        """Render the memory for the model, with its texts escaped.
+
+        Returns an empty string for an empty memory.
+        """
         blocks = (
             ("facts", _list_items("", self.facts)),
             ("scratchpad", self.scratchpad),

@@ -82,7 +82,7 @@ def check_pin(
 
 
 def compute_pins_limit(budget: int) -> int:
-    """Return the maximum number of tokens of all pins together, for a token budget."""
+    """Return the token limit of all pins together, for a token budget."""
     return int(budget * PINS_SHARE)
 
 

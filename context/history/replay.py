@@ -51,7 +51,7 @@ class CurrentTurn:
     """The last turn of a path, which may still be in progress.
 
     Attributes:
-        patched: the turn's messages after the last transform; None if no transform was applied.
+        patched: the turn's messages after the last transform, or None if no transform was applied.
         seen: the number of the turn's messages before that transform, including the user message.
         memory: the session's memory when the turn began.
     """
@@ -125,8 +125,8 @@ class ReplayedPath:
     Attributes:
         before: the entries of the path that was replayed.
         earlier: all turns except the last one, measured, oldest first.
-        open: the last turn; None if the path has no message.
-        waiting: the last entry with segments; None if a message has followed it.
+        open: the last turn, or None if the path has no message.
+        waiting: the last entry with segments, or None if a message has followed it.
         drops: the drops whose boundary is still in the path.
         trims: the trims whose boundary is still in the path.
         transforms: the transforms that were applied, in order.
@@ -149,7 +149,7 @@ class ReplayedPath:
 
     @property
     def current(self) -> Turn | None:
-        """The last turn; `None` if the path has no message."""
+        """The last turn, or None if the path has no message."""
         return None if self.open is None else self.open.turn
 
     @property

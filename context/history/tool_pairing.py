@@ -83,7 +83,7 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
-    """Return a message with only its results for open calls; None if it has none of them.
+    """Return a message with only its results for open calls, or None if it has none of them.
 
     These calls are removed from `open_calls`.
     """

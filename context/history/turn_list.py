@@ -91,7 +91,7 @@ class TurnList(Sequence[MeasuredTurn]):
         return min(len(self), len(other))
 
     def position(self, entry: str) -> int | None:
-        """Return the position of the turn that an entry belongs to; None if no turn has it."""
+        """Return the position of the turn that an entry belongs to, or None if no turn has it."""
         place = self._store.places.get(entry)
         if place is None or not self._start <= place < self._stop:
             return None
@@ -99,7 +99,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def tokens(self) -> int:
-        """The number of tokens of all turns, minus those saved by merging neighbouring messages."""
+        """The token count of all turns, minus those saved by merging neighbouring messages."""
         return self._store.count(self._start, self._stop)
 
     @property
@@ -253,7 +253,7 @@ class _Store:
         return value
 
     def count(self, start: int, stop: int) -> int:
-        """Return the number of tokens of a range of turns, as if no turn came before it."""
+        """Count the tokens of a range of turns, as if no turn came before it."""
         if start >= stop:
             return 0
         tokens = self.tokens[stop] - self.tokens[start] + self._merged[start]

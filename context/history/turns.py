@@ -100,7 +100,7 @@ def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple
 
     Args:
         entries: all entries of the log.
-        leaf: the id of the last entry of the path; None for the active leaf.
+        leaf: the id of the last entry of the path, or None for the active leaf.
 
     Raises:
         UnknownEntry: when `leaf` is not a path entry of the log.
@@ -157,7 +157,7 @@ class MessageGroup:
     """A group of neighbouring messages of one turn.
 
     Attributes:
-        turn: the position of the turn; None for messages that a patch added.
+        turn: the position of the turn, or None for messages that a patch added.
     """
 
     turn: int | None
@@ -211,7 +211,7 @@ class MeasuredTurn:
     """A turn with its messages as they are sent, and their number of tokens.
 
     Attributes:
-        counter: the token counter; None if messages are never merged with those of other turns.
+        counter: the token counter, or None if messages are never merged with those of other turns.
     """
 
     turn: Turn

@@ -28,7 +28,7 @@ class Placed(Protocol):
 
     @property
     def parent_id(self) -> str | None:
-        """The id of the entry that this one follows; None for the first entry."""
+        """The id of the entry that this one follows, or None for the first entry."""
 
     @property
     def timestamp(self) -> str:
@@ -49,11 +49,11 @@ class Kind:
 
     Attributes:
         read: returns the value of a key in an entry's JSON, or raises `MalformedEntry`.
-        write: returns the JSON of a value; None if the value is JSON already.
-        keys: the JSON keys of a value that is not stored under the field's own key; else empty.
-            For such a value, `write` returns an object with these keys.
+        write: returns the JSON of a value, or None if the value is JSON already.
+        keys: the JSON keys of a value that is not stored under the field's own key, otherwise an
+            empty tuple. For such a value, `write` returns an object with these keys.
         is_omitted: returns, for an entry and a field's value, whether the field is left out of the
-            JSON; None if the field is always written.
+            JSON, or None if the field is always written.
     """
 
     read: Callable[[Json, str], Any]

@@ -31,7 +31,7 @@ class Entry:
 
     Attributes:
         id: the id of the entry, unique in its log.
-        parent_id: the id of the entry that this one follows; None for the first entry.
+        parent_id: the id of the entry that this one follows, or None for the first entry.
         timestamp: the time at which the entry was written, as ISO 8601 in UTC.
         extra: the JSON of all keys that the entry type does not define.
     """
@@ -59,7 +59,7 @@ class MessageEntry(Entry):
     """A message as sent or received, with the entry's id. `extra` has the mode of a user message.
 
     Attributes:
-        seconds: for an answer, the time from the beginning of its turn; None if unknown.
+        seconds: for an answer, the time from the beginning of its turn, or None if unknown.
         reason: why an answer is missing or incomplete. The kind of the error is `error_code`.
     """
 
@@ -208,9 +208,10 @@ class UsageEntry(Entry):
     """The estimated token count of a request, and the counts reported by the provider.
 
     Attributes:
-        request: the number of the request in its turn; 0 for any other call, such as a summary.
-        purpose: the purpose of any other call, such as `summary`; empty for a request of the turn.
-        cost: the price in dollars at the time of the call; None if unknown.
+        request: the number of the request in its turn, or 0 for any other call, such as a summary.
+        purpose: the purpose of any other call, such as `summary`, or an empty string for a request
+            of the turn.
+        cost: the price in dollars at the time of the call, or None if unknown.
     """
 
     turn_id: str

@@ -79,7 +79,7 @@ class Repair:
     """The repair of a broken line or reference in a session log.
 
     Attributes:
-        entry: the id of the repaired entry; empty if the line is left out.
+        entry: the id of the repaired entry, or an empty string if the line is left out.
         text: a sentence for the user that describes the repair.
     """
 
@@ -93,9 +93,9 @@ class SessionLog:
     """The parsed content of a session log.
 
     Attributes:
-        header: the header; None if the log has no readable header.
+        header: the header, or None if the log has no readable header.
         repairs: the repairs that were needed, in the order of the lines.
-        unknown: the first entry with an unknown schema; None if all schemas are known. A session
+        unknown: the first entry with an unknown schema, or None if all schemas are known. A session
             with such an entry is read-only, but it can be forked before that entry.
         is_outdated: whether the log uses version 1 or has entries of an older kind. Then the file
             has to be rewritten before an entry is added.
@@ -109,7 +109,10 @@ class SessionLog:
 
     @property
     def why_read_only(self) -> str | None:
-        """The reason why the session is read-only, as a sentence; None if entries can be added."""
+        """The reason why the session is read-only, as a sentence.
+
+        This is None if entries can be added.
+        """
         if self.header is not None and self.header.version > LOG_VERSION:
             return "This chat was written by a newer version of Strata, so it is only read."
         if self.unknown is not None:
@@ -260,7 +263,6 @@ class _Reader:
         return name
 
     def _as_transform(self, data: Mapping[str, object]) -> dict[str, object]:
-        """Convert a summary entry from an old log version to a transform entry."""
         operation = {
             "op": "compaction_apply",
             "scope": "cached",

@@ -24,7 +24,7 @@ class EntryTree:
 
         Args:
             entries: all entries of the log.
-            links: the links of the first entries, to be reused; None to link all entries.
+            links: the links of the first entries, to be reused, or None to link all entries.
         """
         self._entries = entries
         self._links = links or _Links()
@@ -39,7 +39,7 @@ class EntryTree:
 
     @cached_property
     def leaf(self) -> str | None:
-        """The id of the active leaf; None if the active path is empty.
+        """The id of the active leaf, or None if the active path is empty.
 
         This is the last path entry, or the target of a `leaf` entry after it.
         """
@@ -60,7 +60,10 @@ class EntryTree:
         return tuple(reversed(path))
 
     def message_above(self, entry_id: str) -> str | None:
-        """Return the id of the nearest message above an entry; None if no message is above it."""
+        """Return the id of the nearest message above an entry.
+
+        Returns None if no message is above it.
+        """
         at = self._message_above(self._position(entry_id))
         return None if at is None else self._entries[at].id
 
@@ -131,7 +134,7 @@ class EntryTree:
         return at
 
     def _find(self, entry_id: str) -> int | None:
-        """Return the position of a path entry; None if this tree does not have the entry."""
+        """Return the position of a path entry, or None if this tree does not have the entry."""
         at = self._links.positions.get(entry_id)
         return at if at is not None and at < len(self._entries) else None
 

@@ -22,9 +22,9 @@ class LayerPart:
     """One part of a layer in a context report, such as a tool or a turn.
 
     Attributes:
-        name: the name of a tool or of a part of the instructions; else empty.
-        entry: the id of a turn's user message; None for other parts.
-        turns: the number of turns in the part; 0 for a part that is not a turn.
+        name: the name of a tool or of a part of the instructions, otherwise an empty string.
+        entry: the id of a turn's user message, or None for other parts.
+        turns: the number of turns in the part, or 0 for a part that is not a turn.
     """
 
     kind: PartKind

@@ -169,7 +169,6 @@ def _ephemerals(context: Json) -> str:
 
 
 def _system(compiled: str, parts: Sequence[Json]) -> str:
-    """Render the system message part by part, or as one block if its parts are not known."""
     if sum(part["chars"] for part in parts) != len(compiled):
         return _fence(compiled)
     shown, start = [], 0

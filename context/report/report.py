@@ -69,7 +69,7 @@ class LeftOut:
     Attributes:
         entries: the ids of the log entries, the ids of the segments, or the names of the tools that
             are left out.
-        turns: the number of whole turns that are left out; 0 for other content.
+        turns: the number of whole turns that are left out, or 0 for other content.
         reason: `room`, `tail`, `share`, `budget`, `work`, `shortened`, `gone`, `excluded`, `unseen`
             or `history_guarantee_broken`.
     """
@@ -97,9 +97,9 @@ class Prefix:
 
     Attributes:
         hash: the hash of tools, instructions and history, in the order in which they are sent.
-        tokens_reused: the number of tokens of the common prefix.
+        tokens_reused: the token count of the common prefix.
         changed: whether the earlier prefix was changed, and not only extended.
-        reasons: the reasons for the change; empty if nothing was changed.
+        reasons: the reasons for the change, or an empty tuple if nothing was changed.
     """
 
     hash: str
@@ -126,7 +126,7 @@ class Actions:
         compact: whether a compaction was stored: a summary, or cleared results.
         block: whether the compaction was needed before a user message could be accepted.
         warnings: one sentence for each summary that failed.
-        compaction: the result of the compaction, as JSON; None if nothing was compacted.
+        compaction: the result of the compaction, as JSON, or None if nothing was compacted.
     """
 
     trim: bool = False
@@ -143,8 +143,8 @@ class TrimSummary:
     Attributes:
         up_to_entry: the id of the first entry that stays unchanged.
         messages: the number of shortened messages.
-        tokens_before: the number of tokens of these messages in full.
-        tokens_after: the number of tokens of these messages as they are sent.
+        tokens_before: the token count of these messages in full.
+        tokens_after: the token count of these messages as they are sent.
     """
 
     up_to_entry: str
@@ -237,7 +237,7 @@ class ContextReport:
 
     @property
     def components(self) -> ContextBudget:
-        """The number of tokens of the request by component. The effective window is the budget.
+        """The token count of the request by component. The effective window is the budget.
 
         Source: "Context Management Enhancements", 1.
         """
@@ -255,17 +255,17 @@ class ContextReport:
 
     @property
     def budget(self) -> int:
-        """The maximum number of tokens of the request."""
+        """The token limit of the request."""
         return self.components.effective_window
 
     @property
     def used(self) -> int:
-        """The number of tokens of all layers together."""
+        """The token count of all layers together."""
         return self.components.used_tokens
 
     @property
     def fraction(self) -> float:
-        """The used fraction of the budget; 1.0 if the budget is zero."""
+        """The used fraction of the budget, or 1.0 if the budget is zero."""
         return self.components.used_percentage
 
     def to_dict(self) -> dict[str, object]:

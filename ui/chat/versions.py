@@ -30,7 +30,7 @@ class VersionColumn(Pane):
     The signal `kept` is emitted when the user clicks that button.
 
     Attributes:
-        answer: the widget of the answer; None while no answer is shown.
+        answer: the widget of the answer, or None while no answer is shown.
         keep: the button that keeps this version.
         say: the line that replaces the answer, or that appears below it if answering failed.
     """

@@ -211,7 +211,6 @@ class AttachmentPicker(QObject):
             panel.attach_requested.connect(self._attach_note)
 
     def _choose_files(self) -> None:
-        """Show the file dialog and attach the chosen files."""
         chosen, _ = QFileDialog.getOpenFileNames(self._frame, "Attach files and images")
         self._attach_files([Path(name) for name in chosen])
 
@@ -219,7 +218,6 @@ class AttachmentPicker(QObject):
         self._attach(attachments_at(paths, self._assistant.vault))
 
     def _attach_image(self, image: QImage) -> None:
-        """Store an image that has no file, and attach the file."""
         task = self._runner.call(
             lambda: self._assistant.long_texts.store_image(encode_image(image))
         )

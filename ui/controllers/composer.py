@@ -369,7 +369,6 @@ class ComposerController(QObject):
         self.changed.emit(True)
 
     def _on_message_made(self, draft: MessageDraft) -> None:
-        """Send a message made by a command, with its attachments."""
         selected = (Attachment(one.path, (one.first, one.last)) for one in draft.selections)
         self.attach([*map(Attachment, draft.attach), *selected])
         self.send(draft.text)

@@ -300,7 +300,6 @@ class ContextController(QObject):
             self.show("chosen")
 
     def _on_request(self) -> None:
-        """Load the full body of the request shown in the panel, and show it in the request view."""
         message, which, entry = self._composer.next_message(), self._panel.which, self._entry
         session = message.session
         if which == "next" or session is None:

@@ -31,8 +31,8 @@ class UnsentMessage:
 
     Attributes:
         reads_whole: whether attachments that are too large to be sent whole are read in parts.
-        waiting: the parts that follow this one if the message was split; otherwise empty.
-        parts: the total number of parts; 0 if the message was not split.
+        waiting: the parts that follow this one if the message was split, otherwise an empty tuple.
+        parts: the total number of parts, or 0 if the message was not split.
     """
 
     text: str = ""

@@ -32,7 +32,7 @@ class LongMessageController(QObject):
 
     Attributes:
         waiting: the parts that follow the one in the composer.
-        parts: the total number of parts; 0 if the message is not split.
+        parts: the total number of parts, or 0 if the message is not split.
     """
 
     replaced = Signal(object)
@@ -58,7 +58,10 @@ class LongMessageController(QObject):
 
     @property
     def ways(self) -> list[Action]:
-        """The actions offered for a message that is too long; empty if the message fits."""
+        """The actions offered for a message that is too long.
+
+        This is an empty list if the message fits.
+        """
         if self._budget < _LEAST_BUDGET or self._tokens <= self._budget:
             return []
         return [("Attach as a file", self.attach), ("Split it", self.split)]

@@ -68,7 +68,10 @@ class ReadWholeController(QObject):
 
     @property
     def sentence(self) -> str:
-        """The offer as text, or why an attachment cannot be read; empty if all attachments fit."""
+        """The offer as text, or why an attachment cannot be read.
+
+        This is an empty string if all attachments fit.
+        """
         if self._cost is None:
             return self._refusal
         sources = [source for source, *_ in self._cost.attachments]

@@ -137,13 +137,11 @@ class MessageController(QObject):
             )
 
     def _show_summary(self, entry: str) -> None:
-        """Show in the transcript the summary that a compaction wrote."""
         if entry in self._summaries:
             title = "Older messages, as a summary"
             self._transcript.show_aside(title, self._summaries[entry])
 
     def _summarise(self, entry: str) -> None:
-        """Summarise the abandoned branch that contains an entry, and show the summary."""
         self._notifier.toast("Summarising the other version…")
         session, assistant, model = self._session.session, self._assistant, self._session.model
         if session is None:

@@ -377,7 +377,6 @@ class PaletteController(QObject):
 
 
 def _list_settings() -> list[Choice]:
-    """Return the pages of the settings and all settings as choices for the palette."""
     pages = [Choice(name, f"Settings: {name}", "gear") for name in SECTIONS]
     rows = [
         Choice(spec.key, f"Setting: {spec.label}", "gear", f"{spec.section} · {spec.key}")

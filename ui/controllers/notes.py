@@ -37,7 +37,7 @@ class NoteListing:
         offers: the notes, folders and tags that can be attached.
         folders: the notes as a tree of folders; the same object until the notes change.
         by_state: the notes by their index state; the same object until the notes change.
-        indexed_at: the time of the last index update, in ISO 8601; None if the vault was never
+        indexed_at: the time of the last index update, in ISO 8601, or None if the vault was never
             indexed.
         links: resolves links in answers and notes to the paths of notes.
         tags: the paths of the notes with each tag; the keys are tags without `#`.
@@ -161,7 +161,8 @@ def suggest_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, 
 
     Args:
         notes: the notes of the vault.
-        questions: the text of the note that lists suggested questions; empty if no note does.
+        questions: the text of the note that lists suggested questions, or an empty string if no
+            note does.
     """
     listed = tuple(match["text"] for match in _ITEM.finditer(questions))
     if listed:

@@ -66,7 +66,7 @@ class SessionController(QObject):
     carries the transcript, and whether its chat was newly opened.
 
     Attributes:
-        project: the open chat's project; None if the chat belongs to no project.
+        project: the open chat's project, or None if the chat belongs to no project.
         user_messages: the texts of the open chat's user messages, by entry ID.
         is_unsent: whether the last failed turn put its message back into the composer.
     """
@@ -99,7 +99,7 @@ class SessionController(QObject):
 
     @property
     def turn(self) -> ChatTurn | None:
-        """The turn running in the open chat; None if no turn is running there."""
+        """The turn running in the open chat, or None if no turn is running there."""
         return next((turn for turn in self._turns if self.is_open(turn)), None)
 
     @property

@@ -110,7 +110,6 @@ class VaultController(QObject):
         self.watch.failed.connect(self._on_watch_failed)
 
     def _open_again(self) -> None:
-        """Try again to open the vault that is configured in the settings."""
         path = self._assistant.settings.values.vault_path
         if path:
             self._notes.open(Path(path))

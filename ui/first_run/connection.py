@@ -76,7 +76,7 @@ class ConnectionForm(QWidget):
 
     @property
     def typed_key(self) -> str:
-        """The API key in the field; empty if the user typed no key."""
+        """The API key in the field, or an empty string if the user typed no key."""
         return self.key.text().strip()
 
     @property

@@ -139,7 +139,6 @@ class _IndexLine(QFrame):
         self.hide()
 
     def show_state(self, state: IndexState) -> None:
-        """Show the state of the index."""
         self.state = state
         self.setVisible(state.kind != "none")
         self._text.set_text(state.text)

@@ -71,7 +71,7 @@ class ModelFileForm(QWidget):
 
     @property
     def connection(self) -> Connection | None:
-        """The connection to store; None while no loadable file is chosen."""
+        """The connection to store, or None while no loadable file is chosen."""
         offer = self.offer
         return None if offer is None or offer.obstacle else Connection(offer.choice.name)
 

@@ -175,7 +175,6 @@ class ModelPage(StepPage):
         self._is_chosen_by_hand = True
 
     def _show_details(self) -> None:
-        """Show the details of the chosen card below it."""
         self.form.setVisible(self._service.isChecked())
         self.file.setVisible(self._file.isChecked())
         for card, models in self._servers.items():
@@ -244,7 +243,6 @@ class _ServerModels(QWidget):
 
     @property
     def sentence(self) -> str:
-        """A sentence about the server's models and about where texts are sent."""
         first, *others = self._server.models
         more = f" and {plural(len(others), 'other')}" if others else ""
         limit = f" {count(first.input_limit)} tokens." if first.input_limit else ""

@@ -26,8 +26,8 @@ class ChoiceCard(QAbstractButton):
     Args:
         icon_name: the name of the icon on the left.
         title: the name of the choice.
-        text: a sentence about the choice; empty for a card with a single line.
-        badge: a word after the title, such as "Found"; empty for no badge.
+        text: a sentence about the choice, or an empty string for a card with a single line.
+        badge: a word after the title, such as "Found", or an empty string for no badge.
     """
 
     def __init__(self, icon_name: str, title: str, text: str = "", badge: str = "") -> None:

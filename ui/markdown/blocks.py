@@ -1,7 +1,7 @@
 """The leaves of a Markdown text: a flat list of blocks, each with the boxes it is nested in.
 
-The list is flat because a document is written from top to bottom, and only its end is replaced.
-The `line` of a leaf is the number of its first line in the text that was parsed, from 1 on; 0 if it
+The list is flat because a document is written from top to bottom, and only its end is replaced. The
+`line` of a leaf is the number of its first line in the text that was parsed, from 1 on, or 0 if it
 is not known. For code it is the first line of the code itself.
 """
 
@@ -60,7 +60,7 @@ class Run:
         text: the text of the run.
         style: the style of the text.
         link: an allowed address, or an empty string.
-        cites: the citation numbers if the run is a citation; otherwise empty.
+        cites: the citation numbers if the run is a citation, otherwise an empty tuple.
     """
 
     text: str
@@ -117,10 +117,10 @@ class CodeLines:
         lines: the lines; each is a sequence of pairs of colour name and text.
         boxes: the boxes the block is nested in.
         whole: all lines of the block in their final colours, if the block has just been closed and
-            part of it was already drawn; otherwise empty.
+            part of it was already drawn, otherwise an empty tuple.
         is_continued: whether the beginning of the block was already drawn.
-        later: the entire code of a closed block that is too long to be highlighted at once;
-            otherwise empty.
+        later: the entire code of a closed block that is too long to be highlighted at once,
+            otherwise an empty string.
     """
 
     language: str
@@ -178,7 +178,7 @@ class Missing:
         alt: the description of the image.
         link: the address to open the image in a browser, or an empty string.
         boxes: the boxes the image is nested in.
-        source: the path or name of a local image, as written; empty for other images.
+        source: the path or name of a local image, as written, or an empty string for other images.
     """
 
     where: str

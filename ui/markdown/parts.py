@@ -112,7 +112,6 @@ class _Cutter:
         return size >= 3 * PART_CHARS and not line.startswith(("  ", "\t"))
 
     def _list_repeated(self) -> list[str]:
-        """Return the lines that the next part must repeat."""
         if self._fence:
             return [self._lines[self._opening]]
         if self._table:
@@ -134,7 +133,6 @@ class _Cutter:
 
 
 def _split_line(number: int, line: str) -> Iterator[NotePart]:
-    """Yield the parts of a line that is too long to be laid out at once."""
     at = 0
     while at < len(line):
         end = at + PART_CHARS

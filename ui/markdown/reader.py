@@ -265,7 +265,7 @@ def _paragraph(inline: Token, boxes: tuple[Box, ...]) -> Iterator[Leaf]:
 
 
 def _find_line(token: Token) -> int:
-    """Return the number of a block's first line, counted from 1; 0 if unknown."""
+    """Return the number of a block's first line, counted from 1, or 0 if unknown."""
     return token.map[0] + 1 if token.map else 0
 
 

@@ -66,7 +66,6 @@ class MarkdownStream:
         return rest
 
     def _cut(self) -> tuple[Leaf, ...]:
-        """Cut off the units that have become final, and return their leaves."""
         end = self._tail.rfind("\n") + 1
         if end == self._read_chars:
             return ()

@@ -107,7 +107,6 @@ class RightColumn(DockWindow):
         return QSize(theme.px(theme.value("layout.right.default")), 600)
 
     def _tabs(self) -> "tuple[_Dock, ...]":
-        """Return the docks that share tabs with the sources and are closed by default."""
         return (self.related_dock, self.index_dock)
 
     def _on_visibility_changed(self) -> None:

@@ -74,7 +74,10 @@ class RequestView(QDialog):
         self.activateWindow()
 
     def json(self) -> str:
-        """Return the shown request as exact JSON; empty if the report does not contain it."""
+        """Return the shown request as exact JSON.
+
+        Returns an empty string if the report does not contain it.
+        """
         key = "request_body" if self.forms.value == "body" else "wire"
         found = self._context.get(key)
         return "" if found is None else json.dumps(found, ensure_ascii=False, indent=2)

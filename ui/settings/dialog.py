@@ -316,7 +316,10 @@ class SettingsDialog(QDialog):
         return make_row(spec, self.writer)
 
     def _list_commands(self) -> tuple[CommandRow, ...]:
-        """Return the rows of the commands' shortcuts; empty before the row of `ui.keys` exists."""
+        """Return the rows of the commands' shortcuts.
+
+        Returns an empty tuple before the row of `ui.keys` exists.
+        """
         row = self.rows.get(_KEYS)
         return tuple(row.commands) if isinstance(row, KeyboardRow) else ()
 

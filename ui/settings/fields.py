@@ -168,7 +168,6 @@ def _lines(row: SettingRow) -> Control:
 
 
 def _table(row: SettingRow) -> Control:
-    """Create a field for a table, which is displayed and edited as JSON."""
     field = _LinesField(_TABLE_EXAMPLE)
 
     def show(value: Any) -> None:

@@ -251,7 +251,7 @@ class KeyboardRow(SettingRow):
 
 
 def refuse_keys(keys: str) -> str:
-    """Return why a key cannot be a command's shortcut; empty if it can."""
+    """Return why a key cannot be a command's shortcut, or an empty string if it can."""
     if any(QKeySequence(keys) in QKeySequence.keyBindings(standard) for standard in _EDITING):
         return f"{show_keys(keys)} edits text, so no command can have it."
     if keys.endswith(("Return", "Enter")) and "Alt+" not in keys:

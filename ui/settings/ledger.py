@@ -114,7 +114,6 @@ def _describe_size(call: Mapping[str, Any]) -> str:
 
 
 def _format_time(at: str) -> str:
-    """Format a time in the ledger for the user's time zone."""
     try:
         return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:

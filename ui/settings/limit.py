@@ -175,7 +175,6 @@ class _Effect(QFrame):
         self.show_changes({})
 
     def show_changes(self, changes: Changes) -> None:
-        """Preview the next request with changed settings, beside the one with current settings."""
         preview, first = self._preview, self._first
         if preview is not None:
             self._asks.ask(lambda: (first or _try(preview, {}), _try(preview, changes)))

@@ -40,7 +40,7 @@ class SettingsSearchField(QLineEdit):
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a settings page, with the hairline above it; None if there is no hairline."""
+    """A row of a settings page, with the hairline above it, or None if there is no hairline."""
 
     widget: QWidget
     line: QWidget | None
@@ -78,7 +78,7 @@ class SettingsSearch(QObject):
 
 
 def find_lines(widgets: Sequence[QWidget]) -> list[tuple[QWidget, QWidget | None]]:
-    """Return a page's rows, each with the hairline above it; None if there is no hairline."""
+    """Return a page's rows, each with the hairline above it, or None if there is no hairline."""
     found: list[tuple[QWidget, QWidget | None]] = []
     line: QWidget | None = None
     for widget in widgets:
@@ -95,7 +95,6 @@ def _holds(text: str, words: Iterable[str]) -> bool:
 
 
 def _list_texts(row: QWidget) -> list[str]:
-    """Return the texts to search in a row, including the keys of its settings."""
     rows = [row, *row.findChildren(SettingRow)]
     keys = [one.spec.key for one in rows if isinstance(one, SettingRow)]
     labels = [shown.text() for shown in row.findChildren(QLabel)]

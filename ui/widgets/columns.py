@@ -169,7 +169,6 @@ class Columns(QWidget):
         return min(max(widget.minimumWidth(), self._chosen(widget)), widget.maximumWidth())
 
     def _chosen(self, widget: QWidget) -> int:
-        """Return the column's chosen width in pixels, or the default for the font scale."""
         name = "sidebar" if widget is self._sidebar else "right"
         return self._widths[widget] or self._length(f"{name}.default")
 

@@ -49,7 +49,7 @@ class Choice:
     Attributes:
         value: the value that the signal `chosen` carries when the item is chosen.
         text: the displayed name of the item.
-        icon: the name of the icon; empty for no icon.
+        icon: the name of the icon, or an empty string for no icon.
         detail: additional text shown dimmed after the name and also searched, such as a note's
             folder or a command's description.
         beside: text in the right column, such as the kind of item or its shortcut.
@@ -68,7 +68,7 @@ class Choice:
         object.__setattr__(self, "_keys", keys)
 
     def rank(self, query: str, words: Sequence[str]) -> tuple[int, int] | None:
-        """Return a sort key, lowest for the best match; None if the item does not match."""
+        """Return a sort key, lowest for the best match, or None if the item does not match."""
         text, whole = self._keys
         if any(word not in whole for word in words):
             return None
@@ -168,7 +168,7 @@ class ChoiceView(QListView):
 
     @property
     def current(self) -> Choice | None:
-        """The selected choice; None if the list is empty."""
+        """The selected choice, or None if the list is empty."""
         index = self.currentIndex()
         return self.matches[index.row()].choice if index.isValid() else None
 
@@ -261,7 +261,6 @@ def _stretch(font: QFont, first: int, last: int) -> QTextLayout.FormatRange:
 
 
 def _spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return the positions of the words in a text, as sorted spans that do not overlap."""
     folded = text.casefold()
     if len(folded) != len(text):
         return ()  # casefolding changed the length, as with ß

@@ -141,8 +141,8 @@ class IconButton(Scaled, QToolButton):
     Args:
         icon_name: the name of the icon.
         name: the button's name, for the tooltip and for screen readers.
-        command: the window command with the same effect, whose shortcut the tooltip shows; empty if
-            there is none.
+        command: the window command with the same effect, whose shortcut the tooltip shows, or an
+            empty string if there is none.
         size: the width and height of the button, in pixels at the normal font scale.
         icon_px: the width and height of the icon, in pixels at the normal font scale.
     """

@@ -108,14 +108,13 @@ class DockWindow(QMainWindow):
         return [dock for dock in docks if not dock.isHidden() and not dock.isFloating()]
 
     def _heights(self) -> object:
-        """Return the heights of the window and its docks, to detect changes."""
         return self.height(), [
             (dock.objectName(), dock.height(), dock.minimumSizeHint().height())
             for dock in self._list_placed()
         ]
 
     def _tabs_over(self, dock: QDockWidget) -> int:
-        """Return the height in pixels of the tab bar above a dock; 0 if there is no tab bar."""
+        """Return the height in pixels of the tab bar above a dock, or 0 if there is no tab bar."""
         for tabs in self.findChildren(QTabBar):
             place = tabs.geometry()
             if tabs.isVisible() and place.bottom() + 1 == dock.y() and place.left() == dock.x():

@@ -77,8 +77,8 @@ class Row:
 
     Attributes:
         right: text at the right edge, usually a count.
-        problem: a problem with the item, shown as a warning icon with this tooltip; empty if there
-            is none.
+        problem: a problem with the item, shown as a warning icon with this tooltip, or an empty
+            string if there is none.
         tip: the tooltip; if empty, the row's text.
         name: the text for screen readers; if empty, it is made from the other texts.
         depth: the level of indentation, from 0.

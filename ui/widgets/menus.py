@@ -56,7 +56,7 @@ class MenuButton(QToolButton):
 
     Args:
         name: what the user chooses, such as "Model".
-        icon_name: the name of the icon before the label; empty for no icon.
+        icon_name: the name of the icon before the label, or an empty string for no icon.
         kind: the type role of the label.
         parent: the Qt parent.
     """

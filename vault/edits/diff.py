@@ -97,10 +97,10 @@ def build_diff(path: str, before: str | None, after: str | None, old_path: str =
 
     Args:
         path: the path of the file after the change.
-        before: the text before the change, with `\n` as its line endings; None if the file did not
-            exist.
-        after: the text after the change; None if the file does not exist any more.
-        old_path: the path before the change, if the file was moved; else empty.
+        before: the text before the change, with `\n` as its line endings, or None if the file did
+            not exist.
+        after: the text after the change, or None if the file does not exist any more.
+        old_path: the path before the change, if the file was moved, otherwise an empty string.
     """
     head = [f"rename from {old_path}", f"rename to {path}"] if old_path else []
     old, new = _split_lines(before or ""), _split_lines(after or "")

@@ -63,7 +63,8 @@ class NoteEditor:
             root: the folder of notes.
             journal: the journal in which every edit is recorded before it is made.
             exclude: returns the user's patterns of notes to exclude.
-            outside: patterns of the notes outside the current project; empty without a project.
+            outside: patterns of the notes outside the current project, or an empty sequence without
+                a project.
         """
         self._root, self._named_root = root.resolve(), str(root)
         self._journal = journal
@@ -285,7 +286,10 @@ class NoteEditor:
             )
 
     def _find_same_name(self, path: str) -> str | None:
-        """Find a file whose name differs at most in case or Unicode form; None if none exists."""
+        """Find a file whose name differs at most in case or Unicode form.
+
+        Returns None if none exists.
+        """
         folder, _, name = path.rpartition("/")
         with suppress(FileNotFoundError, NotADirectoryError):
             for other in sorted(os.listdir(self._root / folder)):

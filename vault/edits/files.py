@@ -34,7 +34,7 @@ _NO_HARD_LINKS: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLI
 
 
 def read_file(root: Path, path: str) -> bytes | None:
-    """Return the content of a file; None if the file does not exist.
+    """Return the content of a file, or None if the file does not exist.
 
     Raises:
         EditFailed: the file is not a regular file, or cannot be read.
@@ -237,7 +237,6 @@ def _give_name(folder: int, name: str, new_folder: int, new_name: str, path: str
 
 
 def _is_same_file(folder: int, name: str, new_folder: int, new_name: str) -> bool:
-    """Return whether two names refer to the same file."""
     try:
         return os.path.samestat(
             os.stat(name, dir_fd=folder, follow_symlinks=False),
@@ -248,7 +247,6 @@ def _is_same_file(folder: int, name: str, new_folder: int, new_name: str) -> boo
 
 
 def _is_one_name(folder: int, name: str, new_folder: int, new_name: str) -> bool:
-    """Return whether two spellings are one name in the file system, which may ignore case."""
     is_same = _is_same_file(folder, name, new_folder, new_name)
     return is_same and not _are_listed(folder, name, new_folder, new_name)
 

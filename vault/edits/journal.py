@@ -44,8 +44,8 @@ class EditStep:
         time: the time when the step was begun, in ISO 8601.
         root: the folder of notes.
         kind: the kind of the edit: `create`, `edit`, `append` or `move`.
-        to: the new path of a moved file; else empty.
-        before: the hash of the content before the step; None if the step creates the file.
+        to: the new path of a moved file, otherwise an empty string.
+        before: the hash of the content before the step, or None if the step creates the file.
         after: the hash of the content after the step.
         folders: the folders that were created for the file.
         mark: the progress of the step. A step that is `begun` may or may not have happened.
@@ -166,7 +166,6 @@ class EditJournal:
     def _select_runs(
         self, steps: Sequence[EditStep], offered: Collection[str], now: datetime
     ) -> set[str]:
-        """Return the runs to keep: those within the limits of age and size, and needed ones."""
         kept = {s.run for s in steps if s.run in offered or s.mark in ("begun", "undoing")}
         by_run: dict[str, list[EditStep]] = {}
         for step in reversed(steps):

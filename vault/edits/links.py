@@ -165,7 +165,7 @@ class _Move:
         return self.to if path == self.path else path
 
     def _find_new_target(self, found: LocatedLink, lines: Sequence[str], source: str) -> str | None:
-        """Return the text of a link's new target; None if the target stays as it is."""
+        """Return the text of a link's new target, or None if the target stays as it is."""
         link = found.link
         written = lines[link.line - 1][found.start : found.end]
         is_plain = (unquote(written) if found.is_markdown else written) == link.target

@@ -87,7 +87,10 @@ class EditPlan:
         return "".join(change.build_diff() for change in self.changes)
 
     def list_hunks(self) -> tuple[DiffHunk, ...]:
-        """Return the hunks that can be applied independently; empty if the edit is indivisible."""
+        """Return the hunks that can be applied independently.
+
+        Returns an empty tuple if the edit is indivisible.
+        """
         if len(self.changes) > 1:
             return ()
         (change,) = self.changes
@@ -208,7 +211,7 @@ def _find_section_end(lines: Sequence[str], headings: Sequence[Heading], line: i
 
 
 def read_text(content: bytes | None) -> str | None:
-    r"""Return the text of a file with line endings normalized to `\n`; None without a file."""
+    r"""Return the text of a file with line endings normalized to `\n`, or None without a file."""
     if content is None:
         return None
     try:

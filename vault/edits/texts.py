@@ -81,7 +81,6 @@ class EditableText:
         )
 
     def _encode(self, text: str) -> bytes:
-        """Encode a text like the note, and check that decoding the bytes gives the same text."""
         name = self.decoded.encoding
         try:
             data = self.decoded.mark + text.encode(name)
@@ -122,7 +121,6 @@ class EditableText:
 
     @cached_property
     def _line_end(self) -> str:
-        """The line ending that the note uses most."""
         text = self.decoded.text
         wide = text.count("\r\n")
         counts = {"\n": text.count("\n") - wide, "\r\n": wide, "\r": text.count("\r") - wide}
@@ -130,6 +128,5 @@ class EditableText:
 
 
 def _count_common(one: str, other: str) -> int:
-    """Return the length of the longest common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -32,8 +32,8 @@ class NetChange:
 
     Attributes:
         path: the note's path after the run.
-        old_path: the note's path before the run, if it was moved; else empty.
-        before: the content before the run; None if the run created the note.
+        old_path: the note's path before the run, if it was moved, otherwise an empty string.
+        before: the content before the run, or None if the run created the note.
         after: the content after the run.
     """
 

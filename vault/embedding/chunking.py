@@ -49,7 +49,7 @@ class Chunk:
         lines: the first and last line in the file, counted from 1.
         text: the original lines, or a part of them if they are too long.
         context: the note's title and the headings, except those that are in the text itself.
-        tokens: the number of tokens of the text.
+        tokens: the token count of the text.
     """
 
     heading: tuple[str, ...]
@@ -233,7 +233,6 @@ def _count_all_tokens(text: str) -> int:
 
 
 def _slice(text: str) -> Iterator[tuple[int, str]]:
-    """Slice a very long text for the sentence splitter, at the ends of sentences if possible."""
     start = 0
     while len(text) - start > _SLICE_CHARS:
         earliest, latest = start + _SLICE_CHARS // 2, start + _SLICE_CHARS

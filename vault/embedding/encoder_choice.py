@@ -95,7 +95,10 @@ def _describe_processor() -> str:
 
 
 def read_choice(file: Path) -> dict[str, Any]:
-    """Return the stored encoder choice; empty if none is stored or the file is damaged."""
+    """Return the stored encoder choice.
+
+    Returns an empty mapping if none is stored or the file is damaged.
+    """
     try:
         kept = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):

@@ -56,7 +56,7 @@ class EmbeddingModel:
         name: the name in the setting `embedding.model`.
         stamp: the name and fingerprint of the model's files. Vectors of models with different
             stamps cannot be compared.
-        folder: the folder of the model; None for the packaged model.
+        folder: the folder of the model, or None for the packaged model.
     """
 
     name: str
@@ -166,7 +166,7 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
 
 def _split_plain(text: str) -> list[str] | None:
-    """Return the words and punctuation marks of an ASCII text; None for any other text."""
+    """Return the words and punctuation marks of an ASCII text, or None for any other text."""
     is_plain = text.isascii() and text.replace("\t", " ").isprintable()
     return _PART.findall(text) if is_plain and not _SPECIAL.search(text) else None
 

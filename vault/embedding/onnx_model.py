@@ -46,7 +46,7 @@ class OnnxDetails:
 
     Attributes:
         inputs: the names of the graph's inputs, in order.
-        max_tokens: the maximum number of tokens of a text; the rest is cut off.
+        max_tokens: the token limit of a text; the rest is cut off.
         tokenizer: the tokenizer as JSON.
         pad_id: the id of the padding token.
         pad_token: the text of the padding token.

@@ -29,7 +29,8 @@ class ObsidianSettings:
         ignore_filters: the "Excluded files": path prefixes, or `/regular expressions/`.
         attachment_folder: the folder of attachments, relative to the vault; if it begins with `./`,
             relative to the note.
-        problem: the reason in a few words why the file could not be read; empty if it was read.
+        problem: the reason in a few words why the file could not be read, or an empty string if it
+            was read.
     """
 
     ignore_filters: tuple[str, ...] = ()
@@ -140,7 +141,7 @@ class IgnoreFilters:
         return bool(self._filters)
 
     def find_filter(self, path: str, is_folder: bool) -> str | None:
-        """Return the text of the filter that excludes a path; None if no filter does."""
+        """Return the text of the filter that excludes a path, or None if no filter does."""
         whole = f"{path}/" if is_folder else path
         return next((one.text for one in self._filters if one.matches(whole)), None)
 

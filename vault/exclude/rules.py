@@ -46,7 +46,7 @@ class ExcludeRules:
         return bool(self._patterns or self._filters)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Return the rule that excludes a path; None if no rule does.
+        """Return the rule that excludes a path, or None if no rule does.
 
         Parent folders are not checked here; the caller checks them first.
         """
@@ -57,7 +57,7 @@ class ExcludeRules:
         return None
 
     def find_rule_on_path(self, path: str) -> str | None:
-        """Return the rule that excludes a file or a folder above it; None if no rule does."""
+        """Return the rule that excludes a file or a folder above it, or None if no rule does."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         for count in range(1, len(parts) + 1):
             is_folder = count < len(parts)
@@ -100,7 +100,7 @@ class ExcludePatterns:
         return bool(self._rules)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Return the pattern that excludes a path; None if no pattern does.
+        """Return the pattern that excludes a path, or None if no pattern does.
 
         Parent folders are not checked here; the caller checks them first.
         """

@@ -116,7 +116,6 @@ class EmbeddingRun:
     def _read_batches(
         self, waiting: Batch, asked: deque[tuple[Batch, list[bytes]]]
     ) -> Iterator[list[str]]:
-        """Yield batches of texts of about equal length, and queue the hashes of each."""
         for batch in split_into_batches(waiting, self._follow_priority()):
             texts = self._catalog.texts([passage.chunk_id for passage in batch])
             asked.append((batch, [text_hash for text_hash, _ in texts]))

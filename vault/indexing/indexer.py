@@ -121,7 +121,7 @@ class Indexer:
         Args:
             progress: called several times a second with a progress update.
             is_cancelled: called between notes and between batches; True stops the run.
-            only: the paths to check, if no other file has changed; None for the whole folder.
+            only: the paths to check, if no other file has changed, or None for the whole folder.
             fills_store: whether to wait until the vector store is synchronized.
 
         Raises:
@@ -271,7 +271,6 @@ class Indexer:
         moved: "RemovedNotes",
         meter: ProgressMeter,
     ) -> Callable[[], None]:
-        """Read one file and return a function that writes the result to the catalog."""
         try:
             data = read_bytes(self._root, path)
         except (NoteUnreadable, UnsafePath) as error:
@@ -349,8 +348,8 @@ class Indexer:
 
         Args:
             found: the files in the folder.
-            fingerprint: the fingerprint of the folder; empty if the next run has to compare all
-                files, for example because a file failed.
+            fingerprint: the fingerprint of the folder, or an empty string if the next run has to
+                compare all files, for example because a file failed.
             has_vectors: whether every passage of the index has a vector now.
         """
         with self._catalog.transaction():

@@ -49,7 +49,7 @@ class Preference(NamedTuple):
 
 
 class Priority:
-    """The notes that an update has to index first; safe to use from several threads."""
+    """The notes that an update has to index first; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -65,7 +65,10 @@ class Priority:
                 self._count += 1
 
     def follow(self) -> Callable[[], Preference | None]:
-        """Return a function that returns the notes preferred since its last call; None if none."""
+        """Return a function that returns the notes preferred since its last call.
+
+        Returns None if none.
+        """
         seen = 0
 
         def take() -> Preference | None:
@@ -132,7 +135,6 @@ def _rank(values: Mapping[int, int]) -> dict[int, int]:
 
 
 def _count_links_to(catalog: Catalog) -> Counter[str]:
-    """Count the notes that link to each path."""
     resolver = Records(catalog).resolve_links("/")
     counts: Counter[str] = Counter()
     targets = "SELECT target, count(DISTINCT file_id) FROM links WHERE target <> '' GROUP BY target"

@@ -28,7 +28,7 @@ class IndexProgress:
 
     Attributes:
         path: the note being read; empty outside of the phase `scan`.
-        total: the number of notes in the phase; 0 while it is unknown.
+        total: the number of notes in the phase, or 0 while it is unknown.
         per_s: the number of notes per second in this phase, not counting pauses.
         throttle: the reason why the run is slowed down or paused; empty at full speed.
     """
@@ -42,7 +42,7 @@ class IndexProgress:
 
     @property
     def remaining_s(self) -> float | None:
-        """The estimated time in seconds until the phase ends; None while the rate is unknown."""
+        """The estimated time in seconds until the phase ends, or None while the rate is unknown."""
         return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class ProgressMeter:
 
         Args:
             phase: the name of the phase.
-            total: the number of notes in the phase; 0 if it is unknown.
+            total: the number of notes in the phase, or 0 if it is unknown.
             work: the total work in units smaller than a note, such as passages, to estimate the
                 rate if some notes take longer than others; 0 to count notes.
         """
@@ -174,7 +174,6 @@ class ProgressMeter:
         self.tick()
 
     def _measure_notes_per_s(self, done: int, work: int) -> float:
-        """Return the expected number of notes per second for the remaining work."""
         rate, work_left = self._measure_rate(work), self._work - work
         return (self._now.total - done) * rate / work_left if work_left else rate
 

@@ -68,7 +68,7 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
 
 
 def find_moved_folder(folder: Path, indexes: Path) -> Path | None:
-    """Return the new path of a moved folder, if it was opened there since; None if unknown."""
+    """Return the new path of a moved folder, if it was opened there since, or None if unknown."""
     for _, catalog in _open_others(indexes):
         now, *before = _read_folders(catalog) or [""]
         if str(folder) in before and os.path.isdir(now):

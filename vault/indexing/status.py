@@ -25,13 +25,13 @@ class IndexStatus:
         chunks: the number of passages of these notes.
         size_bytes: the size of the catalog and the vector store on disk.
         embedder: the name of the model that computed the vectors.
-        indexed_at: the end time of the last complete update, in ISO 8601 UTC; None before the
+        indexed_at: the end time of the last complete update, in ISO 8601 UTC, or None before the
             first one.
         excluded: the excluded files, as pairs of the path and the rule that excludes it.
         failed: the files that cannot be indexed, as pairs of path and reason.
         owner: whether this process owns the index and updates it.
         was_damaged: whether the index was damaged and is being rebuilt from the notes.
-        gap: the number of notes that can be searched; None if all of them can.
+        gap: the number of notes that can be searched, or None if all of them can.
     """
 
     notes: int = 0

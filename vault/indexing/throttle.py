@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Throttle:
-    """Slows down or pauses the updates of one index; safe to use from several threads."""
+    """Slows down or pauses the updates of one index; thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         """Initialize the throttle at full speed.
@@ -146,7 +146,7 @@ class Throttle:
 
 
 class UpdateQueue:
-    """Runs the updates of one index one at a time; safe to use from several threads.
+    """Runs the updates of one index one at a time; thread-safe.
 
     Attributes:
         priority: the notes that the running update and later updates index first.
@@ -176,8 +176,8 @@ class UpdateQueue:
             is_background: whether the update may be throttled, because no user is waiting for it.
 
         Yields:
-            A function that returns whether the update has to stop; None if it was cancelled while
-            waiting.
+            A function that returns whether the update has to stop, or None if it was cancelled
+            while waiting.
         """
         stops = self._stops
 

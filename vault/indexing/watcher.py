@@ -224,7 +224,7 @@ class Watcher:
             self._state.notify_all()
 
     def _relative(self, path: str) -> str | None:
-        """Return a path relative to the vault; None if a folder in it begins with a dot."""
+        """Return a path relative to the vault, or None if a folder in it begins with a dot."""
         try:
             parts = Path(path).relative_to(self._root).parts
         except ValueError:

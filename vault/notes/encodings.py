@@ -40,13 +40,13 @@ _MOST_SIGNS_IN_WORDS: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    r"""A text and its encoding.
+    """A text and its encoding.
 
     Attributes:
         text: the decoded text, with its original line endings.
         encoding: Python's name of the encoding.
-        mark: the byte-order mark; empty if there was none. `mark + text.encode(encoding)` returns
-            the original bytes.
+        mark: the byte-order mark, or empty bytes if there was none. `mark + text.encode(encoding)`
+            returns the original bytes.
     """
 
     text: str

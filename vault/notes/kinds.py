@@ -90,7 +90,7 @@ def format_page_heading(number: int | str) -> str:
 
 
 def find_page(path: str, heading: Sequence[str]) -> int | None:
-    """Return the page number of a passage; None if its file has no pages.
+    """Return the page number of a passage, or None if its file has no pages.
 
     Args:
         path: the path of the file.

@@ -30,8 +30,9 @@ class Link:
     """A link from a note to another note or file of the vault.
 
     Attributes:
-        target: the target as written, without heading and label; empty for a link within the note.
-        heading: the heading or `^block` after `#`; empty if the link has none.
+        target: the target as written, without heading and label, or an empty string for a link
+            within the note.
+        heading: the heading or `^block` after `#`, or an empty string if the link has none.
     """
 
     target: str
@@ -144,7 +145,10 @@ class LinkResolver:
             self._by_alias.setdefault(_normalize(title), path)
 
     def resolve(self, target: str, source: str = "") -> str | None:
-        """Return the path of the note or file to which a link in `source` leads; None if none."""
+        """Return the path of the note or file to which a link in `source` leads.
+
+        Returns None if none.
+        """
         if not target:
             return source or None
         key = _normalize(drop_note_suffix(target))
@@ -189,7 +193,7 @@ _NOT_IN_SLUGS = re.compile(r"\W+")
 
 
 def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
-    """Return the line of the heading that an anchor names; 0 if no heading matches.
+    """Return the line of the heading that an anchor names, or 0 if no heading matches.
 
     Args:
         headings: the headings of the note.

@@ -49,7 +49,8 @@ class Document:
     """A parsed text. Lines are numbered as in the file, including the front matter.
 
     Attributes:
-        properties: the properties in the front matter; empty if it is missing or invalid.
+        properties: the properties in the front matter, or an empty mapping if it is missing or
+            invalid.
         code_lines: the numbers of the lines in code fences and indented code.
         body_line: the number of the first line after the front matter.
         is_private: whether the front matter marks the note as private.

@@ -62,7 +62,7 @@ class Note:
     is_private: bool = False
 
     def find_lines(self, anchor: str) -> tuple[int, int] | None:
-        """Return the first and last line that a link's anchor names; None if there is no match.
+        """Return the first and last line that a link's anchor names, or None if there is no match.
 
         An anchor is a heading, a `^block` or `page=N`.
         """
@@ -89,7 +89,7 @@ def read_bytes(root: Path, path: str, kind: FileKind | None = None) -> bytes:
     Args:
         root: the folder of the vault.
         path: the path of the file.
-        kind: the kind of the file, which limits its size; None to take the kind from its name.
+        kind: the kind of the file, which limits its size, or None to take the kind from its name.
 
     Raises:
         UnsafePath: the path leads out of the vault.
@@ -123,8 +123,8 @@ def parse_note(
     Args:
         path: the path of the note; its suffix determines the kind of file.
         data: the bytes of the whole file.
-        foreign: the client that parses files that need a child process; None to start a process for
-            this file alone.
+        foreign: the client that parses files that need a child process, or None to start a process
+            for this file alone.
         on_wait: called regularly during a long parse; an exception that it raises ends the parse.
 
     Raises:
@@ -160,7 +160,6 @@ def _read_extract(
 
 
 def _build_markdown_note(path: str, version: str, document: Document, title: str) -> Note:
-    """Build a note from Markdown, with Obsidian's tags, fields, aliases and block names."""
     written = list(document.list_prose_lines())
     prose = blank_comments(written)
     properties = read_text_properties(document.properties)

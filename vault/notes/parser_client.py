@@ -21,7 +21,7 @@ _CRASHES: Final = frozenset(
 class ParserClient:
     """Parses files in a child process, which is started when needed and restarted after a crash.
 
-    The client is safe to use from several threads, but parses one file at a time.
+    The client is thread-safe, but parses one file at a time.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class ParserClient:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child; None while it is not running."""
+        """The process id of the child, or None while it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 

@@ -50,7 +50,7 @@ def _is_known(catalog: Catalog, word: str) -> bool:
 
 
 def _find_nearest(catalog: Catalog, word: str) -> str:
-    """Return the most frequent similar word in the notes; empty if no word is similar.
+    """Return the most frequent similar word in the notes, or an empty string if no word is similar.
 
     The index contains only the stems of words. So stems are compared first, and whole words only if
     their stems are similar.
@@ -83,7 +83,10 @@ def _count_most_edits(word: str) -> int:
 
 
 def _complete(catalog: Catalog, stem: str, word: str) -> str:
-    """Return the word in the notes that has this stem and is most similar; empty if none is."""
+    """Return the word in the notes that has this stem and is most similar.
+
+    Returns an empty string if none is.
+    """
     rows = catalog.rows(
         "SELECT text, context, heading FROM chunks WHERE id IN"
         " (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",

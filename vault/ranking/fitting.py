@@ -76,8 +76,8 @@ def fit_weights(
         is_cancelled: checked before each question; True ends the search for weights.
 
     Returns:
-        The chosen weights; None if this was cancelled, or if there are too few questions or too
-            many of them are sentences.
+        The chosen weights, or None if this was cancelled, or if there are too few questions or too
+        many of them are sentences.
     """
     sentences = sum(question.kind == "sentence" for question in questions)
     if len(questions) < _FEWEST_QUESTIONS or sentences > _MOST_SENTENCES * len(questions):
@@ -167,7 +167,7 @@ def _rate(each: _Asked, columns: tuple[float, float], weight: float, share: floa
 
 
 def read_fit(catalog: Catalog) -> Fit | None:
-    """Return the stored weights; None if none were chosen for the current embedding model."""
+    """Return the stored weights, or None if none were chosen for the current embedding model."""
     stored = catalog.meta(RANKING)
     if not stored:
         return None

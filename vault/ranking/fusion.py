@@ -139,7 +139,6 @@ def spread_notes(
 
 
 def _score_by_words(scores: Scores, note_share: float) -> dict[int, float]:
-    """Return passages' scores by words, from 0 to 1, combined with those of their whole notes."""
     best = max(scores.words.values(), default=0.0) or 1.0
     best_note = max(scores.notes.values(), default=0.0) or 1.0
     share = note_share if scores.notes else 0.0

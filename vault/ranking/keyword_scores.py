@@ -47,7 +47,7 @@ class KeywordScores:
         Args:
             terms: the terms of the query.
             limit: the maximum number of texts.
-            among: the row ids of the texts to search; None for all texts.
+            among: the row ids of the texts to search, or None for all texts.
         """
         size = int(self._catalog.rows(f"SELECT count(*) FROM {self._table}_docsize")[0][0])  # noqa: S608
         arms, parameters = list[str](), list[str | float]()

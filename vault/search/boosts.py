@@ -43,7 +43,7 @@ _LINK_SHARE = 0.08
 
 
 class Boosts(NamedTuple):
-    """The boosts of a passage, each from 0 to 1; None if the query names nothing of that kind.
+    """The boosts of a passage, each from 0 to 1, or None if the query names nothing of that kind.
 
     Attributes:
         title: the similarity of the query and a name of the note or the passage.
@@ -91,7 +91,8 @@ class PassageContext:
 
     Attributes:
         file_id: the id of the note's file in the catalog.
-        headings: the headings above the passage, outermost first; empty for a whole note.
+        headings: the headings above the passage, outermost first, or an empty tuple for a whole
+            note.
     """
 
     file_id: int
@@ -287,7 +288,7 @@ class QueryContext:
     def _find_dated(
         self, words: str, contexts: Mapping[int, PassageContext], today: date
     ) -> set[int] | None:
-        """Return the ids of the passages from a day in the query; None if it names no day.
+        """Return the ids of the passages from a day in the query, or None if it names no day.
 
         A passage's day is written in its note's names or properties, or in its headings. Without
         such a day, it is the day of the file's last change.
@@ -350,7 +351,6 @@ class QueryContext:
 
 
 def _find_named(contexts: Iterable[PassageContext], wanted: frozenset[str]) -> set[int]:
-    """Return the file ids of the notes whose full name is among the words of the query."""
     owners: dict[frozenset[str], set[int]] = defaultdict(set)
     for context in contexts:
         for name in map(_list_telling_words, context.note_names):

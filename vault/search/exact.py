@@ -38,7 +38,7 @@ class ExactScan:
         Args:
             vector: the query's vector, of unit length.
             k: the maximum number of results.
-            among: the hashes of the texts to search; None for all texts.
+            among: the hashes of the texts to search, or None for all texts.
         """
         import numpy as np
 

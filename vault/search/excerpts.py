@@ -68,7 +68,7 @@ def search_excerpts(
 
     Args:
         search: returns the best passages of a query.
-        passages: reads the passages of the catalog; None if there is no index.
+        passages: reads the passages of the catalog, or None if there is no index.
         query: the text of the query: words and filters.
         k: the maximum number of hits. There are fewer if the remaining hits are irrelevant.
     """

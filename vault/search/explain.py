@@ -28,7 +28,7 @@ def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequ
     """Explain why a note is or is not among the hits shown.
 
     Args:
-        records: the index's records of files; None if there is no index.
+        records: the index's records of files, or None if there is no index.
         path: the path of the note.
         many: the hits of the same query in a much longer list than was shown.
         shown: the hits that were shown.
@@ -49,7 +49,6 @@ def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequ
 
 
 def _describe_signals(hit: Hit) -> str:
-    """Describe the signals by which a shown hit was found."""
     signals = [
         f"{name} {_format_signal(hit, signal)}"
         for signal, name in _NAMES.items()

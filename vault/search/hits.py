@@ -56,8 +56,8 @@ class SearchResult:
         warnings: sentences about parts of the search that failed; the signals of these are None.
         total: the number of matching notes in a listing; None in a search.
         next: the offset of the next page of a listing; None on the last page and in a search.
-        support: a measure of how well quoted hits support an answer, as in `vault.quotes.sections`;
-            None if it was not measured.
+        support: a measure of how well quoted hits support an answer, as in `vault.quotes.sections`,
+            or None if it was not measured.
     """
 
     query: str

@@ -54,7 +54,7 @@ def list_notes(
         text: the query: filters and words.
         limit: the maximum number of notes.
         offset: the number of notes on the previous pages.
-        covers: limits the list to a part of the vault; None for the whole vault.
+        covers: limits the list to a part of the vault, or None for the whole vault.
 
     Returns:
         One hit for each note, with the line that matches best; the total number of notes; and the

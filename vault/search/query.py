@@ -72,7 +72,7 @@ class Query:
         phrases: the texts that a passage must contain word for word.
         paths, files, tags: the texts that the note's path, file name or tags must match.
         after, before: the limits of the note's last change, which must be at or after `after`, and
-            before `before`; None for no limit.
+            before `before`, or None for no limit.
         problems: sentences about filters that are unknown or have an invalid value.
     """
 
@@ -168,7 +168,7 @@ def _add_filter(
 
 
 def _parse_day(text: str) -> datetime | None:
-    """Return the start of a year, month or day in UTC; None for an invalid date."""
+    """Return the start of a year, month or day in UTC, or None for an invalid date."""
     found = _DATE.fullmatch(text)
     if found is None:
         return None

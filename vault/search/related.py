@@ -118,7 +118,6 @@ def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str
 
 
 def _find_linked(catalog: Catalog, path: str, attachments: str) -> tuple[set[str], set[str]]:
-    """Return the paths of the notes that a note links to, and of the notes that link to it."""
     records = Records(catalog)
     own = records.list_names(path)
     links = catalog.rows("SELECT path, target FROM links JOIN files ON files.id = file_id")
@@ -131,7 +130,6 @@ def _find_linked(catalog: Catalog, path: str, attachments: str) -> tuple[set[str
 
 
 def _find_shared_tags(catalog: Catalog, path: str) -> dict[str, list[str]]:
-    """Return the tags that other notes share with a note, by the other notes' paths."""
     rows = catalog.rows(
         "SELECT DISTINCT path, tag FROM tags JOIN files ON files.id = file_id WHERE tag IN"
         " (SELECT tag FROM tags JOIN files ON files.id = file_id WHERE path = ?)"

@@ -25,7 +25,7 @@ _MOST_CHARS = 2_000
 
 
 class Reranker:
-    """Runs the cross-encoder of one vault; safe to use from several threads."""
+    """Runs the cross-encoder of one vault; thread-safe."""
 
     def __init__(self) -> None:
         """Initialize the state; no process is started yet."""
@@ -37,7 +37,7 @@ class Reranker:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child; None while it is not running."""
+        """The process id of the child, or None while it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
@@ -131,7 +131,6 @@ class Reranker:
 
 
 def _build_text(hit: Hit) -> str:
-    """Return a hit's text for the cross-encoder: title, headings and passage."""
     above = " > ".join(dict.fromkeys((hit.title, *hit.heading)))
     return f"{above}\n{hit.text}"[:_MOST_CHARS]
 

@@ -22,7 +22,7 @@ class Scope:
     """The passages to search.
 
     Attributes:
-        passages: the text hash of each passage, by passage id; None for all passages.
+        passages: the text hash of each passage, by passage id, or None for all passages.
         warnings: sentences about filters that were ignored, with the reasons.
     """
 
@@ -39,7 +39,7 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
         query: the parsed query.
         catalog: the catalog of the index.
         passages: reads the passages of that catalog.
-        covers: limits the search to a part of the vault; None for the whole vault.
+        covers: limits the search to a part of the vault, or None for the whole vault.
     """
     chosen: Mapping[int, bytes] | None = None
     if query.has_filter or covers is not None:
@@ -84,7 +84,6 @@ def _find_tagged(tag: str, catalog: Catalog) -> set[int]:
 def _find_phrase(
     phrase: str, passages: Passages, chosen: Mapping[int, bytes] | None
 ) -> Mapping[int, bytes]:
-    """Return the passages that contain a phrase, ignoring case, accents and extra white space."""
     terms = build_query_terms(phrase)
     if not terms:
         return {}

@@ -103,7 +103,7 @@ class Searcher:
             text: the query: words and filters.
             k: the maximum number of hits.
             in_play: the paths of the notes that the session is about.
-            covers: limits the search to a part of the vault; None for the whole vault.
+            covers: limits the search to a part of the vault, or None for the whole vault.
             is_quoted: whether to replace words that are in no note with similar ones that are, and
                 to measure how well the hits support an answer.
 
@@ -147,7 +147,7 @@ class Searcher:
         return replace(result, hits=(*result.hits, *added))
 
     def _measure_support(self, words: str, hits: Sequence[Hit]) -> float | None:
-        """Return how well hits support an answer; None if they were not compared by meaning."""
+        """Return how well hits support an answer, or None if they were not compared by meaning."""
         cosines = [cosine for hit in hits if (cosine := hit.signals["dense"]) is not None]
         if not cosines:
             return None
@@ -197,7 +197,6 @@ class Searcher:
     def _score(
         self, words: str, vector: "Callable[[], Vector | None]", scope: Scope, wanted: int
     ) -> Scores:
-        """Score the best passages by words and by meaning, and the best notes by words."""
         terms = choose_terms(words, self._today())
         by_words = self._by_words.find_best(terms, wanted, scope.passages)
         self._context.load(list(islice(by_words, _BOOSTED)))  # the query is still being embedded

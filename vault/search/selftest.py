@@ -37,8 +37,8 @@ class SelfTest:
         mrr: the mean reciprocal rank of the note behind each question.
         p50_ms: the median time of a search in milliseconds.
         p95_ms: the 95th percentile of the time of a search, in milliseconds.
-        ranking: the ranking weights chosen for this vault, with the improvement; None if none were
-            chosen yet.
+        ranking: the ranking weights chosen for this vault, with the improvement, or None if none
+            were chosen yet.
     """
 
     questions: int
@@ -126,7 +126,6 @@ def fit_ranking(
 
 
 def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """Yield questions with their notes' paths, from titles, headings and sentences."""
     rows = catalog.rows(
         "SELECT path, title, heading, text FROM chunks JOIN notes USING (file_id)"
         " JOIN files ON files.id = file_id ORDER BY chunks.id"

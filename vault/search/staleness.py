@@ -48,7 +48,6 @@ class StalenessFilter:
                 yield chunk_id, now
 
     def _check_file(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Check a file, and return a function that returns the current version of its passages."""
         if self._rules.find_rule_on_path(passage.path) is not None:
             return _drop
         stat = read_stat(self._root, passage.path)
@@ -83,7 +82,6 @@ def _drop(_passage: Passage) -> Passage | None:
 
 
 def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage | None]:
-    """Build a function that finds a passage in a changed note by its text or its lines."""
     chunks = chunk_note(note, document)
     by_text = {chunk.text: chunk for chunk in reversed(chunks)}
 
@@ -105,7 +103,7 @@ def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage
 
 
 def _find_most_alike(passage: Passage, chunks: Sequence[Chunk]) -> Chunk | None:
-    """Return the chunk that shares the most lines with a passage; None if fewer than half."""
+    """Return the chunk that shares the most lines with a passage, or None if fewer than half."""
     lines = set(passage.text.split("\n"))
     shared, best = max(
         ((len(lines & set(chunk.text.split("\n"))), chunk) for chunk in chunks),

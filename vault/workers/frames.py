@@ -34,7 +34,7 @@ def encode_frame(header: Mapping[str, Any], payload: bytes = b"") -> bytes:
 
 
 def decode_frame(buffer: bytearray) -> Frame | None:
-    """Remove the first message from a buffer and decode it; None if it is incomplete.
+    """Remove the first message from a buffer and decode it, or None if it is incomplete.
 
     Raises:
         ValueError: the bytes are not a valid message.
@@ -66,7 +66,7 @@ class Requests:
         Args:
             ends_at_once: whether to exit immediately when the parent ends; otherwise the current
                 request is finished first.
-            idle_s: the seconds without a request after which the child ends; None for no limit.
+            idle_s: the seconds without a request after which the child ends, or None for no limit.
         """
         self._input = os.fdopen(os.dup(0), "rb")
         self._output: BinaryIO = os.fdopen(os.dup(1), "wb")

@@ -62,7 +62,7 @@ _NETWORK: Final = frozenset(
 
 
 class Child:
-    """A running child process; safe to use from several threads.
+    """A running child process; thread-safe.
 
     There is no reader thread. One of the threads that wait for answers reads them for all.
     """
@@ -110,7 +110,7 @@ class Child:
 
     @property
     def signal(self) -> int | None:
-        """The signal that killed the process; None if it is still running or ended by itself."""
+        """The signal that killed the process, or None if it is still running or ended by itself."""
         code = self._process.poll()
         return -code if code is not None and code < 0 else None
 

@@ -32,8 +32,8 @@ class Attachment:
     Attributes:
         target: the path, with a trailing `/` for a folder; the tag with its `#`; or the address of
             a web page.
-        lines: the first and last line of a selection, counted from 1, inclusive; None if the whole
-            note or file is attached.
+        lines: the first and last line of a selection, counted from 1, inclusive, or None if the
+            whole note or file is attached.
     """
 
     target: str

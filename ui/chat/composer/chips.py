@@ -51,9 +51,9 @@ class Chip(QAbstractButton):
 
     Args:
         attachment: the attachment that the chip shows.
-        state: the attachment's state in an unsent message; None if it was sent already, in which
+        state: the attachment's state in an unsent message, or None if it was sent already, in which
             case the chip has no cross.
-        used: which part of the attachment was sent; empty if all of it was.
+        used: which part of the attachment was sent, or an empty string if all of it was.
         image: the image that was sent; None in an unsent message, where `state` holds the image.
     """
 
@@ -79,12 +79,12 @@ class Chip(QAbstractButton):
 
     @property
     def state(self) -> ChipState | None:
-        """The attachment's state in an unsent message; None if the message was sent already."""
+        """The attachment's state in an unsent message, or None if the message was sent already."""
         return self._state
 
     @property
     def image(self) -> ImageData | None:
-        """The image that is shown as a thumbnail; None if the attachment is not an image."""
+        """The image that is shown as a thumbnail, or None if the attachment is not an image."""
         return self._state.image if self._state else self._image
 
     @property

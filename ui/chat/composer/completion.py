@@ -207,7 +207,6 @@ class Completer(QObject):
             self.attached.emit(value)
 
     def _attach_link(self) -> None:
-        """Attach the linked note when the closing bracket of a link is typed."""
         cursor = self._field.textCursor()
         match = _LINK.search(cursor.block().text()[: cursor.positionInBlock()])
         if match is None:

@@ -214,7 +214,7 @@ class Composer(Scaled, QWidget):
         self._frame.set_error(False)
 
     def error(self) -> str:
-        """Return the error that is shown; empty if no error is shown."""
+        """Return the error that is shown, or an empty string if no error is shown."""
         return "" if self._error.isHidden() else self._error.text
 
     def set_drop_target(self, is_target: bool) -> None:

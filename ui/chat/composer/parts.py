@@ -63,7 +63,7 @@ class Meter(QAbstractButton):
         """Show a share of the token budget.
 
         Args:
-            fraction: the share, where 1.0 is the whole budget; None if it is unknown.
+            fraction: the share, where 1.0 is the whole budget, or None if it is unknown.
             amber_from: the share at which trimming begins; above it, the bar is amber.
         """
         self.fraction, self._amber_from = fraction, amber_from

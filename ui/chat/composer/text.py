@@ -164,7 +164,6 @@ class ComposerText(QTextEdit):
         self.document().clearUndoRedoStacks()
 
     def _fit(self) -> None:
-        """Fit the text field's height to its text, between a minimum and a maximum."""
         theme = Theme.current()
         line, layout = theme.line("body"), theme.value("layout.composer")
         most = layout["max_text_lines"] * line
@@ -176,7 +175,6 @@ class ComposerText(QTextEdit):
 
 
 def _sends(held: Qt.KeyboardModifier) -> bool:
-    """Return whether Enter sends the message while these modifier keys are held down."""
     if held & Qt.KeyboardModifier.ShiftModifier:
         return False
     has_ctrl = bool(held & Qt.KeyboardModifier.ControlModifier)

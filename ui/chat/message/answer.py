@@ -41,11 +41,12 @@ class Answer(AccessibleFrame):
 
     Attributes:
         changed: the cited notes that have changed since the answer was written.
-        doubts: the callout that lists unverified citations; None if all are verified.
+        doubts: the callout that lists unverified citations, or None if all are verified.
         ending: why the answer is incomplete; empty if it is complete.
         found_sources: the sentence on the sources that Strata found; empty if the model cites.
         model: the name of the model that wrote the answer; empty until it is finished.
-        seconds: how long the answer took, or has taken so far, in seconds; None if it is unknown.
+        seconds: how long the answer took, or has taken so far, in seconds, or None if it is
+            unknown.
         steps: the list of the agent's steps.
         step: the line with the current step, visible while the answer streams.
         tools: the actions below a finished answer.
@@ -92,7 +93,7 @@ class Answer(AccessibleFrame):
 
     @property
     def entry(self) -> str:
-        """The ID of the answer's entry in the log; empty until it is stored."""
+        """The ID of the answer's entry in the log, or an empty string until it is stored."""
         return self._entry
 
     def show_step(self, text: str, seconds: float) -> None:
@@ -129,9 +130,9 @@ class Answer(AccessibleFrame):
         """End the stream: replace the current step's line with the actions.
 
         Args:
-            entry: the ID of the answer's entry in the log; None if it is not stored.
-            time: when the answer was written, in ISO 8601; empty if it is unknown.
-            text: the complete answer; None if it is the same as the streamed text.
+            entry: the ID of the answer's entry in the log, or None if it is not stored.
+            time: when the answer was written, in ISO 8601, or an empty string if it is unknown.
+            text: the complete answer, or None if it is the same as the streamed text.
         """
         if text is not None and text != self._text:
             self.set_text(text)
@@ -189,7 +190,7 @@ class Answer(AccessibleFrame):
         """Show below the text why the answer is incomplete.
 
         Args:
-            reason: why the answer ended early; empty if the user stopped it.
+            reason: why the answer ended early, or an empty string if the user stopped it.
             can_retry: whether to offer "Try again".
         """
         has_arrived = bool(self._text.strip() or self.steps.steps)

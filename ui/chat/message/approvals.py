@@ -54,8 +54,8 @@ class ApprovalWords:
         question: the question that names what the tool wants to do.
         refuse: the label of the button that refuses.
         approve: the label of the button that approves this call.
-        approve_all: the label of the button that approves all such calls in this chat; empty if
-            only this call can be approved.
+        approve_all: the label of the button that approves all such calls in this chat, or an empty
+            string if only this call can be approved.
         note: what the approval covers.
     """
 
@@ -118,7 +118,8 @@ def choose_words(tool: str, scope: str) -> ApprovalWords:
 
     Args:
         tool: the name of the tool.
-        scope: what an approval for the whole chat covers; empty if only this call can be approved.
+        scope: what an approval for the whole chat covers, or an empty string if only this call can
+            be approved.
     """
     server, separator, _ = tool.partition(_SEPARATOR)
     words = _WORDS.get(tool, _OF_A_SERVER if separator else _OTHER)
@@ -145,10 +146,11 @@ class ApprovalCard(AccessibleFrame):
         request: the approval request to be decided.
         refuse: the button that refuses, which is the default.
         approve: the button that approves this call.
-        approve_all: the button that approves all such calls in this chat; None if only this call
+        approve_all: the button that approves all such calls in this chat, or None if only this call
             can be approved.
         is_armed: whether the buttons react to clicks yet.
-        hunks: the list of hunks that can be switched off; None if the change is not shown in hunks.
+        hunks: the list of hunks that can be switched off, or None if the change is not shown in
+            hunks.
     """
 
     decided = Signal(str, object)

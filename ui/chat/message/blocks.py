@@ -132,7 +132,7 @@ class SummaryDivider(FoldedDivider):
     Args:
         summary: the summary in Markdown.
         before: the number of tokens in the messages that the summary replaces.
-        after: the number of tokens in the summary; None if it was not recorded.
+        after: the number of tokens in the summary, or None if it was not recorded.
         by: `model` or `outline`, depending on how the summary was made.
         parent: the parent widget.
     """

@@ -28,7 +28,7 @@ class EditsCard(AccessibleFrame):
         run: the ID of the agent run.
         undo: the button that undoes all changes of the run.
         more: the button that shows and hides the changes.
-        changes: the changes of each note; None until they are shown for the first time.
+        changes: the changes of each note, or None until they are shown for the first time.
     """
 
     undo_requested = Signal(str)
@@ -55,7 +55,7 @@ class EditsCard(AccessibleFrame):
 
     @property
     def state(self) -> str:
-        """The result of the undo in one sentence; empty before an undo."""
+        """The result of the undo in one sentence, or an empty string before an undo."""
         return self._state.text()
 
     def show_undone(self) -> None:

@@ -28,7 +28,7 @@ class StepRow(QWidget):
         said: the label above the line, with the text that the model wrote before the step; hidden
             if it wrote none.
         line: the step's own line.
-        details: the widget with arguments and result; None while the row is collapsed.
+        details: the widget with arguments and result, or None while the row is collapsed.
     """
 
     def __init__(self, step: StepView) -> None:
@@ -84,7 +84,6 @@ class _StepLine(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_step(self, step: StepView) -> None:
-        """Set the step to show, with its tooltip and accessible name."""
         self._step = step
         self.setAccessibleName(step.spoken)
         self.setToolTip(plain_tip(f"{step.verb} {step.argument}"))
@@ -95,7 +94,6 @@ class _StepLine(QAbstractButton):
         return QSize(160, Theme.current().px(_ROW))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the step's icon, verb, argument, outcome, time and focus ring."""
         step = self._step
         if step is None:
             return

@@ -69,10 +69,10 @@ class StepView:
         name: the name of the tool.
         arguments: the arguments of the tool call.
         status: `running`, `ok`, `error` or `denied`.
-        seconds: how long the step took, in seconds; None if it is unknown.
-        text: the beginning of the result; None while the result is unknown.
+        seconds: how long the step took, in seconds, or None if it is unknown.
+        text: the beginning of the result, or None while the result is unknown.
         is_cut: whether the result is longer than `text`.
-        said: the text that the model wrote before the step; empty if it wrote none.
+        said: the text that the model wrote before the step, or an empty string if it wrote none.
     """
 
     id: str
@@ -117,7 +117,10 @@ class StepView:
 
     @property
     def outcome(self) -> str:
-        """Why the step has no result, such as `failed`; empty if it succeeded or is running."""
+        """Why the step has no result, such as `failed`.
+
+        This is an empty string if it succeeded or is running.
+        """
         return {"error": "failed", "denied": "not allowed by you"}.get(self.status, "")
 
     @property
@@ -129,7 +132,7 @@ class StepView:
 
     @property
     def took(self) -> str:
-        """The time that the step took, such as `1.4 s`; empty if it is unknown."""
+        """The time that the step took, such as `1.4 s`, or an empty string if it is unknown."""
         return "" if self.seconds is None else took(self.seconds)
 
     @property

@@ -110,7 +110,7 @@ class _Head(QAbstractButton):
 
     @property
     def took(self) -> str:
-        """The steps' total time, such as `1.4 s`; empty if it is unknown."""
+        """The steps' total time, such as `1.4 s`, or an empty string if it is unknown."""
         return self._took
 
     def show_words(self, words: str, took: str) -> None:
@@ -132,7 +132,6 @@ class _Head(QAbstractButton):
         return QSize(160, Theme.current().px(_HEAD))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the summary line: chevron, summary, total time and focus ring."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tone = "text.primary" if self.underMouse() else "text.secondary"

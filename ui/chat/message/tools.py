@@ -74,7 +74,7 @@ class ToolStrip(Scaled, AccessibleFrame):
         Args:
             first: the tools at the left, or on the first line.
             second: the tools at the right, or on the second line.
-            growing: the tool that takes up the free width; None to leave it as space between the
+            growing: the tool that takes up the free width, or None to leave it as space between the
                 groups.
         """
         for group, widgets in ((self._first, first), (self._second, second)):
@@ -260,7 +260,7 @@ class LabelTag(Scaled, QWidget):
 
     @property
     def text(self) -> str:
-        """The current label; empty if the message has no label."""
+        """The current label, or an empty string if the message has no label."""
         return self._words.whole
 
     def show_label(self, text: str) -> None:
@@ -321,7 +321,7 @@ class MessageAction:
             `select` (another version), `label`, `saw` (show the request), `pin`, `unpin`, `note`
             (save the answer as a note) or `compare` (the versions of the answer).
         entry: the ID of the message's entry in the log; for `select`, that of the other version.
-        text: the new text for `edit`, the new label for `label`; otherwise empty.
+        text: the new text for `edit`, the new label for `label`, otherwise an empty string.
     """
 
     kind: Literal[

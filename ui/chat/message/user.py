@@ -56,11 +56,11 @@ class UserMessage(AccessibleFrame):
 
     Attributes:
         attached: the attachments that were sent with the message.
-        editor: the editor of the text; None while the message is not being edited.
+        editor: the editor of the text, or None while the message is not being edited.
 
     Args:
         text: the text as it was sent.
-        time: when it was sent, in ISO 8601; empty if it is unknown.
+        time: when it was sent, in ISO 8601, or an empty string if it is unknown.
         attached: the attachments that were sent with the message.
         parent: the parent widget.
     """
@@ -105,7 +105,7 @@ class UserMessage(AccessibleFrame):
 
     @property
     def entry(self) -> str:
-        """The ID of the message's entry in the log; empty until it is stored."""
+        """The ID of the message's entry in the log, or an empty string until it is stored."""
         return self._entry
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:

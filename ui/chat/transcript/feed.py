@@ -26,11 +26,11 @@ class Slot:
         make: builds the widget; called again when the widget is needed after it was removed.
         gap: the space above the message in pixels.
         kind: `user`, `answer`, `divider`, `aside`, `approval`, `edits` or `failure`.
-        row: the row that shows the message; None while it has no widget.
+        row: the row that shows the message, or None while it has no widget.
         is_kept: whether the widget must not be removed because the turn is still running.
-        key: the key that identifies the message in the chat; empty if the message is not in the
-            log.
-        item: the transcript item that the slot was made from; None if it is not in the log.
+        key: the key that identifies the message in the chat, or an empty tuple if the message is
+            not in the log.
+        item: the transcript item that the slot was made from, or None if it is not in the log.
     """
 
     make: Callable[[], QWidget]

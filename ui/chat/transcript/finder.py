@@ -101,7 +101,6 @@ class Finder(QObject):
         self._mark()
 
     def _show_bar(self, is_shown: bool) -> None:
-        """Show or hide the find bar while the messages stay where they are on the screen."""
         before = self._find_top()
         self._bar.setVisible(is_shown)
         # The chat is moved by the bar when the event loop has laid both out.
@@ -231,7 +230,6 @@ class Finder(QObject):
 
 
 def _read_text(slot: Slot) -> str:
-    """Return a message's text: as displayed if it has a widget, otherwise as stored."""
     if slot.row is not None:
         field = _find_field(slot.row.widget)
         return "" if field is None else field.toPlainText()

@@ -28,7 +28,7 @@ class KeyboardNavigation:
 
     @property
     def row(self) -> MessageRow | None:
-        """The current message's row; None if no message is current or it has lost its widget."""
+        """The current message's row, or None if no message is current or it has lost its widget."""
         return self._row if self._row in self._scroller.feed.rows else None
 
     def step(self, by: int) -> None:

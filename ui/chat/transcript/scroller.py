@@ -145,7 +145,6 @@ class Scroller(QWidget):
         self._anchor = None if row is None else (row, row.y() - self.bar.value())
 
     def _page(self) -> None:
-        """Request widgets for messages that are less than one page away from the view."""
         spare = self.bar.pageStep()
         if self.feed.has_older and self.bar.value() < spare:
             self.feed.want_older()

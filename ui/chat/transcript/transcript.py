@@ -74,7 +74,7 @@ class Transcript(QWidget):
 
         Args:
             note_count: the number of notes in the vault.
-            indexed: when the notes were indexed, in ISO 8601; None if they never were.
+            indexed: when the notes were indexed, in ISO 8601, or None if they never were.
             questions: suggested questions, of which at most three are shown.
             is_bare: whether the folder is known to hold no notes.
         """
@@ -215,7 +215,7 @@ class Transcript(QWidget):
 
     @property
     def last_answer_entry(self) -> str:
-        """The entry ID of the last answer; empty if the chat has no answer."""
+        """The entry ID of the last answer, or an empty string if the chat has no answer."""
         answer = self._last_answer()
         return "" if answer is None else answer.entry
 
@@ -297,7 +297,10 @@ class Transcript(QWidget):
             row.widget.tools.siblings.take_focus()
 
     def _find_failure(self, item: TranscriptItem) -> Slot | None:
-        """Return the slot that already shows a failed answer's error; None if there is none yet."""
+        """Return the slot that already shows a failed answer's error.
+
+        Returns None if there is none yet.
+        """
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):
             return None

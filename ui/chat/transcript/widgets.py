@@ -172,7 +172,7 @@ class MessageMaker(QObject):
         Args:
             message: the text to show.
             entry: the ID of the entry that "Try again" answers again.
-            code: the error's code; empty if it is not known.
+            code: the error's code, or an empty string if it is not known.
         """
         info = ErrorInfo(code, message)
         made, again = Failure(info), MessageAction("again", entry)

@@ -53,7 +53,7 @@ class ApprovalController(QObject):
 
     @property
     def card(self) -> ApprovalCard | None:
-        """The open chat's first card that waits for a decision; None if no proposal waits."""
+        """The open chat's first card that waits for a decision, or None if no proposal waits."""
         cards = [waiting.card for waiting in self._waiting.values() if waiting.card is not None]
         return cards[0] if cards else None
 

@@ -210,7 +210,6 @@ class ChatActionController(QObject):
             self._session.load()
 
     def _on_loaded(self, _transcript: object, _is_new: bool) -> None:
-        """Show the message of a chosen search hit, once its chat has been loaded."""
         target, self._target = self._target, None
         if target is not None and target[0].session == self._session.session:
             words = target[1]

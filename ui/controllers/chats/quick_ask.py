@@ -32,7 +32,7 @@ class QuickAskController(QObject):
     a system tray. Answers search the open vault; nothing is edited, and no agent runs.
 
     Attributes:
-        tray: the icon in the system tray; None while no icon is shown.
+        tray: the icon in the system tray, or None while no icon is shown.
     """
 
     def __init__(

@@ -178,7 +178,6 @@ class VersionsController(QObject):
         self._keep(self._other)
 
     def _keep(self, entry: str) -> None:
-        """Close the dialog and show the version that the user keeps in the chat."""
         session, branches = self._session.session, self._assistant.branches
         self._dialog.accept()
         if session is not None and entry:
@@ -194,7 +193,6 @@ class VersionsController(QObject):
         return made
 
     def _name_version(self, number: int, entry: str) -> str:
-        """Name a version by its number, and by its model if the version has been read."""
         model = self._writers.get(entry)
         return f"Version {number} · {self._find_name(model)}" if model else f"Version {number}"
 

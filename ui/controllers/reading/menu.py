@@ -65,7 +65,7 @@ class NoteMenuController(QObject):
         QGuiApplication.clipboard().setText(self._frame.note.path)
 
     def _find_file(self) -> Path | None:
-        """Return the open note's file; None if no note is open or the file does not exist."""
+        """Return the open note's file, or None if no note is open or the file does not exist."""
         path, root = self._frame.note.path, self._assistant.vault
         if not path or (root is None and not Path(path).is_absolute()):
             return None

@@ -55,7 +55,7 @@ class VisitHistory:
 
     @property
     def current(self) -> NoteVisit | None:
-        """The open note's visit; None if no note was opened."""
+        """The open note's visit, or None if no note was opened."""
         return self._visits[self._at] if self._visits else None
 
     def add(self, visit: NoteVisit) -> None:
@@ -144,7 +144,8 @@ class ReadingController(QObject):
 
         Args:
             address: an allowed address; for a note, it begins with `note:`, for a tag with `tag:`.
-            source: the path of the note that contains the link; empty if an answer contains it.
+            source: the path of the note that contains the link, or an empty string if an answer
+                contains it.
         """
         if address.startswith(TAG):
             self.tag_clicked.emit(address.removeprefix(TAG))

@@ -29,16 +29,16 @@ class Source:
     Attributes:
         number: the citation number in the answer.
         title: the title of the note, with the heading of the passage.
-        path: the path of the note or file; empty if the number has no source.
-        lines: the first and last line, inclusive, from 1; None for a whole note.
+        path: the path of the note or file, or an empty string if the number has no source.
+        lines: the first and last line, inclusive, from 1, or None for a whole note.
         passage: the text of the passage as it was sent to the model.
         is_verified: whether the answer's quotation was found in the passage.
-        doubt: why a citation of this source is unverified; empty if no citation is.
+        doubt: why a citation of this source is unverified, or an empty string if no citation is.
         doubted: the quotations that were not found in the source. If it is empty although `doubt`
             is set, all citations of the source are unverified.
         page: the page, if the file has pages; it is shown in place of the lines.
-        cited: the cited lines, which are the beginning of the passage; empty if the whole passage
-            is cited.
+        cited: the cited lines, which are the beginning of the passage, or an empty string if the
+            whole passage is cited.
         is_found: whether Strata found the source for a sentence of the answer; False if the model
             cited it.
     """

@@ -54,7 +54,7 @@ class LinkHandler(QObject):
 
     @property
     def card(self) -> CitationCard | None:
-        """The card that shows a citation's source; None until a card has been shown."""
+        """The card that shows a citation's source, or None until a card has been shown."""
         return self._card
 
     def point_at(self, url: QUrl) -> None:
@@ -113,7 +113,6 @@ class LinkHandler(QObject):
             self.link_clicked.emit(target)
 
     def _source(self, href: str) -> Source | None:
-        """Return an anchor's source, with the verification state of this particular citation."""
         source = self.sources.get(_number(href))
         if source is None or not source.is_verified:
             return source
@@ -126,7 +125,6 @@ class LinkHandler(QObject):
 
 
 def _number(href: str) -> int:
-    """Return the number in a citation's address, or 0 for other addresses."""
     return int(href[5:].removesuffix(DOUBT)) if href.startswith("cite:") else 0
 
 

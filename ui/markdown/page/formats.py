@@ -37,7 +37,7 @@ class Formats:
                 figures.
             tone: the name of a colour token.
             run: the run, of which only the style is used.
-            href: the address that a click reports; empty if the run is not a link.
+            href: the address that a click reports, or an empty string if the run is not a link.
         """
         key = (role, tone, Run("", run.style, "link" if href else ""))
         if key not in self._made:

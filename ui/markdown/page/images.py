@@ -69,7 +69,7 @@ def _add_resource(document: QTextDocument, source: str, image: QImage) -> str:
 
 
 def _find_wanted_width(leaf: Missing) -> int:
-    """Return the width given as the description, as in `![[plan.png|300]]`; 0 if none is."""
+    """Return the width given as the description, as in `![[plan.png|300]]`, or 0 if none is."""
     number = leaf.alt.partition("x")[0].strip()
     return int(number) if number.isdecimal() and len(number) < 5 else 0
 

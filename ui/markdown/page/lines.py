@@ -26,7 +26,7 @@ def find_row_line(leaf: TableRows, row: int) -> int:
 
 
 def find_line_at(document: QTextDocument, position: int) -> int:
-    """Return the source line at a text position; 0 if it is not known."""
+    """Return the source line at a text position, or 0 if it is not known."""
     block = document.findBlock(position)
     before = block.text()[: position - block.position()].count(_BREAK)
     while block.isValid() and block.userState() == NO_LINE:
@@ -35,7 +35,7 @@ def find_line_at(document: QTextDocument, position: int) -> int:
 
 
 def find_line_band(document: QTextDocument, first: int, last: int) -> tuple[float, float] | None:
-    """Return the top and bottom of a range of source lines; None if the document lacks them.
+    """Return the top and bottom of a range of source lines, or None if the document lacks them.
 
     Args:
         document: a document that has been laid out.
@@ -63,7 +63,6 @@ def _list_blocks(document: QTextDocument) -> Iterator[QTextBlock]:
 
 
 def _list_lines(block: QTextBlock, first: int, last: int) -> Iterator[QTextLine]:
-    """Yield a block's layout lines that belong to the given source lines."""
     begin, text, layout = block.userState(), block.text(), block.layout()
     if begin + text.count(_BREAK) < first:
         return

@@ -63,7 +63,10 @@ class NoteView(MarkdownView):
             self.viewport().update()
 
     def find_band(self, first: int, last: int) -> tuple[int, int] | None:
-        """Return the top and bottom of some of the note's lines; None if this part lacks them."""
+        """Return the top and bottom of some of the note's lines.
+
+        Returns None if this part lacks them.
+        """
         own = self.part.find_own_line
         band = find_line_band(self.document(), own(first), own(last))
         return None if band is None else (round(band[0]), round(band[1]))
@@ -79,7 +82,7 @@ class NoteView(MarkdownView):
         return self.part.find_note_line(find_line_at(self.document(), position))
 
     def find_selected_lines(self) -> tuple[int, int] | None:
-        """Return the first and last line of the selection; None if nothing is selected."""
+        """Return the first and last line of the selection, or None if nothing is selected."""
         cursor = self.textCursor()
         if not cursor.hasSelection():
             return None

@@ -44,7 +44,7 @@ class DecorationPainter:
 
     Attributes:
         doubtful: the start positions of the unverified citations.
-        marked: the number of the source whose citations are highlighted; 0 for none.
+        marked: the number of the source whose citations are highlighted, or 0 for none.
     """
 
     def __init__(self, document: QTextDocument) -> None:
@@ -273,7 +273,6 @@ class DecorationPainter:
     def _paint_number(
         self, painter: QPainter, mark: ListMarker, rect: QRectF, is_rtl: bool
     ) -> None:
-        """Paint an item's number, or a footnote's smaller label, on the text's baseline."""
         theme = Theme.current()
         role = "body" if mark.text[-1:] in {".", ")"} else "caption"
         painter.setFont(theme.font(role, numbers=True))

@@ -147,7 +147,7 @@ class MarkdownView(QTextBrowser):
 
     @property
     def card(self) -> CitationCard | None:
-        """The card that shows a citation's source; None until a card has been shown."""
+        """The card that shows a citation's source, or None until a card has been shown."""
         return self._pointing.card
 
     def point_at(self, href: str) -> None:
@@ -312,7 +312,6 @@ class MarkdownView(QTextBrowser):
         self._fit()
 
     def _fit(self) -> None:
-        """Fit the view's height to the text, and place scroll bars and copy buttons."""
         self.wide.fit_tables(*self._inks)
         self._fit_height()
         self._place_buttons()
@@ -336,7 +335,6 @@ class MarkdownView(QTextBrowser):
         return cursor.anchor(), cursor.position()
 
     def _restore(self, selection: tuple[int, int]) -> None:
-        """Restore a selection that extended into replaced text."""
         if self._selection() == selection:
             return
         most = self.document().characterCount() - 1

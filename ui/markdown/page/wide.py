@@ -34,8 +34,8 @@ class _Strip:
 
     Attributes:
         key: a number that identifies the block: its first text position, negated for a table.
-        panel: the background of a code block; None for a table.
-        tables: the groups of rows of a table; empty for a code block.
+        panel: the background of a code block, or None for a table.
+        tables: the groups of rows of a table, or an empty list for a code block.
         rect: the visible rectangle in the view.
         content: the full width in pixels.
         offset: the scroll position in pixels.
@@ -50,7 +50,7 @@ class _Strip:
 
     @property
     def most(self) -> int:
-        """The largest scroll position in pixels; 0 if the block fits."""
+        """The largest scroll position in pixels, or 0 if the block fits."""
         return max(0, self.content - self.rect.width())
 
 
@@ -250,7 +250,6 @@ def _line_width(block: QTextBlock) -> float:
 
 
 def _groups(tables: Sequence[Rows]) -> Iterator[list[Rows]]:
-    """Yield the groups of rows of each table."""
     group: list[Rows] = []
     for rows in tables:
         if group and not rows.is_continued:

@@ -92,7 +92,7 @@ class DocumentWriter:
 
     @property
     def open_code(self) -> Panel | None:
-        """The background of the code block at the end of the text; None without such a block."""
+        """The background of the code block at the end of the text, or None without such a block."""
         return self._code
 
     @property

@@ -47,7 +47,7 @@ class SaveNoteDialog(QDialog):
 
         Args:
             name: the suggested name, without a suffix.
-            folder: the suggested folder; empty for the top of the vault.
+            folder: the suggested folder, or an empty string for the top of the vault.
             folders: the vault's folders, for completion; the user may also name a new one.
         """
         completer = QCompleter(list(folders), self)

@@ -38,7 +38,7 @@ class ProjectListModel(QAbstractListModel):
         self.endResetModel()
 
     def project(self, index: Index) -> "Project | None":
-        """Return a row's project; None for an invalid index."""
+        """Return a row's project, or None for an invalid index."""
         return self._projects[index.row()] if index.isValid() else None
 
     def find(self, name: str) -> QModelIndex:

@@ -93,7 +93,7 @@ class ChatListModel(QAbstractListModel):
         return index.isValid() and bool(self._rows[index.row()][0].arrow)
 
     def chat(self, index: Index) -> "SessionInfo | None":
-        """Return a row's chat; None for a heading or the row that shows the archived chats."""
+        """Return a row's chat, or None for a heading or the row that shows the archived chats."""
         session = self.session(index)
         return next((chat for chat in self._chats if chat.session == session), None)
 
@@ -122,11 +122,11 @@ class ChatListModel(QAbstractListModel):
         return True
 
     def hit(self, index: Index) -> "ChatHit | None":
-        """Return a row's search hit; None if the row is a chat or a heading."""
+        """Return a row's search hit, or None if the row is a chat or a heading."""
         return self._hits.get(index.row())
 
     def session(self, index: Index) -> str | None:
-        """Return a row's session id; None for a heading."""
+        """Return a row's session id, or None for a heading."""
         return self._rows[index.row()][1] if index.isValid() else None
 
     def sessions(self) -> list[str]:

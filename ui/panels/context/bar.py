@@ -148,7 +148,10 @@ class ContextBar(QProgressBar):
         return super().event(event)
 
     def text_at(self, x: int) -> str:
-        """Describe the threshold mark or bar segment at an x position; empty if none is there."""
+        """Describe the threshold mark or bar segment at an x position.
+
+        Returns an empty string if none is there.
+        """
         for mark in self.marks():
             if abs(mark.x - x) <= _NEAR:
                 return _MARK_TIPS[mark.name].format(percent(mark.share))

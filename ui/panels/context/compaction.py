@@ -90,8 +90,8 @@ class CompactionDialog(QDialog):
             before: the current number of tokens in the history.
             after: the estimated number of tokens after the compaction.
             messages: the number of messages that would be summarised.
-            maker: the model that would write the summary; empty for an outline, which needs no
-                model.
+            maker: the model that would write the summary, or an empty string for an outline, which
+                needs no model.
         """
         if not questions:
             self._show_step(_NOTHING, (), "")
@@ -109,7 +109,7 @@ class CompactionDialog(QDialog):
         """Show the finished summary for editing.
 
         Args:
-            summary: the summary; empty if it would not be shorter than the messages.
+            summary: the summary, or an empty string if it would not be shorter than the messages.
             before: the number of tokens in the history before the compaction.
             after: the number of tokens after the compaction.
         """

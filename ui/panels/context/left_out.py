@@ -19,9 +19,10 @@ class Detail:
     """A detail line below an omitted item.
 
     Attributes:
-        path: the path of the note that the line opens; empty if it opens no note.
-        lines: the first and last line to show in that note; None for the whole note.
-        summary: the id of the entry whose summary the line opens; empty if it opens no summary.
+        path: the path of the note that the line opens, or an empty string if it opens no note.
+        lines: the first and last line to show in that note, or None for the whole note.
+        summary: the id of the entry whose summary the line opens, or an empty string if it opens no
+            summary.
     """
 
     text: str
@@ -35,7 +36,7 @@ class LeftOutRow:
     """Something that a request omits or shortens.
 
     Attributes:
-        tokens: the number of tokens saved by the omission; None if unknown.
+        tokens: the number of tokens saved by the omission, or None if unknown.
         below: the detail lines, shown below the row.
     """
 
@@ -47,7 +48,7 @@ class LeftOutRow:
 
     @property
     def figure(self) -> str:
-        """The formatted token count; empty if it is unknown."""
+        """The formatted token count, or an empty string if it is unknown."""
         return "" if self.tokens is None else count(self.tokens)
 
     @property
@@ -65,8 +66,8 @@ def left_out_rows(
     Args:
         context: the request report.
         questions: the user messages by entry id, used as names of the turns.
-        told: the id of the compaction that the notice above the rows already reports; empty if
-            none.
+        told: the id of the compaction that the notice above the rows already reports, or an empty
+            string if none.
     """
     sources = {segment["id"]: segment for segment in context["segments"]}
     named = {entry for dropped in context["dropped"] for entry in dropped["entries"]}
@@ -90,7 +91,6 @@ def is_excerpt(segment: Mapping[str, Any]) -> bool:
 
 
 def _list_searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow]:
-    """Yield a row for each searched attachment, with the number of passages that are sent."""
     by_source: dict[str, list[Mapping[str, Any]]] = {}
     for segment in segments:
         if is_excerpt(segment):

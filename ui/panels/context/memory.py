@@ -30,7 +30,7 @@ class MemoryView(QWidget):
 
     Attributes:
         edit: the button that opens the editor; hidden while the memory cannot be edited.
-        fields: the fields of the editor; None while it is closed.
+        fields: the fields of the editor, or None while it is closed.
     """
 
     saved = Signal(object)
@@ -58,7 +58,7 @@ class MemoryView(QWidget):
 
         Args:
             memory: the memory in the shown request.
-            current: the chat's current memory, which can be edited; None if it cannot be edited.
+            current: the chat's current memory, which can be edited, or None if it cannot be edited.
         """
         lines = memory_lines(memory)
         self._current = current

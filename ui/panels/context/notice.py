@@ -29,7 +29,8 @@ class NoticeText:
 
     Attributes:
         tone: `danger`, `amber` or `info`.
-        entry: the id of the compaction that the actions apply to; empty if they apply to none.
+        entry: the id of the compaction that the actions apply to, or an empty string if they apply
+            to none.
     """
 
     tone: str
@@ -40,7 +41,7 @@ class NoticeText:
 
 
 def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return the notice for a request; None if there is nothing to report."""
+    """Return the notice for a request, or None if there is nothing to report."""
     if context["used"] > context["budget"]:
         return _overflow(context)
     if any(dropped["reason"] == _BROKEN for dropped in context["dropped"]):
@@ -54,7 +55,7 @@ def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def find_passed_share(context: Mapping[str, Any]) -> float:
-    """Return the highest exceeded threshold, as a share of the token budget; 0 if none is."""
+    """Return the highest exceeded threshold, as a share of the token budget, or 0 if none is."""
     shares = _shares(context)
     steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
     return next((step for step in steps if context["fraction"] > step), 0.0)
@@ -92,7 +93,7 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return the notice about the last compaction; None if it no longer changes the prefix."""
+    """Return the notice about the last compaction, or None if it no longer changes the prefix."""
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]
     if not compactions or not is_news:
@@ -111,7 +112,7 @@ def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return a notice with a request's warnings; None if there are no warnings."""
+    """Return a notice with a request's warnings, or None if there are no warnings."""
     warnings = " ".join(context.get("warnings", ()))
     return NoticeText("info", "About this answer", warnings) if warnings else None
 

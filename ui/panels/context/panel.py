@@ -40,15 +40,16 @@ class PanelState:
 
     Attributes:
         questions: the user messages by entry id, used as names of turns and pins.
-        counted: the token counts that the provider reported; None before the turn is complete.
-        prices: the model's prices; None if unknown.
+        counted: the token counts that the provider reported, or None before the turn is complete.
+        prices: the model's prices, or None if unknown.
         is_estimate: whether the report is an estimate, because passages are added when the request
             is sent.
         offers: the actions that the notice may offer.
-        memory: the chat's current memory; None if it cannot be edited.
+        memory: the chat's current memory, or None if it cannot be edited.
         has_model: whether a model reads the request. Without a model, token counts and prices mean
             nothing.
-        spent: a sentence with the price of the chat so far; empty if the price is unknown.
+        spent: a sentence with the price of the chat so far, or an empty string if the price is
+            unknown.
     """
 
     questions: Mapping[str, str] = field(default_factory=dict)

@@ -69,13 +69,13 @@ class PartRow:
     """A list item in the panel: one segment, tool, instruction or turn of a layer.
 
     Attributes:
-        tokens: the item's number of tokens; None if it is counted only as part of a total.
+        tokens: the item's number of tokens, or None if it is counted only as part of a total.
         beside: alternative texts to show between name and tokens, longest first; the first that
             fits is used.
         tip: the tooltip, one fact per line.
-        path: the path of the note that the row opens; empty if it opens no note.
-        lines: the first and last line to show in that note; None for the whole note.
-        target: the id for pinning the item; empty if it cannot be pinned.
+        path: the path of the note that the row opens, or an empty string if it opens no note.
+        lines: the first and last line to show in that note, or None for the whole note.
+        target: the id for pinning the item, or an empty string if it cannot be pinned.
     """
 
     text: str

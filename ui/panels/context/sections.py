@@ -22,7 +22,7 @@ class Section(QWidget):
     Args:
         title: the title, in sentence case.
         body: the widget below the title.
-        icon: the name of the icon before the title; empty for no icon.
+        icon: the name of the icon before the title, or an empty string for no icon.
         tone: the colour token of the icon.
     """
 
@@ -90,7 +90,10 @@ class MemoryText(QWidget):
 
 
 def memory_lines(memory: Mapping[str, Any] | None) -> list[Line]:
-    """Return the lines of a chat's memory, each with its text colour; empty without a memory."""
+    """Return the lines of a chat's memory, each with its text colour.
+
+    Returns an empty list without a memory.
+    """
     if not memory:
         return []
     progress = memory.get("progress") or {}

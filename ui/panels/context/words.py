@@ -46,7 +46,7 @@ def reason_in_words(reason: str | None) -> str:
 
 @dataclass(frozen=True)
 class Prices:
-    """A model's prices in dollars per prompt token; None if unknown.
+    """A model's prices in dollars per prompt token, or None if unknown.
 
     Attributes:
         read: the price of a token that is newly read.
@@ -91,7 +91,10 @@ def spent_sentence(dollars: float, is_estimate: bool) -> str:
 
 
 def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
-    """Explain why a part of a request is not reused; empty if there is nothing to explain."""
+    """Explain why a part of a request is not reused.
+
+    Returns an empty string if there is nothing to explain.
+    """
     if reasons:
         return f"Changed: {'; '.join(reasons)}."
     return "The rest is new." if 0 < reused < used else ""
@@ -100,7 +103,9 @@ def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
 def price_sentence(
     context: Mapping[str, Any], prices: Prices | None, counted: Counted | None = None
 ) -> str:
-    """Describe a request's price with and without cached tokens; empty if the price is unknown.
+    """Describe a request's price with and without cached tokens.
+
+    Returns an empty string if the price is unknown.
 
     Args:
         context: the request report.

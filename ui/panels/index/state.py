@@ -21,14 +21,15 @@ class IndexState:
     Attributes:
         kind: `none`, `running`, `paused`, `done`, `stopped` or `failed`.
         done: the number of notes processed in the current phase.
-        total: the number of notes in the current phase; 0 if unknown.
+        total: the number of notes in the current phase, or 0 if unknown.
         notes: the number of notes in the index.
         failed: the number of notes that could not be read.
         message: a sentence about the problem or the current step.
         phase: the phase of the indexing run: `seen`, `scan`, `embed` or `store`.
-        per_s: the speed in notes per second; 0 if unknown.
-        left_s: the estimated remaining time in seconds; None if unknown.
-        slow: why the indexing run is throttled: `battery` or `load`; empty if it is not throttled.
+        per_s: the speed in notes per second, or 0 if unknown.
+        left_s: the estimated remaining time in seconds, or None if unknown.
+        slow: why the indexing run is throttled: `battery` or `load`, or an empty string if it is
+            not throttled.
         is_mending: whether the indexing run is rebuilding a damaged index.
         is_elsewhere: whether another Strata process is updating the index.
     """
@@ -53,7 +54,7 @@ class IndexState:
 
     @property
     def fraction(self) -> float | None:
-        """The progress of the indexing run from 0 to 1; None if it is unknown."""
+        """The progress of the indexing run from 0 to 1, or None if it is unknown."""
         if not self.is_going_on or not self._is_counted:
             return None
         return min(1.0, self.done / self.total)
@@ -91,7 +92,7 @@ class IndexState:
 
     @property
     def act(self) -> str:
-        """The label of the action offered in this state; empty if there is none."""
+        """The label of the action offered in this state, or an empty string if there is none."""
         return _ACTS.get("problems" if self.failed and self.kind == "done" else self.kind, "")
 
     @property
@@ -105,7 +106,10 @@ class IndexState:
 
     @property
     def work(self) -> str:
-        """A text with the indexing run's current step and its counts; empty if no step is known."""
+        """A text with the indexing run's current step and its counts.
+
+        This is an empty string if no step is known.
+        """
         match self.phase:
             case "seen":
                 return f"Looking through the folder: {plural(self.done, 'file')}"
@@ -118,7 +122,10 @@ class IndexState:
 
     @property
     def pace(self) -> str:
-        """A text with the indexing run's speed and remaining time; empty if the time is unknown."""
+        """A text with the indexing run's speed and remaining time.
+
+        This is an empty string if the time is unknown.
+        """
         if self.kind != "running" or self.left_s is None:
             return ""
         left = f"{span(self.left_s)} left"
@@ -126,7 +133,10 @@ class IndexState:
 
     @property
     def slowed(self) -> str:
-        """A sentence that says why the indexing run is throttled; empty if it is not throttled."""
+        """A sentence that says why the indexing run is throttled.
+
+        This is an empty string if it is not throttled.
+        """
         return _SLOW.get(self.slow, "") if self.kind == "running" else ""
 
     @property

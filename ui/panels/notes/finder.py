@@ -115,7 +115,6 @@ class NoteFinder(QObject):
         return max(0, len(self._places) - 1)
 
     def _is_below(self, place: _NotePlace, above: int) -> bool:
-        """Return whether an occurrence in the part at the upper edge is below that edge."""
         field = self._source if self._is_source else self._page.find_view(place.part)
         found = [] if field is None else find_occurrences(field, [self._words])
         if field is None or place.nth >= len(found):

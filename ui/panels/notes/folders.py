@@ -24,7 +24,7 @@ class Node:
         number: the node's index in the list of all nodes.
         parent: the number of the parent folder; -1 for the root.
         place: the row of the node in its parent folder, from 0.
-        note: the note; None for a folder.
+        note: the note, or None for a folder.
         children: the numbers of the child nodes, folders first, sorted by name.
         notes: the number of notes below the folder, at any depth.
         problems: the number of notes below the folder that could not be read.
@@ -68,7 +68,7 @@ class Folders:
         return depth
 
     def find(self, path: str) -> Node | None:
-        """Return the node with a path; None if the tree has no such path."""
+        """Return the node with a path, or None if the tree has no such path."""
         found = self.nodes[ROOT]
         for name in path.split("/"):
             below = (self.nodes[number] for number in found.children)

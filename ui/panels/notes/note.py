@@ -250,11 +250,11 @@ class NotePanel(Pane):
             super().mousePressEvent(event)
 
     def find_marked_lines(self) -> tuple[int, int] | None:
-        """Return the first and last highlighted line; None if no lines are highlighted."""
+        """Return the first and last highlighted line, or None if no lines are highlighted."""
         return self.page.find_lit_lines()
 
     def find_selected_lines(self) -> tuple[int, int] | None:
-        """Return the first and last selected line; None if nothing is selected."""
+        """Return the first and last selected line, or None if nothing is selected."""
         return (self.source if self.is_source else self.page).find_selected_lines()
 
     def _fill_source(self, line: int) -> None:
@@ -364,13 +364,16 @@ class NotePanel(Pane):
 
 
 def _find_page(note: "Note", line: int) -> int | None:
-    """Return the number of the page that contains a line; None if the file has no pages."""
+    """Return the number of the page that contains a line, or None if the file has no pages."""
     above = [heading.text for heading in note.headings if heading.line <= line]
     return find_page(note.path, above[-1:])
 
 
 def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the lines' numbers in the changed note; None if they are gone or occur repeatedly."""
+    """Return the lines' numbers in the changed note.
+
+    Returns None if they are gone or occur repeatedly.
+    """
     first, last = lines
     old, new = before.split("\n"), now.split("\n")
     wanted = old[first - 1 : last]

@@ -82,7 +82,7 @@ class NoteText(QPlainTextEdit):
         self._is_untouched = False
 
     def find_selected_lines(self) -> tuple[int, int] | None:
-        """Return the first and last selected line; None if nothing is selected."""
+        """Return the first and last selected line, or None if nothing is selected."""
         cursor = self.textCursor()
         if not cursor.hasSelection():
             return None
@@ -94,7 +94,7 @@ class NoteText(QPlainTextEdit):
         return first + self._start, last.blockNumber() - is_before + self._start
 
     def find_marked_lines(self) -> tuple[int, int] | None:
-        """Return the first and last highlighted line; None if no lines are highlighted."""
+        """Return the first and last highlighted line, or None if no lines are highlighted."""
         return (self._first, self._last) if self._first else None
 
     def first_visible_line(self) -> int:

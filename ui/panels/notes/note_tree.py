@@ -58,7 +58,7 @@ class NoteTreeModel(QAbstractItemModel):
         return self._folders.path(index.internalId())
 
     def note(self, index: Index) -> "NoteState | None":
-        """Return a row's note; None for a folder."""
+        """Return a row's note, or None for a folder."""
         return self._node(index).note
 
     def find(self, path: str) -> QModelIndex:

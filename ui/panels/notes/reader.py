@@ -97,11 +97,11 @@ class NoteReader(QScrollArea):
         return self._find_anchor()[0] or 1
 
     def find_lit_lines(self) -> tuple[int, int] | None:
-        """Return the first and last highlighted line; None if no lines are highlighted."""
+        """Return the first and last highlighted line, or None if no lines are highlighted."""
         return self._lit if self._lit[0] else None
 
     def find_selected_lines(self) -> tuple[int, int] | None:
-        """Return the first and last selected line; None if nothing is selected."""
+        """Return the first and last selected line, or None if nothing is selected."""
         found = (view.find_selected_lines() for view in self._views.values())
         return next((lines for lines in found if lines), None)
 
@@ -117,7 +117,7 @@ class NoteReader(QScrollArea):
         return len(self._parts)
 
     def find_view(self, part: int) -> NoteView | None:
-        """Return the view of a part, by the part's number; None if the part is not drawn."""
+        """Return the view of a part, by the part's number, or None if the part is not drawn."""
         return self._views.get(part)
 
     def draw_part(self, part: int) -> NoteView:
@@ -197,7 +197,6 @@ class NoteReader(QScrollArea):
         return self.verticalScrollBar().value()
 
     def _estimate(self, part: NotePart) -> int:
-        """Return the estimated height in pixels of a part that has not been drawn."""
         _, width = compute_column(self.viewport().width())
         chars = max(20, _LINE_CHARS * width // Theme.current().px(760))
         lines = sum(1 + len(line) // chars for line in part.text.split("\n") if line)
@@ -233,7 +232,10 @@ class NoteReader(QScrollArea):
             self._later.start()
 
     def _find_missing(self) -> int | None:
-        """Return the number of the next part to draw; None if all parts near the view are drawn."""
+        """Return the number of the next part to draw.
+
+        Returns None if all parts near the view are drawn.
+        """
         if not self._parts:
             return None
         line = self._anchor[0]

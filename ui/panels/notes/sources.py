@@ -40,9 +40,9 @@ class SourceRow:
     """A row of the sources panel.
 
     Attributes:
-        number: the citation number in the answer; None for a quotation without a number.
+        number: the citation number in the answer, or None for a quotation without a number.
         detail: the path and lines, or the problem with the citation.
-        path: the path of the note that the row opens; empty if it opens no note.
+        path: the path of the note that the row opens, or an empty string if it opens no note.
     """
 
     number: int | None
@@ -194,7 +194,7 @@ class _SourceDelegate(QStyledItemDelegate):
     """Draws a source: number, title, location, and a check mark or warning icon.
 
     Attributes:
-        marked: the citation number that is hovered in the answer; 0 if no citation is.
+        marked: the citation number that is hovered in the answer, or 0 if no citation is.
     """
 
     def __init__(self, parent: QWidget) -> None:

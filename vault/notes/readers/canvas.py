@@ -97,7 +97,6 @@ def _build_edge_parts(cards: Sequence[Card], edges: Sequence[Card]) -> Iterator[
 
 
 def _name_card(card: Card) -> str:
-    """Return a one-line name for a card: its label, its file or the beginning of its text."""
     shown = _read_text(card, "label") if card.get("type") == "group" else _render_card(card)
     first = shown.strip().partition("\n")[0].lstrip("# ").removeprefix("!").strip()
     return first if len(first) <= _NAME_CHARS else f"{first[:_NAME_CHARS].rstrip()}…"

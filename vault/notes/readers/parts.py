@@ -25,7 +25,7 @@ class ExtractPart:
     Attributes:
         kind: the kind of part. Parts of kind `markdown` are parsed, and those of kind `text` are
             kept unchanged.
-        level: the level of a heading, from 1; 0 for other parts.
+        level: the level of a heading, from 1, or 0 for other parts.
     """
 
     kind: PartKind
@@ -38,7 +38,7 @@ class Extract:
     """The parts and names that a reader found in a file.
 
     Attributes:
-        title: the title in the file; empty if the file name is a better title.
+        title: the title in the file, or an empty string if the file name is a better title.
         aliases: other names for the file, by which links can name it.
         is_paged: whether its top-level headings are pages.
     """
