@@ -1,4 +1,4 @@
-"""Build the report of one request: each layer's content, what was left out, the reused prefix."""
+"""Build the context report of a request."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -107,7 +107,6 @@ def _collect_warnings(
 def _find_changes(
     request: RequestContext, hooked_path: HookedPath, guarded: GuardReport
 ) -> Changes:
-    """Return the changes since the previous request that can break the prompt cache."""
     epoch = request.epoch
     stored: tuple[Boundary, ...] = (*hooked_path.reading.drops, *hooked_path.reading.trims)
     loose = [one for one in stored if not epoch.binds(one)]
@@ -204,7 +203,7 @@ def _list_left_out(
     segments: Iterable[SegmentUse],
     inputs: PrepareInputs,
 ) -> tuple[LeftOut, ...]:
-    """List everything that the request leaves out, with the reasons."""
+    """List everything that the request leaves out, each with its reason."""
     if not guarded.fits:
         return ()
     cut = plan.draft.history[: guarded.cut]
@@ -223,14 +222,13 @@ def _list_left_out(
 
 
 def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
-    """List carry-forward segments whose source is excluded, gone or an unseen image."""
+    """List the carry-forward segments that are missing, excluded or not readable."""
     for use in segments:
         if use.reason in LOSSES and use.segment.layer is Layer.L2:
             yield LeftOut(Layer.L2, (use.segment.id,), 0, use.original_tokens, use.reason)
 
 
 def _list_instructions(inputs: PrepareInputs, draft: RequestDraft) -> Iterator[SegmentUse]:
-    """List the L1 parts that come from notes, including those that a hook removed."""
     for segment in inputs.instructions:
         sent = draft.preamble.part_tokens.get(segment.id)
         if sent is None:
@@ -264,7 +262,7 @@ def _list_segments(plan: RequestPlan, guarded: GuardReport) -> Iterator[SegmentU
 
 
 def _list_unsent(inputs: PrepareInputs, plan: RequestPlan) -> Iterator[SegmentUse]:
-    """List attachments of which not even a part fits, and images that the model cannot see."""
+    """List attachments that do not fit at all, and images that the model cannot see."""
     for segment in inputs.unsent:
         size = _count_whole(segment, plan.draft.tail.counter)
         yield SegmentUse(segment, 0, size, "dropped", _find_unsent_reason(inputs, segment))

@@ -1,4 +1,4 @@
-"""The token budget of a request, and the thresholds for trimming, compaction and blocking."""
+"""Token budgets, and the thresholds for trimming, compaction and blocking."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +12,7 @@ FACTOR_SCALE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ContextBudget:
-    """The number of tokens in each component of a request.
+    """The token count of each component of a request.
 
     Source: "Context Management Enhancements", 1.
     """
@@ -26,23 +26,23 @@ class ContextBudget:
 
     @property
     def effective_window(self) -> int:
-        """The total window minus the tokens reserved for the answer; never negative."""
+        """The context window minus the tokens reserved for the answer, at least 0."""
         return max(0, self.total - self.max_output_tokens)
 
     @property
     def used_tokens(self) -> int:
-        """The total number of tokens of all components."""
+        """The token count of all components together."""
         instructions = self.system_prompt + self.skill_prompts
         return instructions + self.tool_descriptions + self.conversation
 
     @property
     def remaining_tokens(self) -> int:
-        """The number of tokens left in the effective window; negative if it is exceeded."""
+        """The tokens left in the effective window. Negative if the window is exceeded."""
         return self.effective_window - self.used_tokens
 
     @property
     def used_percentage(self) -> float:
-        """The used fraction of the effective window, or 1.0 if the window has no tokens."""
+        """The used fraction of the effective window, or 1.0 if the window is empty."""
         if self.effective_window <= 0:
             return 1.0
         return self.used_tokens / self.effective_window
@@ -67,40 +67,40 @@ class BudgetPolicy:
             raise BadPolicy("A budget policy needs 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.")
 
     def should_trim(self, used: int, budget: int) -> bool:
-        """Return whether old tool results and answers have to be trimmed."""
+        """Return whether old tool results and answers must be trimmed."""
         return used > int(budget * self.trim_at)
 
     def should_compact(self, used: int, budget: int) -> bool:
-        """Return whether old turns have to be compacted."""
+        """Return whether old turns must be compacted."""
         return used > int(budget * self.compact_at)
 
     def is_blocked(self, used: int, budget: int) -> bool:
-        """Return whether tokens have to be freed before another user message is accepted."""
+        """Return whether tokens must be freed before the next user message."""
         return used > int(budget * self.block_at)
 
 
 def output_reserve(max_output_tokens: int, window: int) -> int:
     """Return the number of tokens reserved for the answer.
 
-    This is the user's setting, but at most a quarter of the window.
+    This is the user's setting, capped at a quarter of the window.
     """
     return min(max_output_tokens, window // OUTPUT_SHARE)
 
 
 def compute_window(threshold: int, model_limit: int | None) -> int:
-    """Return the user's threshold, or the model's own limit if it is known and smaller."""
+    """Return the user's threshold, or the model's own limit if that is smaller."""
     return threshold if model_limit is None else min(threshold, model_limit)
 
 
 def compute_budget_tokens(window: int, reserve: int, factor: float) -> int:
-    """Return a request's token budget: the window minus the reserve, divided by the factor."""
+    """Compute a request's token budget: the window minus the reserve, divided by the factor."""
     # In whole hundredths, since 110 / 1.1 is 99.99… in floating point.
     return max(0, (window - reserve) * FACTOR_SCALE // round(factor * FACTOR_SCALE))
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBudget:
-    """The token budget of a request, and the values from which it was computed."""
+    """A request's token budget, and the values it was computed from."""
 
     counter: str
     factor: float
@@ -118,11 +118,11 @@ def compute_budget(
     max_output_tokens: int,
     factor: float | None = None,
 ) -> RequestBudget:
-    """Compute the token budget of a request, and return it with the values it was computed from.
+    """Compute the token budget of a request.
 
     Args:
-        factor: a divisor learned from reported usage, used if it is larger than the token counter's
-            own, or None if none was learned.
+        factor: a divisor learned from reported usage, or None. It is used only if it is larger than
+            the token counter's own.
     """
     divisor = max(choose_factor(counter), factor or 0.0)
     size = compute_window(threshold, model_limit)

@@ -1,7 +1,7 @@
-"""Carry-forward (L2): shorten attachments of earlier turns, without a model.
+"""Shorten attachments from earlier turns for carry-forward (L2), without a model.
 
-Equal texts are always shortened to equal results. `context.fit` shortens other long texts with
-these functions too.
+The result depends only on the text. `context.fit` uses the same functions to shorten other long
+texts.
 
 Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
 """
@@ -29,11 +29,11 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def truncate_with_ellipsis(text: str, max_chars: int) -> str:
-    """Shorten a text to about `max_chars` characters, at the end of a sentence, paragraph or word.
+    """Shorten a text to about `max_chars` characters and append an ellipsis.
 
-    The cut is made at the last end of a sentence within the limit. If that is too near to the
-    beginning, the last end of a paragraph is tried, then that of a word, and at last the limit
-    itself. The ellipsis is added on top of `max_chars`. A text that fits is returned unchanged.
+    The text is cut at the end of a sentence if possible, otherwise at the end of a paragraph, at
+    the end of a word, or exactly at the limit. The ellipsis is not counted. A text that fits is
+    returned unchanged.
     """
     if len(text) <= max_chars:
         return text
@@ -53,10 +53,10 @@ def truncate_with_ellipsis(text: str, max_chars: int) -> str:
 def compact_by_section(
     text: str, preview_chars: int = PREVIEW_CHARS, max_sections: int = MOST_SECTIONS
 ) -> str:
-    """Shorten a Markdown text to its headings and the beginning of each section.
+    """Shorten a Markdown text to its headings and the start of each section.
 
-    Sections after the first `max_sections` are omitted. Text before the first heading counts as a
-    section. A text with a single section is shortened as a whole.
+    Only the first `max_sections` sections are kept. Text before the first heading counts as a
+    section. A text with a single section is truncated as a whole.
     """
     sections = _split_sections(text)
     if len(sections) < 2:
@@ -69,20 +69,20 @@ def compact_by_section(
 
 
 def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Format an attachment of an earlier turn for carry-forward (L2), with its text escaped.
+    """Format an attachment from an earlier turn, with its text escaped.
 
-    A text of up to 5,000 characters is kept word for word. A longer one is reduced to headings and
-    previews, and its last line says how to read the full text.
+    Texts of up to 5,000 characters are kept verbatim. Longer texts are reduced to headings and
+    previews, and end with a line that explains how to read the full text.
 
     Args:
-        tools: the names of the request's tools, or None if not known.
+        tools: the names of the available tools, or None if unknown.
     """
     content = html.escape(shorten_carried_text(source, kind, text, tools), quote=False)
     return wrap_prior(source, kind, content)
 
 
 def shorten_carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Shorten a long text for carry-forward, without escaping it; return a short one unchanged."""
+    """Shorten a long text for carry-forward, without escaping it. Short texts are unchanged."""
     is_short = len(text) <= VERBATIM_CHARS
     return text if is_short else shorten_text(source, kind, text, tools=tools)
 
@@ -95,10 +95,10 @@ def shorten_text(
     max_sections: int = MOST_SECTIONS,
     tools: Tools = None,
 ) -> str:
-    """Return a text's headings with previews, and a line that says how to read the full text.
+    """Reduce a text to headings and previews, and explain how to read the full text.
 
-    Shortening a text again does not add a second such line. The line names a tool, or, if the
-    request is known not to have that tool, tells the model to ask the user.
+    The last line names the tool to use. If that tool is not available, it tells the model to ask
+    the user. The line is not repeated when a text is shortened again.
     """
     name, argument = ("fetch_url", "url") if kind in ("url", "youtube") else ("read_note", "path")
     by_tool = f'[Shortened. For the full text use the "{name}" tool with {argument}="{source}".]'
@@ -109,7 +109,7 @@ def shorten_text(
 
 
 def wrap_prior(source: str, kind: str, content: str) -> str:
-    """Wrap escaped content in an XML element that names its source."""
+    """Wrap escaped content in an XML element with its source."""
     attributes = f'source="{html.escape(source)}" type="{html.escape(kind)}"'
     return f"<prior_context {attributes}>\n{content}\n</prior_context>"
 
@@ -146,9 +146,9 @@ def _split_sections(text: str) -> list[_Section]:
 
 
 def _update_fence(line: str, fence: str) -> str:
-    """Return the code fence that is open after a line, or an empty string if none is open.
+    """Return the code fence that is open after a line, or an empty string.
 
-    A code fence is closed by a run of the same character that is at least as long.
+    A fence is closed by a run of the same character that is at least as long.
     """
     match = _FENCE.match(line)
     if match is None:

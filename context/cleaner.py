@@ -1,4 +1,4 @@
-"""Replace old tool output with its number of lines. The tool calls stay visible.
+"""Replace old tool output with its line count. Tool calls stay visible.
 
 Source: "Context Engineering Optimization", 3.5.
 """
@@ -16,7 +16,7 @@ _CLEANED: Final = re.compile(r"\[Content truncated: \d+ lines\]")
 def clean_tool_output(message: Message) -> Message:
     """Replace each tool result of a message with `[Content truncated: N lines]`.
 
-    Results that are already replaced, and the stubs of offloaded results, stay unchanged.
+    Results that were already replaced, and stubs of offloaded results, stay unchanged.
     """
     if isinstance(message.content, str):
         if message.role != "tool":

@@ -1,4 +1,4 @@
-"""Values and pure functions for the compaction of long conversations.
+"""Building blocks for compacting long conversations.
 
 Source: "Context Management Enhancements", 3 and 7; "Context Engineering Optimization", 3.2.
 """
@@ -22,20 +22,20 @@ HEAD: Final = "[Summary of the earlier conversation]"
 
 @dataclass
 class CircuitBreaker:
-    """A circuit breaker that stops compactions after three attempts in a row freed no tokens.
+    """A circuit breaker that disables compaction after three attempts in a row freed no tokens.
 
-    It resets when an attempt frees tokens, or when the model or the token budget changes.
+    It resets when an attempt succeeds, or when the model or the token budget changes.
     """
 
     attempts: int = 0
     circumstances: tuple[str, int] | None = None
 
     def is_tripped(self, model: str, budget: int) -> bool:
-        """Return whether compactions are stopped for a model and a token budget."""
+        """Return whether compaction is disabled for a model and token budget."""
         return self.circumstances == (model, budget) and self.attempts >= MOST_ATTEMPTS
 
     def record(self, model: str, budget: int, has_shrunk: bool) -> None:
-        """Record whether an attempt to compact the conversation freed tokens."""
+        """Record whether a compaction attempt freed tokens."""
         if has_shrunk or self.circumstances != (model, budget):
             self.attempts = 0
         self.circumstances = (model, budget)
@@ -44,7 +44,7 @@ class CircuitBreaker:
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """The size of a conversation before and after a compaction, in tokens and messages."""
+    """The size of a conversation before and after compaction, in tokens and messages."""
 
     before_tokens: int
     after_tokens: int
@@ -54,7 +54,7 @@ class CompactResult:
 
 
 class ConversationSignals(NamedTuple):
-    """A conversation's number of messages, and the fractions with tool use and with errors."""
+    """Statistics about a conversation: message count, and how often tools are used or fail."""
 
     error_density: float
     tool_call_density: float
@@ -62,7 +62,7 @@ class ConversationSignals(NamedTuple):
 
     @classmethod
     def measure(cls, messages: Sequence[Message]) -> Self:
-        """Measure the fractions of messages with a failed tool result, and with any tool use."""
+        """Compute the statistics of a conversation."""
         total = len(messages)
         if not total:
             return cls(0.0, 0.0, 0)
@@ -72,9 +72,9 @@ class ConversationSignals(NamedTuple):
 
     @property
     def clearing(self) -> tuple[float, int]:
-        """The limits for clearing old tool results: a fraction of the messages, a size in bytes.
+        """Which old tool results to clear: a fraction of the messages, and a minimum size in bytes.
 
-        Results of at least this size are cleared in this fraction of the messages, oldest first.
+        Results of at least this size are cleared in the oldest messages, up to this fraction.
         """
         if self.error_density > HIGH_ERROR_DENSITY:
             return 0.35, LARGE_RESULT_BYTES
@@ -84,10 +84,10 @@ class ConversationSignals(NamedTuple):
 
 
 def find_safe_split(messages: Sequence[Message], target: int) -> int:
-    """Return a position at which to split messages without parting a tool call from its result.
+    """Find an index at which messages can be split without separating a tool call from its result.
 
     Returns:
-        The nearest such position at or before `target`, but at least 2.
+        The nearest such index at or before `target`, but at least 2.
     """
     unsafe = _find_positions_inside_calls(messages)
     for at in range(min(target, len(messages)), LEAST_SPLIT - 1, -1):
@@ -97,7 +97,6 @@ def find_safe_split(messages: Sequence[Message], target: int) -> int:
 
 
 def _find_positions_inside_calls(messages: Sequence[Message]) -> set[int]:
-    """Return the positions between each tool call and the last of its results."""
     called: dict[str, int] = {}
     inside: set[int] = set()
     for at, message in enumerate(messages):

@@ -1,4 +1,4 @@
-"""The envelope: a whole request as a value, before it is rendered."""
+"""The envelope: a complete request before it is rendered."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -46,12 +46,12 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The messages of the active path, and the messages that belong to one request alone.
+    """The messages of a request.
 
     Attributes:
-        cached: every message of the active path. This includes the current user message, but not
-            the context that is sent with it.
-        uncached: messages that are sent after all others and never stored.
+        cached: all messages of the active path, including the current user message but not the
+            context sent with it.
+        uncached: messages that are sent last and never stored.
     """
 
     cached: tuple[Message, ...] = ()
@@ -59,22 +59,22 @@ class Messages:
 
 
 class CancelPort(Protocol):
-    """The port that reports whether the user has stopped the work in progress."""
+    """The interface of a cancel token."""
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the work has to stop as soon as possible."""
+        """Whether the work must stop."""
 
     def raise_if_cancelled(self) -> None:
-        """Raise an exception if the work has to stop."""
+        """Raise an exception if the work must stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestMeta:
-    """Facts about a request that hooks can read. They are not part of the envelope's JSON.
+    """Read-only information about a request for hooks, not part of the envelope's JSON.
 
     Attributes:
-        cancel: the cancel token for long hooks, or None if the request cannot be stopped.
+        cancel: the cancel token for long hooks, or None if the request cannot be cancelled.
     """
 
     model: str = ""
@@ -86,7 +86,7 @@ class RequestMeta:
 
 @dataclass(frozen=True, slots=True)
 class ContextEnvelope:
-    """A request as a value: system parts, tools, messages and options."""
+    """A complete request: system parts, tools, messages and options."""
 
     system: System = System()
     tools: tuple[ToolDefinition, ...] = ()
@@ -100,7 +100,7 @@ class ContextEnvelope:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Build an envelope from its JSON object. `compiled` is computed again from the parts.
+        """Build an envelope from its JSON object. `compiled` is recomputed from the parts.
 
         Raises:
             MalformedEnvelope: when a field has the wrong type or a required one is missing.
@@ -132,7 +132,7 @@ class ContextEnvelope:
 
 
 class EncodedJson(Mapping[str, Any]):
-    """A JSON object as text, decoded on first access."""
+    """JSON text that is decoded on first access."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""The errors that are raised while a request is built.
+"""The exceptions of this package.
 
     ContextError
     ├── MalformedMessage    a malformed message, part or tool definition
@@ -15,25 +15,25 @@
     ├── UnguardedRequest    a request that did not pass the guard
     └── ContextOverflow     content that must be sent exceeds the budget
 
-Each message is one sentence that a person can act on; `app.errors` turns it into a code and a hint.
+Each message is one sentence for the user. `app.errors` adds an error code and a hint.
 """
 
 from typing import Protocol
 
 
 class LayerReport(Protocol):
-    """The interface of a context report that explains an overflow."""
+    """The interface of the context report that is attached to an overflow error."""
 
     @property
     def budget(self) -> int:
-        """The maximum number of tokens in the request."""
+        """The maximum size of the request in tokens."""
 
     @property
     def used(self) -> int:
-        """The token count of the content that cannot be left out of the request."""
+        """The token count of the content that cannot be left out."""
 
     def to_dict(self) -> dict[str, object]:
-        """Return the report as a JSON object with every documented field."""
+        """Return the report as a JSON object."""
 
     def to_markdown(self) -> str:
         """Render the report as Markdown."""
@@ -64,7 +64,7 @@ class ContextPatchError(ContextError, ValueError):
 
 
 class ContextHookError(ContextError):
-    """Raised when a context hook fails. The request is aborted, and nothing is stored.
+    """Raised when a context hook fails. The request is aborted and nothing is stored.
 
     Attributes:
         name: the name of the hook.
@@ -83,15 +83,15 @@ class HookPatchError(ContextHookError, ContextPatchError):
 
 
 class SummaryFailed(ContextError):
-    """Raised when a summary cannot be used. If a model wrote it, an outline replaces it."""
+    """Raised when a summary cannot be used. An outline replaces it if a model wrote it."""
 
 
 class BadPin(ContextError, ValueError):
-    """Raised when the item to pin does not exist, or pins would exceed their part of the budget."""
+    """Raised when the item to pin does not exist, or the pins would exceed their token limit."""
 
 
 class BadPolicy(ContextError, ValueError):
-    """Raised unless the thresholds of a budget policy satisfy 0 < trim ≤ compact ≤ block ≤ 1."""
+    """Raised when budget thresholds are out of order: 0 < trim ≤ compact ≤ block ≤ 1."""
 
 
 class BadInputs(ContextError, ValueError):
@@ -106,10 +106,9 @@ class ContextOverflow(ContextError):
     """Raised when the content that must be sent exceeds the budget. Nothing is sent.
 
     Attributes:
-        report: the context report if the overflow was found before sending, or None if the provider
-            reported the overflow.
-        ways_out: the actions that the user can take, most helpful first.
-        limit: the context length named in the provider's error, or None if no error named one.
+        report: the context report, or None if the provider reported the overflow.
+        ways_out: the actions that can help the user, most useful first.
+        limit: the context length from the provider's error message, or None.
     """
 
     def __init__(

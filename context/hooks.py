@@ -1,12 +1,12 @@
-"""Hooks: code that changes requests and messages, from the user or from installed packages.
+"""Hooks: user code and plugins that change requests and messages.
 
-A context hook reads an envelope and returns a patch. The patch is data: it is stored and replayed,
-so the hook does not run again. A message hook reads one finished message, before it is stored and
-used, and may return a changed one. Both receive immutable values, so no hook can change the values
-that another hook receives.
+A context hook reads an envelope and returns a patch. Patches are stored and replayed, so the hook
+does not run again. A message hook reads a finished message before it is stored, and may return a
+changed one. Hooks receive immutable values, so they cannot affect each other except through their
+results.
 
 If a context hook fails, the request is aborted and nothing is stored. If a message hook fails, the
-error is reported and the message stays as it was.
+error is reported and the message stays unchanged.
 
 Source: "Context Engineering", "Hook boundaries" and "Error handling".
 """
@@ -36,14 +36,14 @@ class ContextEvent:
 
 @dataclass(frozen=True, slots=True)
 class ContextResult:
-    """The changes that a context hook asks for.
+    """The changes requested by a context hook.
 
     Attributes:
-        patch: the JSON of the operations; see `context.patches`.
-        transformer_name: the name under which the change is stored; if empty, the hook's name.
+        patch: the operations as JSON, see `context.patches`.
+        transformer_name: the name under which the change is stored, by default the hook's name.
         display: how the transcript shows the change, as `{title, summary, markdown}`.
-        label: a label for the turn's answer. An empty text removes the label, None keeps it. Only
-            a `turn_end` hook may set one.
+        label: a label for the answer. An empty string removes the label, None keeps it. Only
+            `turn_end` hooks may set one.
     """
 
     patch: Sequence[Op] = ()
@@ -54,21 +54,21 @@ class ContextResult:
 
 @dataclass(frozen=True, slots=True)
 class MessageEvent:
-    """The argument of a message hook: a finished message, before it is stored and used."""
+    """The argument of a message hook: a finished message that is not stored yet."""
 
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
 class AgentStartEvent:
-    """The argument of a hook at the start of a turn: the text of the user message."""
+    """The argument of a hook that runs at the start of a turn: the user's text."""
 
     prompt: str
 
 
 @dataclass(frozen=True, slots=True)
 class CustomMessage:
-    """A message that an extension adds to a session. The model sees it as a user message."""
+    """A message added by an extension. The model sees it as a user message."""
 
     custom_type: str
     content: str | tuple[Part, ...]
@@ -82,11 +82,11 @@ AgentStartHandler = Callable[[AgentStartEvent], CustomMessage | None]
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A hook's patch that was checked and applied.
+    """A patch from a hook, checked and applied.
 
     Attributes:
         entry_id: the id of the log entry that stores the patch.
-        reasons: the reasons that the patch gives for breaking the prompt cache.
+        reasons: why the patch invalidates the prompt cache.
     """
 
     entry_id: str
@@ -101,8 +101,7 @@ class ContextRun:
     """The result of running all context hooks on an envelope.
 
     Attributes:
-        label: the label for the turn's answer, from the last hook that sets one, or None if no hook
-            does.
+        label: the label for the answer, set by the last hook that provides one, or None.
     """
 
     envelope: ContextEnvelope
@@ -111,7 +110,7 @@ class ContextRun:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The reasons why the hooks break the prompt cache, without duplicates."""
+        """Why the hooks invalidate the prompt cache, without duplicates."""
         reasons = (reason for transform in self.transforms for reason in transform.reasons)
         return tuple(dict.fromkeys(reasons))
 
@@ -147,7 +146,7 @@ class _Hook:
 
 
 class HookRegistry:
-    """The registered hooks of each kind, in the order in which they run."""
+    """The registered hooks of each kind, in the order they run."""
 
     def __init__(self) -> None:
         self._hooks: dict[str, list[_Hook]] = {kind: [] for kind in HOOK_KINDS}
@@ -164,7 +163,7 @@ class HookRegistry:
         """Register a hook.
 
         Args:
-            name: the hook's name in reports and errors; if empty, the name of the function.
+            name: the hook's name in reports and errors. Defaults to the function's name.
 
         Raises:
             ValueError: when the kind is not `context`, `message` or `before_agent_start`.
@@ -176,7 +175,7 @@ class HookRegistry:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Undo the registrations of the `with` block if it raises an error."""
+        """Undo the registrations of the `with` block if it raises an exception."""
         before = {kind: list(hooks) for kind, hooks in self._hooks.items()}
         try:
             yield
@@ -185,19 +184,19 @@ class HookRegistry:
             raise
 
     def has(self, kind: HookKind) -> bool:
-        """Return whether any hook of a kind is registered."""
+        """Return whether a hook of a kind is registered."""
         return bool(self._hooks[kind])
 
     def run_context(
         self, reason: ContextReason, envelope: ContextEnvelope, new_id: Callable[[], str]
     ) -> ContextRun:
-        """Run every context hook on the envelope, each on the result of the previous one.
+        """Run every context hook, each on the result of the previous one.
 
-        This method stores nothing. The caller stores all transforms of a phase together.
+        Nothing is stored here. The caller stores all transforms of a phase together.
 
         Raises:
-            ContextHookError: when a hook fails, or its patch cannot be applied. If the request was
-                cancelled meanwhile, the cancel token's exception is raised instead.
+            ContextHookError: when a hook fails or its patch cannot be applied. If the request was
+                cancelled in the meantime, the cancel token's exception is raised instead.
         """
         transforms: list[Transform] = []
         label: str | None = None
@@ -215,7 +214,7 @@ class HookRegistry:
         return ContextRun(envelope, tuple(transforms), label)
 
     def run_message(self, message: Message) -> MessageRun:
-        """Run every message hook on a finished message, each on the result of the previous one."""
+        """Run every message hook, each on the result of the previous one."""
         problems: list[str] = []
         for hook in self._hooks["message"]:
             try:
@@ -225,7 +224,7 @@ class HookRegistry:
         return MessageRun(message, tuple(problems))
 
     def run_agent_start(self, prompt: str) -> AgentStartRun:
-        """Run every `before_agent_start` hook, and return the messages that the hooks add."""
+        """Run every `before_agent_start` hook, and return the messages that they add."""
         messages: list[CustomMessage] = []
         problems: list[str] = []
         for hook in self._hooks["before_agent_start"]:
@@ -277,7 +276,7 @@ def _apply_result(
 def _check_label(
     hook: _Hook, result: ContextResult, reason: ContextReason, earlier: str | None
 ) -> str | None:
-    """Return the label that a hook sets, as one line. Without one, return the earlier label."""
+    """Return the label that a hook sets, as one line, or else the earlier label."""
     if result.label is None:
         return earlier
     if reason != "turn_end":

@@ -1,7 +1,7 @@
-"""The layers of a request, and segments: typed pieces of context that belong to a layer.
+"""The layers of a request, and segments, the pieces of context that layers consist of.
 
-A segment's text is escaped when the segment is built, so that a note may contain any tag or fence.
-Rendered text is never parsed back into segments.
+A segment's text is escaped when it is created, so notes may contain any tag or fence. Rendered text
+is never parsed back into segments.
 """
 
 import html
@@ -60,7 +60,7 @@ WIRE_ORDER: Final[tuple[Layer, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ImageData:
-    """An image as it is sent: its media type, such as `image/png`, and its bytes as base64."""
+    """An image as sent: its media type, such as `image/png`, and its base64 data."""
 
     media_type: str
     data: str
@@ -75,29 +75,27 @@ class ImageData:
         return cls(_read_text(data, "media_type"), _read_text(data, "data"))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the image as a new JSON object. This is the inverse of `from_dict`."""
+        """Return the image as a JSON object. The inverse of `from_dict`."""
         return {"media_type": self.media_type, "data": self.data}
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A typed piece of context with a stable id.
+    """A piece of context with a stable id, such as an attached note or a passage.
 
     Attributes:
-        source: the path relative to the vault, or a URL.
-        lines: the first and the last line of the text in its source, counted from 1, or None if the
-            segment has no line range.
-        version: a hash of the source's content when it was read, or None if there is no hash.
+        source: a path relative to the vault, or a URL.
+        lines: the first and last line in the source, counted from 1, or None.
+        version: a hash of the source's content when it was read, or None.
         content: the escaped text.
-        number: the number with which answers cite the source, or None if it has no number.
-        derived: how the text was made from its source, such as `map_reduce`, or an empty string for
-            the source's own text.
-        whole_tokens: the token count of the whole attachment if the segment is an excerpt of it;
-            else None. An excerpt is a passage found in the attachment. In a preview, it is a text
-            of about the size that will be sent.
-        image: the image that is sent with the text, or None for a segment without one. The log
-            stores it only on L3, since the L2 segments of all later turns can repeat the same
-            image.
+        number: the number that answers use to cite the source, or None.
+        derived: how the text was produced, such as `map_reduce`, or an empty string for the
+            original text.
+        whole_tokens: for an excerpt, the token count of the whole attachment, otherwise None. An
+            excerpt is a passage found in an attachment. In a preview, it is a text of about the
+            size that will be sent.
+        image: the image sent with the text, or None. It is stored in the log only on L3, because
+            the L2 segments of later turns can repeat the same image.
     """
 
     id: str
@@ -139,7 +137,7 @@ class Segment:
         derived: str = "",
         image: ImageData | None = None,
     ) -> Self:
-        """Build a segment from raw text. The text is escaped here and nowhere else."""
+        """Build a segment and escape its text. Text is escaped nowhere else."""
         content = html.escape(text, quote=False)
         place = (id, layer, kind, source, lines, version)
         made = cls(*place, content, pinned, title, tuple(heading), number, derived)
@@ -147,28 +145,28 @@ class Segment:
 
     @property
     def is_excerpt(self) -> bool:
-        """Whether the segment is a passage of an attachment that was too large to be sent whole."""
+        """Whether the segment is a passage from an attachment that was too large to send whole."""
         return self.kind == "passage" and self.whole_tokens is not None
 
     @property
     def is_retrieved(self) -> bool:
-        """Whether the segment is a retrieved passage, not an excerpt of an attachment."""
+        """Whether the segment is a search result, rather than an excerpt of an attachment."""
         return self.kind == "passage" and self.whole_tokens is None
 
     @property
     def is_whole(self) -> bool:
-        """Whether the segment is sent unchanged or not at all, like a selection or an image."""
+        """Whether the segment cannot be shortened, like a selection or an image."""
         return self.kind in ("selection", "image")
 
     @property
     def raw_content(self) -> str:
-        """The text of the segment as it is in its source, not escaped."""
+        """The segment's original text, not escaped."""
         text = self.content.replace("&lt;", "<").replace("&gt;", ">")
         return text.replace("&amp;", "&")
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """The cached token counts, one for each token counter; see `context.tokens`."""
+        """Cached token counts by token counter, see `context.tokens`."""
         return {}
 
     @classmethod
@@ -200,7 +198,7 @@ class Segment:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the segment as a new JSON object. This is the inverse of `from_dict`."""
+        """Return the segment as a JSON object. The inverse of `from_dict`."""
         made: dict[str, object] = {"derived": self.derived} if self.derived else {}
         if self.is_excerpt:
             made["wholeTokens"] = self.whole_tokens
@@ -222,9 +220,9 @@ class Segment:
         }
 
     def render(self) -> str:
-        """Render the segment for the model: its text in an XML element that names its source.
+        """Render the segment for the model, as an XML element that names its source.
 
-        Block ids and the names of embedded images are left out: they mean nothing to a reader.
+        Block ids and embedded image names are removed, since models cannot use them.
         """
         source, content = replace_surrogates(self.source), _remove_marks(self.content)
         if self.layer is Layer.L2:
@@ -239,7 +237,7 @@ class Segment:
 
 
 def _remove_marks(text: str) -> str:
-    """Return a Markdown text without block ids and embedded images, except in code blocks."""
+    """Remove block ids and embedded images from Markdown, except in code blocks."""
     if "^" not in text and "![[" not in text:
         return text
     lines, in_fence = text.split("\n"), False
@@ -251,18 +249,18 @@ def _remove_marks(text: str) -> str:
 
 
 def sort_by_wire(pieces: Mapping[Layer, Piece]) -> Iterator[tuple[Layer, Piece]]:
-    """Yield the layers of a mapping with their values, in the order in which they are sent."""
+    """Yield the items of a mapping in the order in which layers are sent."""
     return ((layer, pieces[layer]) for layer in WIRE_ORDER if layer in pieces)
 
 
 def name_lines(lines: tuple[int, int]) -> str:
-    """Format a range of lines for a sentence, such as `line 3` or `lines 3–9`."""
+    """Format a line range for a sentence, such as `line 3` or `lines 3–9`."""
     first, last = lines
     return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
 def render_segments(segments: Iterable[Segment]) -> str:
-    """Render segments for the model, in the given order, and join them with newlines."""
+    """Render segments for the model, one per line."""
     return "\n".join(segment.render() for segment in segments)
 
 
@@ -304,9 +302,9 @@ def _read_heading(value: object) -> tuple[str, ...]:
 
 
 def replace_surrogates(text: str) -> str:
-    """Replace each lone surrogate with U+FFFD, so that a text can be written as UTF-8.
+    """Replace lone surrogates with U+FFFD, so that the text can be encoded as UTF-8.
 
-    The two halves of a surrogate pair are joined to one character.
+    Surrogate pairs are joined to one character.
     """
     if text.isascii():
         return text

@@ -1,4 +1,4 @@
-"""Messages and their parts, which session logs, envelopes and requests consist of."""
+"""Messages and message parts, used by session logs, envelopes and requests."""
 
 import hashlib
 import json
@@ -12,10 +12,10 @@ from context.layers import replace_surrogates
 
 
 class FrozenMapping(Mapping[str, object]):
-    """An immutable, hashable JSON object. Its keys are sorted.
+    """An immutable, hashable JSON object with sorted keys.
 
-    Sorted keys make equal objects render to equal bytes. Two objects are equal if their JSON is
-    equal, so `1`, `1.0` and `true` differ.
+    Because of the sorted keys, equal objects render to equal bytes. Objects are compared by their
+    JSON, so `1`, `1.0` and `true` differ.
     """
 
     def __init__(self, items: Mapping[str, object]) -> None:
@@ -27,7 +27,7 @@ class FrozenMapping(Mapping[str, object]):
 
     @cached_property
     def json(self) -> str:
-        """The object as compact JSON: no extra spaces, not ASCII-escaped, keys sorted."""
+        """The object as compact JSON: sorted keys, no extra spaces, not ASCII-escaped."""
         return compact_json(thaw(self))
 
     def __getitem__(self, key: str) -> object:
@@ -58,7 +58,7 @@ _FROZEN: Final = (int, float, FrozenMapping)
 
 
 def clean_json(value: Any) -> Any:
-    """Return a copy of a JSON value without lone surrogates. The order of keys is kept."""
+    """Return a copy of a JSON value without lone surrogates. The key order is kept."""
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, dict):
@@ -84,7 +84,7 @@ def freeze(value: object) -> object:
 
 
 def thaw(value: object) -> object:
-    """Return a JSON value as new dictionaries and lists, which the caller may change."""
+    """Convert a JSON value to new dictionaries and lists that can be modified."""
     if isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -93,12 +93,12 @@ def thaw(value: object) -> object:
 
 
 def thaw_mapping(value: Mapping[str, object]) -> dict[str, object]:
-    """Return a JSON object as a new dictionary, which the caller may change."""
+    """Convert a JSON object to a new dictionary that can be modified."""
     return {key: thaw(item) for key, item in value.items()}
 
 
 def compact_json(value: object) -> str:
-    """Return a value as JSON without extra spaces, not ASCII-escaped. The order of keys is kept."""
+    """Encode a value as JSON without extra spaces or ASCII escapes. The key order is kept."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -108,7 +108,7 @@ ROLES: Final[tuple[str, ...]] = get_args(Role)
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A message part with plain text: what the user wrote, or what the model answered."""
+    """A message part with plain text."""
 
     text: str
 
@@ -122,12 +122,12 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """A message part with a model's reasoning before its answer.
+    """A model's reasoning before its answer.
 
     Attributes:
-        signature: the provider's signature of the text. Both must be sent back unchanged. If the
-            text is empty, the signature is the reasoning itself, encrypted. For most providers,
-            there is no signature, and this is empty.
+        signature: the provider's signature of the text, or an empty string for most providers. Text
+            and signature must be sent back unchanged. If the text is empty, the signature is the
+            encrypted reasoning.
     """
 
     text: str
@@ -144,7 +144,7 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """A message part with an image, as base64 text."""
+    """A message part with a base64 image."""
 
     media_type: str
     data: str
@@ -205,11 +205,11 @@ Part = TextPart | ReasoningPart | ImagePart | ToolCallPart | ToolResultPart
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a conversation. It is deeply immutable and has no lone surrogates.
+    """One message of a conversation. It is deeply immutable and free of lone surrogates.
 
     Attributes:
         content: plain text or typed parts.
-        id: the id of the message's log entry, or None if the message has no entry.
+        id: the id of the message's log entry, or None.
     """
 
     role: Role
@@ -243,7 +243,7 @@ class Message:
         return cls(cast(Role, role), content, message_id)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message as a new JSON object. This is the inverse of `from_dict`."""
+        """Return the message as a JSON object. The inverse of `from_dict`."""
         content: object = self.content
         if not isinstance(self.content, str):
             content = [part.to_dict() for part in self.content]
@@ -252,18 +252,18 @@ class Message:
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """The cached token counts, one for each token counter; see `context.tokens`."""
+        """Cached token counts by token counter, see `context.tokens`."""
         return {}
 
     @cached_property
     def shorter(self) -> "dict[Hashable, Message]":
-        """The cached shortened forms of the message; see `context.history.boundaries`."""
+        """Cached shortened forms, see `context.history.boundaries`."""
         return {}
 
     def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:
-        """Return the message as encoded by `encode`, and cache the text under the key `form`.
+        """Encode the message with `encode`, and cache the result under the key `form`.
 
-        A message with an image is not cached, because its text is large.
+        Messages with images are not cached, because they are large.
         """
         text = self._encoded.get(form)
         if text is None:
@@ -279,14 +279,14 @@ class Message:
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of the message as sent: its role and content."""
+        """A hash of the message's role and content."""
         content = self.content if isinstance(self.content, str) else self.to_dict()["content"]
         text = compact_json([self.role, content])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
     @cached_property
     def text(self) -> str:
-        """The text of the message: its text parts, joined."""
+        """The message's text parts, joined."""
         if isinstance(self.content, str):
             return self.content
         return "".join(part.text for part in self.content if isinstance(part, TextPart))
@@ -294,7 +294,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """The definition of a tool for a model; `parameters` is a JSON schema."""
+    """A tool definition for a model. `parameters` is a JSON schema."""
 
     name: str
     description: str
@@ -316,13 +316,13 @@ class ToolDefinition:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the definition as a new JSON object. This is the inverse of `from_dict`."""
+        """Return the definition as a JSON object. The inverse of `from_dict`."""
         parameters = thaw_mapping(self.parameters)
         return {"name": self.name, "description": self.description, "parameters": parameters}
 
     @property
     def parameters_json(self) -> str:
-        """The schema of the parameters as compact JSON with sorted keys."""
+        """The parameter schema as compact JSON with sorted keys."""
         return cast(FrozenMapping, self.parameters).json
 
 

@@ -1,4 +1,4 @@
-"""Stubs: short texts in a request that replace tool results stored elsewhere."""
+"""Stubs: short texts that replace large tool results in a request."""
 
 import re
 from dataclasses import dataclass
@@ -41,12 +41,12 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
 
 
 def is_offload_stub(content: str) -> bool:
-    """Return whether a text is a stub. A stub holds the only reference to its tool result."""
+    """Return whether a text is a stub. The stub is the only reference to its tool result."""
     return content.startswith(_OPENING) and content.endswith(_CLOSING)
 
 
 def read_stub(content: str) -> Offloaded | None:
-    """Return the reference to the tool result in a stub, or `None` for any other text."""
+    """Parse a stub, or return None for any other text."""
     found = _STUB.fullmatch(content) if is_offload_stub(content) else None
     if found is None:
         return None

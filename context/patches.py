@@ -1,6 +1,6 @@
 """Patches: changes to an envelope, described as data so that they can be stored and replayed.
 
-Every operation on the cached part must give a reason for breaking the provider's prompt cache.
+Every operation on the cached messages must state a reason for invalidating the prompt cache.
 
 Source: "Context Engineering", "Patch operations" and "Boundary enforcement rules".
 """
@@ -27,12 +27,12 @@ OPTION_NAMES: Final = ("reasoning", "temperature", "maxTokens")
 
 @dataclass(frozen=True, slots=True)
 class PatchResult:
-    """An envelope after a patch, and the effect of the patch on the prompt cache.
+    """An envelope after a patch, and how the patch affects the prompt cache.
 
     Attributes:
-        cache_invalidated: whether any operation addressed the cached part, even if the operation
-            changed nothing.
-        reasons: the reasons that these operations give, in order and without duplicates.
+        cache_invalidated: whether any operation addressed the cached part, even without changing
+            it.
+        reasons: the reasons given by these operations, in order and without duplicates.
     """
 
     envelope: ContextEnvelope
@@ -48,18 +48,18 @@ def apply_patch(
     transformer_name: str = "",
     entry_id: str = "",
 ) -> PatchResult:
-    """Check all operations of a patch, apply them, and return the new envelope.
+    """Validate all operations of a patch, apply them, and return the new envelope.
 
     Args:
-        envelope: the envelope to patch, which stays unchanged.
-        ops: the JSON of the operations, applied in order.
-        phase: the phase of the patch. Only an `ephemeral` patch may address the uncached part.
+        envelope: the envelope to patch. It is not modified.
+        ops: the operations as JSON, applied in order.
+        phase: the phase of the patch. Only an `ephemeral` patch may change uncached messages.
         transformer_name: the name of the patch's author, for error messages.
-        entry_id: the id of the log entry that stores the patch. The ids of new messages derive
+        entry_id: the id of the log entry that stores the patch. The ids of new messages are derived
             from it.
 
     Raises:
-        ContextPatchError: when an operation is unknown, lacks its scope or its reason, or names a
+        ContextPatchError: when an operation is unknown, lacks its scope or reason, or names a
             message that does not exist.
     """
     for op in ops:
@@ -73,7 +73,7 @@ def apply_patch(
 
 
 def request_ops(ops: Sequence[Op]) -> tuple[Op, ...]:
-    """Return those operations of a patch that change instructions, tools or options."""
+    """Return the operations that change instructions, tools or options."""
     return tuple(op for op in ops if op["op"] not in MESSAGE_OPS)
 
 
@@ -111,14 +111,14 @@ def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_Newcomers") -> Contex
 
 
 class _Newcomers:
-    """A reader of the messages that a patch adds. Their ids derive from the patch's entry id."""
+    """Reads the messages that a patch adds, and derives their ids from the patch's entry id."""
 
     def __init__(self, entry_id: str) -> None:
         self.entry_id = entry_id
         self._number = 0
 
     def read(self, op: Op) -> tuple[Message, ...]:
-        """Read the messages of an operation. A message that has an id keeps it."""
+        """Read the messages of an operation. Existing ids are kept."""
         return tuple(self._name(message) for message in _each(op, "messages", Message.from_dict))
 
     def _name(self, message: Message) -> Message:

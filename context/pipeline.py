@@ -1,9 +1,10 @@
-"""Prepare one request, from the entries of a session to a request that is ready to be sent.
+"""Build a request from a session's log entries.
 
-Replay the path → run hooks → apply stored trims and drops → add the turn's context, carry-forward
-and memory → measure → trim → compact → run ephemeral hooks → add the note on usage → guard →
-compare with the previous request → report → place marks → `PreparedRequest`. Only compaction calls
-a model. A preview writes nothing, runs no hook, and uses an outline in place of a model's summary.
+The steps: replay the log → run hooks → apply stored trims and drops → add the turn's context,
+carry-forward and memory → count tokens → trim → compact → run ephemeral hooks → add a note on usage
+→ guard → compare with the previous request → report → place cache marks → `PreparedRequest`. Only
+compaction calls a model. A preview writes nothing, runs no hook, and uses an outline in place of a
+model's summary.
 """
 
 from collections.abc import Sequence
@@ -47,16 +48,16 @@ Mode = Literal["send", "preview"]
 
 
 def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> PreparedRequest:
-    """Build a request that fits its budget, with a report of its content and of what was left out.
+    """Build a request that fits its budget, with a report of its content.
 
-    New log entries (transforms, a trim, a compaction, a drop) are appended in one write. A preview
-    appends none.
+    New log entries (transforms, a trim, a compaction or a drop) are stored in one write. A preview
+    stores none.
 
     Raises:
         ContextOverflow: when instructions, tools and the user message alone exceed the budget.
-            Nothing is appended.
-        ContextHookError: when a hook fails. Nothing is appended.
-        BadInputs: when the path does not end with this turn's user message or its work.
+            Nothing is stored.
+        ContextHookError: when a hook fails. Nothing is stored.
+        BadInputs: when the path does not end with this turn's user message or its tool calls.
     """
     is_sent = mode == "send"
     request = RequestContext.build(inputs, ports)
@@ -79,7 +80,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
 
 @dataclass(frozen=True)
 class _FittedPlan:
-    """The plan of a request after the decisions on trimming and compaction."""
+    """A request plan after trimming and compaction were decided."""
 
     hooked_path: HookedPath
     plan: RequestPlan
@@ -96,7 +97,7 @@ class _FittedPlan:
         return Actions(self.has_trimmed, True, is_blocked, compacted.warnings, compacted.to_dict())
 
     def with_entries(self, request: RequestContext, entries: tuple[Entry, ...]) -> "_FittedPlan":
-        """Return the plan after new entries are added to the end of the path."""
+        """Return the plan with new log entries added."""
         return self._with_path(request, add_entries(self.hooked_path, entries, request))
 
     def with_ephemerals(self, request: RequestContext) -> "_FittedPlan":
@@ -121,9 +122,8 @@ def _trim_and_compact(
 ) -> _FittedPlan:
     """Trim and compact the history as the history policy decides.
 
-    A request whose indispensable content exceeds the budget stays as it is. A trim can make a
-    compaction unnecessary. If it does not, the trim is discarded, and the compaction decides how
-    far to trim the turns that it keeps.
+    A request whose required content exceeds the budget is left alone. If a trim is not sufficient,
+    it is discarded, and the compaction decides how far to trim the remaining turns.
     """
     fitted = _FittedPlan(hooked_path, build_plan(request, hooked_path))
     if not can_fit(fitted.plan.draft, request.budget_tokens):
@@ -194,7 +194,7 @@ def prepare_call(
     temperature: float = 0.0,
     takes_marks: bool = False,
 ) -> PreparedRequest:
-    """Build a request for a single call outside of any turn. Nothing is left out of it.
+    """Build a request for a single call outside of any turn. Nothing is left out.
 
     Raises:
         ContextOverflow: when the call exceeds its budget.

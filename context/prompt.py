@@ -1,4 +1,4 @@
-"""Build system prompts from named sections, the unchanging ones first."""
+"""Build system prompts from named sections, with the static ones first."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from context.envelope import SystemPart
 
 @dataclass(frozen=True, slots=True)
 class PromptSection:
-    """A named section of a prompt. `cacheable` sections stay the same from request to request."""
+    """A named section of a prompt. `cacheable` sections do not change between requests."""
 
     name: str
     content: str
@@ -21,7 +21,7 @@ class PromptSection:
 
 
 class PromptBuilder:
-    """A builder that joins sections, static ones before dynamic ones, else in the order added.
+    """Joins prompt sections: static ones first, otherwise in the order added.
 
     Source: "Context Management Enhancements", 4; "Context Engineering Optimization", 3.1.
     """
@@ -30,16 +30,16 @@ class PromptBuilder:
         self.sections = tuple(sections)
 
     def add(self, section: PromptSection) -> "PromptBuilder":
-        """Return a builder with the section added. This builder stays unchanged."""
+        """Return a new builder with the section added."""
         return PromptBuilder((*self.sections, section))
 
     def build(self) -> tuple[str, list[int]]:
-        """Return the prompt, and the position at which its cacheable prefix ends.
+        """Return the prompt, and the offset at which its cacheable prefix ends.
 
         Returns:
-            The sections, joined by blank lines, and a list with one breakpoint: the index just past
-            the last static section, in characters. The list is empty unless there are both static
-            and dynamic sections.
+            The sections joined by blank lines, and a list with one character offset: the end of the
+            last static section. The list is empty unless there are both static and dynamic
+            sections.
         """
         static = "\n\n".join(part.render() for part in self.sections if part.cacheable)
         dynamic = "\n\n".join(part.render() for part in self.sections if not part.cacheable)
@@ -50,11 +50,11 @@ class PromptBuilder:
 
 @dataclass(frozen=True, slots=True)
 class InstructionsText:
-    """The user's instructions for the model, such as the text of an `AGENTS.md` file.
+    """The user's instructions for the model, such as an `AGENTS.md` file.
 
     Attributes:
-        name: the name of the prompt section. Hooks address the system part by the same name.
-        text: the text of the instructions.
+        name: the name of the prompt section, which hooks use to address it.
+        text: the instructions.
     """
 
     name: str
@@ -64,15 +64,16 @@ class InstructionsText:
 def make_system_parts(
     name: str, base: Sequence[PromptSection], instructions: Sequence[InstructionsText] = ()
 ) -> tuple[SystemPart, ...]:
-    """Build L1: the app's own prompt, then the instructions of the user, the project or the vault.
+    """Build the system message (L1): the app's own prompt, then the user's instructions.
 
-    Each text of instructions becomes a separate part, placed after those that change less often.
-    Thus a change leaves the cached prefix before it intact. Empty instructions add no part.
+    Each instructions text becomes a separate part, placed after those that change less often, so
+    that a change leaves the cached prefix before it intact. Empty instructions are skipped.
 
     Args:
         name: the name of the part with the app's own prompt.
         base: the sections of the app's own prompt.
-        instructions: the instructions, beginning with those that change least often.
+        instructions: the instructions of the user, the project or the vault, starting with those
+            that change least often.
 
     Source: "Context Management Enhancements", 4.
     """
@@ -89,7 +90,7 @@ def make_system_parts(
 
 
 def _split_at_breakpoint(base: Sequence[PromptSection]) -> tuple[str, str]:
-    """Split a prompt into its static and its dynamic text, either of which may be empty."""
+    """Split a prompt into its static and dynamic text, either of which may be empty."""
     prompt, breakpoints = PromptBuilder(base).build()
     whole = len(prompt) if any(part.cacheable for part in base) else 0
     at = breakpoints[0] if breakpoints else whole

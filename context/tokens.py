@@ -1,8 +1,8 @@
-"""Count the tokens of messages, segments and tools in the same way for all callers.
+"""Count the tokens of messages, segments and tools.
 
 Counts are estimates without a safety margin. Instead, the budget is divided by a factor ("Strata:
-the design", 4.5): 1.0 with the model's own tokenizer, 1.1 with another one, and more once a
-provider has reported more than the estimate.
+the design", 4.5): 1.0 for the model's own tokenizer, 1.1 for any other, and more if a provider
+reports more tokens than estimated.
 """
 
 import math
@@ -37,7 +37,7 @@ PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request of any 
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """The port of a tokenizer, which counts tokens and knows the overhead of each message."""
+    """The interface of a tokenizer, which also knows the overhead of each message."""
 
     @property
     def name(self) -> str:
@@ -45,15 +45,15 @@ class TokenCounter(Protocol):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the tokenizer is the model's own."""
+        """Whether this is the model's own tokenizer."""
 
     @property
     def message_overhead(self) -> int:
-        """The number of tokens that a message takes in addition to its content."""
+        """The number of extra tokens per message."""
 
     @property
     def part_overhead(self) -> int:
-        """The number of tokens that a message part takes in addition to its content."""
+        """The number of extra tokens per message part."""
 
     def count(self, text: str) -> int:
         """Count the tokens of a text.
@@ -62,22 +62,22 @@ class TokenCounter(Protocol):
         """
 
     def __hash__(self) -> int:
-        """Return a hash by value, since token counts are cached by counter."""
+        """Hash by value, since token counts are cached by counter."""
 
 
 @runtime_checkable
 class ImageCounter(Protocol):
-    """The port of a token counter that counts images too, by the rule of the model's provider."""
+    """The interface of a token counter that also counts images, by the provider's rules."""
 
     def count_image(self, data: str) -> int:
-        """Count the tokens of a base64 image; `IMAGE_TOKENS` if the image's size is not known."""
+        """Count the tokens of a base64 image, or return `IMAGE_TOKENS` if its size is unknown."""
 
 
 @dataclass(frozen=True)
 class ByteEstimator:
-    """A token counter that estimates from UTF-8 bytes when no tokenizer is available.
+    """Estimates token counts from UTF-8 bytes when no tokenizer is available.
 
-    The common rule of four characters per token would find only half the tokens of Japanese text.
+    The common rule of four characters per token underestimates Japanese text by half.
 
     Source: "Budget-Aware Trimming", 7.1.
     """
@@ -88,13 +88,13 @@ class ByteEstimator:
     part_overhead: ClassVar[int] = 3
 
     def count(self, text: str) -> int:
-        """Return the number of bytes divided by 3.5, rounded up, plus five percent."""
+        """Return the byte count divided by 3.5, rounded up, plus five percent."""
         size = len(text.encode("utf-8", "surrogatepass"))
         return math.ceil(math.ceil(size / BYTES_PER_TOKEN) * SAFETY)
 
 
 def count_message(message: Message, counter: TokenCounter) -> int:
-    """Count the tokens of a rendered message, cached for each token counter."""
+    """Count the tokens of a rendered message. The count is cached per token counter."""
     tokens = message.token_counts.get(counter)
     if tokens is None:
         tokens = message.token_counts[counter] = _count_content(message, counter)
@@ -102,20 +102,20 @@ def count_message(message: Message, counter: TokenCounter) -> int:
 
 
 def is_merged(before: Message, after: Message) -> bool:
-    """Return whether two neighbouring messages are sent as one; see `chains.llm.wire_messages`."""
+    """Return whether two consecutive messages are sent as one, see `chains.llm.wire_messages`."""
     return before.role == after.role != "tool"
 
 
 def count_merged(
     before: Message, after: Message, counter: TokenCounter, *, joined: Collection[Message] = ()
 ) -> int:
-    """Return the number of tokens saved by sending two neighbouring messages as one.
+    """Return the tokens saved by sending two consecutive messages as one.
 
-    The overhead per message then counts only once, but a plain text becomes a message part, which
-    has an overhead of its own.
+    The message overhead then applies only once, but plain text becomes a message part with its own
+    overhead.
 
     Args:
-        joined: those of the two messages that already belong to a merged message.
+        joined: which of the two messages are already part of a merged message.
     """
     if not is_merged(before, after):
         return 0
@@ -125,7 +125,7 @@ def count_merged(
 
 
 def count_segment(segment: Segment, counter: TokenCounter) -> int:
-    """Count the tokens of a rendered segment, with its newline and image; cached by counter."""
+    """Count the tokens of a rendered segment, with its newline and image. Cached per counter."""
     tokens = segment.token_counts.get(counter)
     if tokens is None:
         tokens = counter.count(segment.render() + "\n") + count_segment_image(segment, counter)
@@ -134,33 +134,33 @@ def count_segment(segment: Segment, counter: TokenCounter) -> int:
 
 
 def count_segment_image(segment: Segment, counter: TokenCounter) -> int:
-    """Count the tokens of a segment's image, which is sent as a message part; else 0."""
+    """Count the tokens of a segment's image, or return 0 if it has none."""
     if segment.image is None:
         return 0
     return _count_image(segment.image.data, counter) + counter.part_overhead
 
 
 def count_part(text: str, counter: TokenCounter) -> int:
-    """Count the tokens of a text that is sent as a message part."""
+    """Count the tokens of a text sent as a message part."""
     return counter.count(text) + counter.part_overhead
 
 
 def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
-    """Count the tokens of one tool definition."""
+    """Count the tokens of a tool definition."""
     text = tool.name + tool.description + tool.parameters_json
     return math.ceil(counter.count(text) * TOOL_OVERHEAD_FACTOR) + TOOL_OVERHEAD_TOKENS
 
 
 def choose_factor(counter: TokenCounter) -> float:
-    """Return the divisor of the budget before any provider has reported usage."""
+    """Return the initial budget divisor, before any provider has reported usage."""
     return OWN_FACTOR if counter.is_exact else GUESSED_FACTOR
 
 
 def raise_factor(factor: float, estimated: int, reported: int) -> float:
-    """Return the budget's divisor after a provider has reported its own count for a request.
+    """Return the new budget divisor after a provider has reported its token count.
 
-    The factor rises by one step if the request was larger than `estimated × factor`, and never
-    falls. It rises one step at a time, up to a limit, because a provider may report wrong usage.
+    If the request was larger than `estimated × factor`, the factor rises by one step. It never
+    falls. Steps are small and limited, because a provider may report wrong usage.
     """
     if reported <= estimated * factor + PRIMING_TOKENS or factor >= LARGEST_FACTOR:
         return factor

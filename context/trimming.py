@@ -1,7 +1,7 @@
-"""Replace old assistant and tool content with `[trimmed]` once a conversation passes a threshold.
+"""Replace old assistant and tool content with `[trimmed]` when a conversation gets too long.
 
-User and system text is never changed, and tool calls stay complete. The end of the trimmed part
-only moves forward, so that this part stays the same from request to request. Lengths are in UTF-8
+User and system messages never change, and tool calls stay complete. The trim boundary only moves
+forward, so that the trimmed prefix stays the same from request to request. Lengths are in UTF-8
 bytes.
 
 Source: "Budget-Aware Trimming".
@@ -40,25 +40,25 @@ TOOL_TOKENS: Final = 8
 
 
 def bytes_to_tokens(n_bytes: int) -> int:
-    """Return the number of bytes divided by 3.5, rounded up."""
+    """Convert a byte count to tokens: divided by 3.5, rounded up."""
     return math.ceil(n_bytes / BYTES_PER_TOKEN)
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
-    """Return a conservative estimate of the tokens of messages: the sum plus five percent."""
+    """Estimate the tokens of messages conservatively: the sum plus five percent."""
     return _with_safety(sum(_message_tokens(message) for message in messages))
 
 
 def estimate_tool_overhead(tools: Sequence[ToolDefinition] | None) -> int:
-    """Return the estimated number of tokens of tool definitions."""
+    """Estimate the tokens of tool definitions."""
     return sum(_tool_tokens(tool) for tool in tools or ())
 
 
 def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
-    """Merge neighbouring messages of the same role. The merged message keeps the id of the first.
+    """Merge consecutive messages of the same role. The result keeps the id of the first.
 
-    In a merged message, a string becomes one text part, and an empty string is removed. A message
-    without a neighbour of its role stays unchanged.
+    In a merged message, a string becomes a text part and empty strings are removed. Other messages
+    stay unchanged.
     """
     merged: list[Message] = []
     for _, neighbours in groupby(messages, key=lambda message: message.role):
@@ -71,33 +71,33 @@ def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
 
 
 def dedup_tool_results(messages: Iterable[Message]) -> list[Message]:
-    """Remove all but the last result for the same tool call from each tool message."""
+    """Keep only the last result for each tool call in every tool message."""
     return [_without_earlier_results(message) for message in messages]
 
 
 def remove_xml_tag(tag_name: str, content: str) -> str:
-    """Remove all XML elements with a tag name, including their content, from a text."""
+    """Remove all XML elements with a given tag name, including their content."""
     tag = re.escape(tag_name)
     return re.sub(f"<{tag}>.*?</{tag}>", "", content, flags=re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextTrimmer:
-    """A trimmer that shortens messages, oldest first, no more than needed.
+    """Trims messages, oldest first and no more than necessary.
 
-    The position up to which messages are trimmed is stored in metadata.
+    The trim position is stored in the metadata.
 
     Attributes:
-        keep_last_n_assistant_messages: how many of the newest assistant messages stay unchanged
-            while the budget allows it.
-        context_budget_threshold: the fraction of the window that messages and tools may fill.
+        keep_last_n_assistant_messages: how many of the newest assistant messages to keep unchanged
+            if the budget allows it.
+        context_budget_threshold: the fraction of the window available for messages and tools.
     """
 
     keep_last_n_assistant_messages: int = 50
     context_budget_threshold: float = 0.8
 
     def reduce_context(self, messages: Sequence[Message]) -> list[Message]:
-        """Remove checkpoint tags, merge neighbours of a role, and deduplicate tool results."""
+        """Remove checkpoint tags, merge messages of the same role, and deduplicate tool results."""
         cleaned = [_without_checkpoints(message) for message in messages]
         return dedup_tool_results(merge_consecutive_same_role(cleaned))
 
@@ -108,9 +108,9 @@ class ContextTrimmer:
         metadata: dict[str, object] | None = None,
         tools: Sequence[ToolDefinition] | None = None,
     ) -> tuple[list[Message], dict[str, object] | None]:
-        """Return the reduced messages, trimmed if they pass the threshold, and the metadata.
+        """Reduce the messages, trim them if they exceed the threshold, and update the metadata.
 
-        The index stored in the metadata refers to the reduced list. It never decreases.
+        The index in the metadata refers to the reduced list and never decreases.
         """
         reduced = self.reduce_context(messages)
         overhead = estimate_tool_overhead(tools)
@@ -129,10 +129,10 @@ class ContextTrimmer:
 
 
 def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
-    """Return the position of the oldest of the `keep_last` newest assistant messages.
+    """Return the index of the oldest of the `keep_last` newest assistant messages.
 
-    Messages from there on are not trimmed at first. The position is 0 if there are fewer assistant
-    messages than that, and the number of messages if none is to be kept.
+    Messages from there on are not trimmed at first. The index is 0 if there are fewer assistant
+    messages, and the number of messages if none is to be kept.
     """
     if keep_last <= 0:
         return len(messages)
@@ -142,13 +142,13 @@ def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
 
 
 class TrimPass:
-    """One trimming pass over a list of messages, which keeps track of their total size.
+    """One trimming pass over a list of messages, which tracks their total size.
 
     Args:
         limit: the maximum total size of the messages.
-        measure: returns the size of one message; by default an estimate of its tokens.
-        safety: the factor by which the sum of the sizes is multiplied.
-        shorten: returns the short form of a message, or the message itself if it stays unchanged.
+        measure: returns the size of a message, by default its estimated tokens.
+        safety: a factor applied to the total size.
+        shorten: returns the shortened message, or the message itself.
     """
 
     def __init__(
@@ -174,11 +174,11 @@ class TrimPass:
 
     @property
     def tokens(self) -> int:
-        """The current total size of the messages, multiplied by the safety factor."""
+        """The total size of the messages, multiplied by the safety factor."""
         return math.ceil(self._raw * self._safety)
 
     def trim(self, first: int, end: int) -> None:
-        """Shorten all messages between two positions."""
+        """Shorten all messages from `first` up to `end`."""
         for at in range(first, min(end, len(self.messages))):
             self._trim_one(at)
 
@@ -190,11 +190,11 @@ class TrimPass:
     ) -> int:
         """Shorten messages one by one until they fit.
 
-        Return the position just past the last shortened message, or `first` if none was shortened.
+        Returns the index after the last shortened message, or `first` if none was shortened.
 
         Args:
-            end: the position before which to stop, or None for the end of the list.
-            shorten: the function to use here in place of the pass's own.
+            end: the index to stop at, or None for the end of the list.
+            shorten: a function to use instead of the pass's own.
         """
         last = first
         for at in range(first, len(self.messages) if end is None else end):

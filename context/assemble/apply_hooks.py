@@ -1,7 +1,7 @@
-"""Replay a request's path, and apply the registered hooks to it.
+"""Rebuild the conversation from the log, and apply the registered hooks to it.
 
-The patch of a `before_request` hook is stored, and replayed for later requests. The patch of an
-`ephemeral` hook is applied to this request alone.
+Patches from `before_request` hooks are stored and replayed in later requests. Patches from
+`ephemeral` hooks apply to the current request only.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,14 +29,14 @@ TRIMMED: Final = "old results and words were trimmed"
 
 @dataclass(frozen=True)
 class HookedPath:
-    """A request's replayed path, with the changes made by hooks and by entries not stored yet.
+    """The conversation so far, with the changes made by hooks.
 
     Attributes:
         envelope: the instructions, tools, options and uncached messages of the request.
-        transforms: the transforms that are replayed for later requests.
-        new: the entries to store when the request is sent.
-        reasons: the reasons why changes since the previous request break the prompt cache.
-        touched: the layers among T, L1 and L4 that these changes concern.
+        transforms: the transforms that are replayed in later requests.
+        new: the log entries to store when the request is sent.
+        reasons: why changes since the previous request invalidate the prompt cache.
+        touched: the layers (T, L1 or L4) that these changes affect.
     """
 
     reading: ReplayedPath
@@ -49,7 +49,7 @@ class HookedPath:
 
 
 def replay_with_hooks(request: RequestContext, is_sent: bool) -> HookedPath:
-    """Replay a request's path, and run `before_request` hooks on it if the request is sent.
+    """Replay the conversation, and run `before_request` hooks if the request will be sent.
 
     Raises:
         ContextHookError: when a hook fails. Nothing is stored.
@@ -70,7 +70,7 @@ def replay_with_hooks(request: RequestContext, is_sent: bool) -> HookedPath:
 def add_entries(
     hooked_path: HookedPath, entries: Sequence[Entry], request: RequestContext
 ) -> HookedPath:
-    """Return the hooked path with new entries at its end, which are replayed too."""
+    """Append new entries to the conversation, and replay them."""
     if not entries:
         return hooked_path
     new = (
@@ -82,7 +82,7 @@ def add_entries(
 
 
 def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
-    """Link entries into a chain: the first follows `parent`, each other one its predecessor."""
+    """Link entries into a chain that starts at `parent`."""
     chain: list[Entry] = []
     for entry in entries:
         chain.append(replace(entry, parent_id=chain[-1].id if chain else parent))
@@ -90,7 +90,7 @@ def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
 
 
 def apply_ephemeral_hooks(hooked_path: HookedPath, request: RequestContext) -> HookedPath:
-    """Run `ephemeral` hooks on a request to be sent. Their changes affect this request only.
+    """Run the `ephemeral` hooks. Their changes apply to this request only.
 
     Raises:
         ContextHookError: when a hook fails. Nothing is stored.
@@ -124,13 +124,6 @@ def _make_hooked_path(
     decided: Iterable[Entry] = (),
     earlier: HookedPath | None = None,
 ) -> HookedPath:
-    """Build the hooked path from a replayed path.
-
-    Args:
-        new: all entries to store when the request is sent.
-        decided: the entries whose reasons for breaking the prompt cache are added.
-        earlier: the hooked path before these entries, or None if there is no earlier one.
-    """
     reasons, touched = _collect_reasons(decided)
     if earlier is not None:
         reasons = tuple(dict.fromkeys((*earlier.reasons, *reasons)))
@@ -152,7 +145,7 @@ def _make_hooked_path(
 
 
 def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
-    """Join texts and messages for one request only to a single message; return None without any."""
+    """Combine texts and messages that belong to one request only into a single message."""
     parts: list[Part] = [TextPart(text) for text in texts if text]
     for message in messages:
         content = message.content
@@ -166,7 +159,7 @@ def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> 
 def make_transform_entries(
     transforms: Iterable[Transform], parent: str | None, now: str
 ) -> tuple[TransformEntry, ...]:
-    """Build the log entries of transforms. Each entry follows the previous one."""
+    """Build the log entries for transforms, each linked to the previous one."""
     entries: list[TransformEntry] = []
     for transform in transforms:
         cached = tuple(op for op in transform.patch if op.get("scope") == "cached")
@@ -177,12 +170,11 @@ def make_transform_entries(
 
 
 def make_hook_envelope(request: RequestContext, reading: ReplayedPath) -> ContextEnvelope:
-    """Build the envelope that hooks receive: the request so far, with its cached messages."""
+    """Build the envelope that is passed to hooks, including the cached messages."""
     return replace(_make_envelope(request, reading), messages=Messages(reading.messages))
 
 
 def _make_envelope(request: RequestContext, reading: ReplayedPath) -> ContextEnvelope:
-    """Build the envelope of a request without its messages."""
     base = ContextEnvelope(
         system=System(request.inputs.system),
         tools=request.inputs.tools,
@@ -231,7 +223,7 @@ def _find_layer(op: str) -> Layer:
 def _keep_runnable(
     hooked_path: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
-    """Return the tools that can be run, and a warning for every tool that cannot.
+    """Return the tools that can run, with a warning for each tool that cannot.
 
     A hook's patch can describe a new tool, but it cannot add the code that runs the tool.
     """
@@ -251,14 +243,14 @@ def _limit_options(options: Mapping[str, object], budget: RequestBudget) -> Froz
 
 
 def run_turn_end_hooks(inputs: PrepareInputs, ports: Ports) -> tuple[Entry, ...]:
-    """Run `turn_end` hooks on a finished turn, and append their patches and label in one write.
+    """Run `turn_end` hooks on a finished turn, and store their patches and label in one write.
 
     Args:
-        inputs: the inputs of the turn's requests, with a path that ends with the last answer.
-        ports: the ports of the turn's requests.
+        inputs: the inputs of the turn's requests. The path must end with the last answer.
+        ports: the ports that were used for the turn's requests.
 
     Raises:
-        ContextHookError: when a hook fails. Nothing is appended.
+        ContextHookError: when a hook fails. Nothing is stored.
     """
     if ports.hooks is None or not ports.hooks.has("context"):
         return ()

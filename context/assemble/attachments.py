@@ -1,8 +1,8 @@
-"""Carry-forward (L2): attachments and cited notes of earlier turns, as the model sees them.
+"""Carry-forward (L2): attachments and cited notes from earlier turns.
 
-Attachments are read in their current version, and equal texts are shortened to equal results. A
-source that no longer exists or is now excluded is replaced with a notice. Selections, images and
-the results of a map-reduce stay unchanged.
+Attachments are sent in their current version, and shortened if they are long. If a source was
+deleted or excluded, a notice takes its place. Selections, images and map-reduce results never
+change.
 
 Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
 """
@@ -34,10 +34,10 @@ class CurrentSource:
     """The current state of a segment's source.
 
     Attributes:
-        state: the change of the source since it was read. `unseen` is an image that the session's
-            model cannot see.
-        text: the current raw text if it has changed, otherwise an empty string.
-        version: the hash of the changed file, or None if the file has not changed.
+        state: how the source has changed since it was read. `unseen` means an image that the
+            session's model cannot read.
+        text: the current text if it has changed, otherwise an empty string.
+        version: the hash of the file if it has changed, otherwise None.
     """
 
     state: SourceState
@@ -59,12 +59,12 @@ Resolve = Callable[[Segment], CurrentSource]
 
 @dataclass(frozen=True, slots=True)
 class CarryForward:
-    """The segments of L2, and the segments that exceed the share of L2.
+    """The segments of the carry-forward layer (L2).
 
     Attributes:
-        full: for the id of each segment, the complete segment from which it was shortened.
-        lost: the cited segments whose note is now missing or excluded, with the reason. They are
-            left out of the request without a notice.
+        full: the complete version of each segment, by segment id.
+        lost: cited segments whose note is now missing or excluded, with the reason. They are
+            dropped without a notice.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -73,22 +73,22 @@ class CarryForward:
     lost: tuple[tuple[Segment, Loss], ...] = ()
 
     def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Return the segments of L2 except those with the same id as one of `others`."""
+        """Return the L2 segments, without those that share an id with `others`."""
         there = {segment.id for segment in others}
         return tuple(segment for segment in self.segments if segment.id not in there)
 
 
 def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
-    """Return the notice for a segment that may no longer be sent, or None if it may be sent.
+    """Return a notice in place of a segment that may no longer be sent, or None.
 
-    If its source no longer exists, a segment may still be sent as it is stored in the log.
+    A segment whose source no longer exists may still be sent from the log.
     """
     loss = resolve(segment).loss
     return None if loss is None or loss == "gone" else _replace_by_line(segment, loss)
 
 
 def find_loss(segment: Segment) -> Loss | None:
-    """Return the reason why a segment's text was replaced with a notice, or None if it was not."""
+    """Return why a notice replaced the segment's text, or None if none did."""
     if segment.layer is not Layer.L2 or segment.version is not None:
         return None
     return next((loss for loss in _LINES if segment.content == _describe_loss(segment, loss)), None)
@@ -102,15 +102,17 @@ def make_carry_forward(
     room_tokens: int,
     tools: Tools = None,
 ) -> CarryForward:
-    """Build L2 from the sources of earlier turns, without sources that this turn attaches itself.
+    """Build the carry-forward layer (L2) from the sources of earlier turns.
+
+    Sources that the current turn attaches again are skipped.
 
     Args:
-        now: the segments of this turn.
-        resolve: returns the current state of a source, so that no excluded source is sent.
-        room_tokens: the token limit of L2 without pinned segments. The least recently used sources
-            are dropped first, pinned ones never.
-        tools: the names of the request's tools. A shortened text names the tool that reads the
-            rest.
+        now: the segments of the current turn.
+        resolve: returns the current state of a source, so that excluded sources are not sent.
+        room_tokens: the token limit for unpinned segments. When it is exceeded, the least recently
+            used sources are dropped first. Pinned sources are never dropped.
+        tools: the names of the available tools. A shortened text tells the model which tool reads
+            the full text.
     """
     found = [(item, resolve(item.segment)) for item in _select_sources(carried, now)]
     entries = [
@@ -138,9 +140,9 @@ def _last_use(entry: tuple[CarriedSource, Segment, Segment]) -> int:
 
 
 def _select_sources(carried: CarriedSources, now: Sequence[Segment]) -> Iterator[CarriedSource]:
-    """Yield the carried sources that this turn does not attach itself.
+    """Yield the carried sources that the current turn does not attach again.
 
-    If a note was both attached and cited, only the attachment is yielded.
+    If a note was both attached and cited, only the attachment is returned.
     """
     taken = {make_source_key(segment) for segment in now}
     sources = {segment.source for segment in now if segment.kind != "selection"}

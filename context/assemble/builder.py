@@ -1,7 +1,7 @@
-"""Build the plan of a request: its draft before any new trim, a compaction and the guard.
+"""Build the plan for a request, before trimming, compaction and the budget guard.
 
-The draft holds the history after the stored trims and drops, the turn's context, carry-forward,
-memory, and the work so far.
+The plan's draft contains the history after stored trims and drops, the turn's context,
+carry-forward, memory, and the tool calls so far.
 """
 
 from dataclasses import dataclass
@@ -39,17 +39,17 @@ NOTHING_KEPT: Final = "(nothing)"
 
 @dataclass(frozen=True)
 class RequestPlan:
-    """A request's draft before the guard, with the values that trimming and compaction need.
+    """A draft request before the guard, with the data that trimming and compaction need.
 
     Attributes:
-        trim_input: the history, user message and work before trimming, without dropped turns.
-        offsets: the positions up to which `trim_input` is trimmed.
-        lasting_tail_tokens: the number of tokens to keep free for the tails of this and later
+        trim_input: the history, user message and tool calls before trimming, without dropped turns.
+        offsets: how far `trim_input` has already been trimmed.
+        lasting_tail_tokens: the tokens to reserve for the last user message in this and later
             requests.
-        dropped_turns: the turns that stored drops leave out.
-        carry_forward: the segments of L2; empty if an earlier request of the turn built them.
+        dropped_turns: the turns removed by stored drops.
+        carry_forward: the L2 segments. It is empty if an earlier request of the turn built them.
         segments: all segments of this turn and of L2, before any was left out.
-        oversized: the segments left out because their kind exceeds its share of the budget.
+        oversized: the segments left out because their kind exceeded its share of the budget.
         previous_question: the user message of the previous request.
     """
 
@@ -69,13 +69,13 @@ def build_plan(
     hooked_path: HookedPath,
     carry_forward: CarryForward | None = None,
 ) -> RequestPlan:
-    """Build the plan of a request from its replayed and hooked path.
+    """Build the plan for a request.
 
     Args:
-        carry_forward: the segments of L2 without pins, or None to build them.
+        carry_forward: the unpinned L2 segments, or None to build them.
 
     Raises:
-        BadInputs: when the path does not end with this turn's user message or its work.
+        BadInputs: when the path does not end with this turn's user message or its tool calls.
     """
     reading, counter = hooked_path.reading, request.counter
     current = reading.open
@@ -121,7 +121,7 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
 
 
 def _make_carry_forward(request: RequestContext, hooked_path: HookedPath) -> CarryForward:
-    """Build L2 for the first request of a turn. In later requests, the turn's segments have it."""
+    """Build L2 for the first request of a turn. Later requests already have its segments."""
     reading, tools = hooked_path.reading, {tool.name for tool in hooked_path.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()
     is_made = request.inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
@@ -139,7 +139,7 @@ def _collect_pins(
     shown: tuple[TurnList, tuple[Message, ...]],
     found: tuple[Segment, ...],
 ) -> tuple[Segment, ...]:
-    """Collect pinned items that the request lacks. An excluded note is replaced with a notice."""
+    """Collect pinned items missing from the request. An excluded note becomes a notice."""
     if not reading.pins.segments:
         return ()
     history, work = shown
@@ -154,7 +154,7 @@ def _collect_pins(
 
 
 def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCounter) -> TurnList:
-    """Append to the history the messages that an extension added before the user message."""
+    """Append the messages that an extension inserted before the user message."""
     if not lead:
         return history
     ids = tuple(message.id for message in lead if message.id is not None)
@@ -162,7 +162,7 @@ def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCou
 
 
 def _make_uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:
-    """Build the message for this request only: the changed memory, and messages from hooks."""
+    """Build the message that is sent once: changed memory and messages from hooks."""
     changed = ""
     if reading.open is not None and reading.open.memory != reading.memory:
         changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"

@@ -1,4 +1,4 @@
-"""The inputs of a request, and the ports through which `context` reaches outside."""
+"""Input types for building a request, and the ports that `context` calls."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from context.tokens import TokenCounter
 
 @dataclass(frozen=True, slots=True)
 class PreviousQuestion:
-    """The user message of the previous request, and whether its turn is still in progress."""
+    """The user message of the previous request, and whether its turn is still running."""
 
     text: str | None = None
     is_same_turn: bool = False
@@ -31,14 +31,13 @@ class SummaryTask:
     """The task of summarising old turns.
 
     Attributes:
-        said: the turns before trimming, oldest first. An earlier summary comes before them.
-        sent: the same turns as the session's requests send them at their beginning, so that the
-            provider's prompt cache is reused, or an empty tuple if the requests begin with other
-            turns.
-        preamble: the tools and instructions of the session.
+        said: the turns before trimming, oldest first. An earlier summary precedes them.
+        sent: the same turns as they appear at the start of the session's requests, which allows the
+            provider to reuse its prompt cache. Empty if the requests start with other turns.
+        preamble: the session's tools and instructions.
         request_budget: the token budget of each call.
-        most_tokens: the token limit of the summary.
-        instructions: the user's instructions for the summary, or an empty string if there are none.
+        most_tokens: the maximum length of the summary in tokens.
+        instructions: the user's instructions for the summary, or an empty string.
     """
 
     said: tuple[MeasuredTurn, ...]
@@ -52,19 +51,19 @@ class SummaryTask:
 
     @property
     def continues(self) -> bool:
-        """Whether a call can begin with the same messages as the session's requests."""
+        """Whether a call can start with the same messages as the session's requests."""
         return bool(self.sent)
 
     @property
     def shortened(self) -> tuple[MeasuredTurn, ...]:
-        """The full form of those turns that are trimmed or cleared in `sent`."""
+        """The full versions of the turns that are trimmed or cleared in `sent`."""
         counter = self.preamble.counter
         pairs = zip(self.sent, self.said, strict=False)
         return tuple(_restore_turn(sent, said, counter) for sent, said in pairs if sent != said)
 
     @property
     def turns(self) -> tuple[MeasuredTurn, ...]:
-        """The turns that a call holds: as sent, followed by the full form of shortened turns."""
+        """The turns to include in a call: as sent, then the full versions of shortened turns."""
         return (*self.sent, *self.shortened) if self.continues else self.said
 
 
@@ -83,12 +82,12 @@ DEFERRED_NOTE: Final = "[{count} tools deferred to save context. Use tool_search
 
 @dataclass(frozen=True, slots=True)
 class ToolDeferral:
-    """The tools that a request leaves out to save context.
+    """The tools that a request omits to save context.
 
     Attributes:
-        names: the names of the tools that are left out.
-        promoted: the names of tools that were left out until the model found them.
-        at_start: the number of tools that were left out when the turn began.
+        names: the names of the omitted tools.
+        promoted: the names of tools that the model found, so they are no longer omitted.
+        at_start: how many tools were omitted when the turn began.
     """
 
     names: tuple[str, ...] = ()
@@ -96,9 +95,9 @@ class ToolDeferral:
     at_start: int = 0
 
     def add_note(self, notes: str) -> str:
-        """Append a line about the tools that are left out to the notes for the model.
+        """Append a line about the omitted tools to the notes for the model.
 
-        The line stays the same during a turn.
+        The line does not change during a turn.
         """
         if not self.at_start:
             return notes
@@ -108,13 +107,14 @@ class ToolDeferral:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPolicy:
-    """The settings that keep the history within its budget before the guard has to act.
+    """Settings that keep the history within its budget.
 
     Attributes:
         auto_compact: whether old turns are summarised automatically.
-        keep_last: how many of the newest assistant messages are trimmed last.
-        clean_after: the age in turns from which tool results are shortened before all other text.
-        can_summarise: whether a model can summarise. Otherwise an outline is built.
+        keep_last: how many of the newest assistant messages to protect from trimming for as long as
+            possible.
+        clean_after: the age in turns at which tool results are shortened before any other text.
+        can_summarise: whether a model is available for summaries. Otherwise an outline is built.
     """
 
     policy: BudgetPolicy = field(default_factory=BudgetPolicy)
@@ -126,11 +126,11 @@ class HistoryPolicy:
 
 @dataclass(frozen=True)
 class GivenSummary:
-    """A summary that the user has seen, and perhaps edited, before it is stored.
+    """A summary that the user reviewed, and may have edited, before it is stored.
 
     Attributes:
-        text: the text of the summary, which is stored unchanged.
-        by: the origin of the first version: a model, or an outline built without a model.
+        text: the summary, which is stored unchanged.
+        by: who wrote the first version: a model, or Strata as an outline.
     """
 
     text: str
@@ -139,33 +139,32 @@ class GivenSummary:
 
 @dataclass(frozen=True)
 class PrepareInputs:
-    """The inputs of one request.
+    """Everything needed to build one request.
 
     Attributes:
-        model_limit: the model's own input limit in tokens, or None if it is not known.
-        path: the active path. It ends with this turn's user message and segments, stored or not,
-            followed by the tool calls and results so far.
-        turn: the id of this turn.
-        request: the number of the request in its turn, counted from 1. Later requests of the turn
-            keep the context of the first.
-        tools: the tools that can be run.
-        factor: the divisor of the budget, learned from the usage reported in this session, or None
-            if none was learned.
+        model_limit: the model's input limit in tokens, or None if unknown.
+        path: the log entries of the active path. It ends with this turn's user message and
+            segments, then the tool calls and results so far.
+        turn: the turn id.
+        request: the number of the request within its turn, starting at 1. Later requests reuse the
+            context of the first.
+        tools: the tools that can run.
+        factor: the budget divisor learned from reported usage in this session, or None.
         previous: the previous request on this path or its provider-neutral body, or None for the
             first request.
-        is_cached: whether the previous request was answered by the same service, so that its cache
-            may hold the common prefix.
-        instructions: the system parts that come from notes, for the report. The id of each segment
-            is the name of its system part.
-        takes_marks: whether the provider takes cache marks, or None if the model's name decides.
-        unsent: the attachments of which nothing can be sent, for the report.
-        sees: whether the model sees images. If not, this is why images are among `unsent`.
-        summary_instructions: the user's instructions for summaries, or an empty string if there are
-            none.
-        given_summary: the summary to use in a compaction on request, or None to have one written.
-        deferral: the tools that the request leaves out.
-        history_policy: the settings for trimming and compaction, or None to leave everything to the
-            guard.
+        is_cached: whether the same service answered the previous request, so that it may have
+            cached the common prefix.
+        instructions: the system parts that come from notes, for the report. Each segment id is the
+            name of its system part.
+        takes_marks: whether the provider supports cache marks, or None to decide by the model's
+            name.
+        unsent: the attachments that cannot be sent at all, for the report.
+        sees: whether the model accepts images. If not, images are listed in `unsent`.
+        summary_instructions: the user's instructions for summaries, or an empty string.
+        given_summary: a finished summary for a requested compaction, or None to generate one.
+        deferral: the tools that the request omits.
+        history_policy: the settings for trimming and compaction, or None to rely on the guard
+            alone.
     """
 
     session: str | None
@@ -195,16 +194,16 @@ class PrepareInputs:
 
 @dataclass(frozen=True)
 class Ports:
-    """The functions and objects outside of `context` that the pipeline calls.
+    """The external functions and objects that the pipeline calls.
 
     Attributes:
-        append: writes entries to the session log, in one write.
-        hooks: the registered hooks. They run only when a request is sent or a turn has ended.
-        resolve: returns the current state of an attached or cited source. Without this function,
-            nothing is carried forward, because a source might be excluded by now.
-        cancel: the cancel token, which is checked before hooks run and passed to them.
-        summarise: summarises turns with a model. Without it, or if it fails, an outline is built.
-        breaker: the circuit breaker that stops compactions after several freed nothing.
+        append: writes entries to the session log in one write.
+        hooks: the registered hooks. They run only for sent requests and finished turns.
+        resolve: returns the current state of an attached or cited source. Without it, nothing is
+            carried forward, because a source may have been excluded.
+        cancel: the cancel token, which is checked before each hook and passed to it.
+        summarise: summarises turns with a model. If it is missing or fails, an outline is built.
+        breaker: stops compactions after several attempts in a row freed no tokens.
     """
 
     counter: TokenCounter
@@ -220,7 +219,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """The inputs of one request, the ports that prepare it, and its budget."""
+    """A request's inputs and budget, and the ports used to prepare it."""
 
     inputs: PrepareInputs
     ports: Ports
@@ -228,7 +227,7 @@ class RequestContext:
 
     @classmethod
     def build(cls, inputs: PrepareInputs, ports: Ports) -> "RequestContext":
-        """Build the context of a request, and compute its budget."""
+        """Create the request context, and compute the budget."""
         return cls(inputs, ports, compute_request_budget(inputs, ports.counter))
 
     @property
@@ -238,16 +237,16 @@ class RequestContext:
 
     @property
     def budget_tokens(self) -> int:
-        """The token limit of the request."""
+        """The maximum size of the request in tokens."""
         return self.budget.budget
 
     @property
     def epoch(self) -> Epoch:
-        """The budget and model of the request, for which stored trims and drops have to hold."""
+        """The budget and model, which stored trims and drops must match."""
         return Epoch(self.budget_tokens, self.inputs.model)
 
 
 def compute_request_budget(inputs: PrepareInputs, counter: TokenCounter) -> RequestBudget:
-    """Return the token budget of a request, with the values from which it was computed."""
+    """Compute the token budget of a request."""
     limits = inputs.threshold, inputs.model_limit, inputs.max_output_tokens
     return compute_budget(counter, *limits, inputs.factor)

@@ -1,4 +1,4 @@
-"""The draft of a request: its parts, its tokens by layer, and its messages in wire order."""
+"""The draft of a request: its messages in wire order, with token counts by layer."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from context.tokens import (
 
 @dataclass(frozen=True)
 class Preamble:
-    """The beginning of a request: tool definitions and the system message."""
+    """The start of a request: tool definitions and the system message."""
 
     system: System
     tools: tuple[ToolDefinition, ...]
@@ -31,28 +31,28 @@ class Preamble:
 
     @cached_property
     def tool_sizes(self) -> tuple[tuple[str, int], ...]:
-        """The name of each tool, with its number of tokens."""
+        """The name and token count of each tool."""
         return tuple((tool.name, count_tool(tool, self.counter)) for tool in self.tools)
 
     @cached_property
     def tool_tokens(self) -> int:
-        """The token count of layer T, the tool definitions."""
+        """The token count of the tool definitions (layer T)."""
         return sum(size for _, size in self.tool_sizes)
 
     @cached_property
     def system_tokens(self) -> int:
-        """The token count of layer L1, the system message, or 0 without instructions."""
+        """The token count of the system message (L1), or 0 if there are no instructions."""
         text = self.system.compiled
         return count_message(Message("system", text), self.counter) if text else 0
 
     @cached_property
     def part_tokens(self) -> Mapping[str, int]:
-        """The token count of each part of L1, by the part's name."""
+        """The token count of each system part, by name."""
         return {part.name: count_part(part.text, self.counter) for part in self.system.parts}
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of the tools and the system message, as they are sent."""
+        """A hash of the tools and the system message."""
         tools = [tool.to_dict() for tool in self.tools]
         text = compact_json([tools, self.system.compiled])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -62,22 +62,22 @@ class Preamble:
 def make_preamble(
     system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter
 ) -> Preamble:
-    """Return the preamble with a system message and tools, cached for equal arguments.
+    """Build a preamble, cached by its arguments.
 
-    The preamble is the largest text that requests have in common, so its tokens are counted once.
+    The preamble is the largest text shared between requests, so its tokens are counted only once.
     """
     return Preamble(system, tools, counter)
 
 
 @dataclass(frozen=True)
 class Tail:
-    """The last user message of a request: segments and notes of the turn, then the typed text.
+    """The last user message of a request, together with the context sent with it.
 
     Attributes:
-        segments: the segments of L2 and L3, in the order in which they were attached or ranked.
-        question: the typed user message, without context.
-        notes: the text of layer E when the turn began, or an empty string if there is none.
-        tools: the names of the request's tools, or None if not known.
+        segments: the L2 and L3 segments, in the order in which they were attached or ranked.
+        question: the text that the user typed, without context.
+        notes: the text of layer E at the start of the turn, or an empty string.
+        tools: the names of the available tools, or None if unknown.
     """
 
     segments: tuple[Segment, ...]
@@ -88,14 +88,14 @@ class Tail:
 
     @cached_property
     def blocks(self) -> tuple[tuple[Layer, str], ...]:
-        """The rendered context before the typed text: each layer's text, in wire order."""
+        """The rendered context that precedes the typed text: one text per layer, in wire order."""
         texts = {layer: render_segments(self.on(layer)) for layer in (Layer.L2, Layer.L3)}
         texts[Layer.E] = self.notes
         return tuple((layer, text) for layer, text in sort_by_wire(texts) if text)
 
     @cached_property
     def message(self) -> Message:
-        """The message as sent: text, or each layer's text and images, with the typed text last."""
+        """The message as sent. The typed text comes last, after all text and images."""
         if not self.blocks:
             return self.question
         content = self.question.content
@@ -107,7 +107,7 @@ class Tail:
 
     @cached_property
     def tokens(self) -> Mapping[Layer, int]:
-        """The token count of each layer of the message. Its overhead counts as part of L5."""
+        """The token count of each layer in the message. The message overhead is part of L5."""
         counter = self.counter
         sizes = {layer: count_part(text, counter) for layer, text in self.blocks}
         for segment in self.segments:
@@ -127,20 +127,20 @@ class Tail:
         return tuple(segment for segment in self.segments if segment.layer is layer)
 
     def _images(self, layer: Layer) -> tuple[Part, ...]:
-        """Return the images of a layer, in the order of its segments. They follow its text."""
+        """Return the images of a layer, in the order of its segments."""
         images = (segment.image for segment in self.on(layer))
         return tuple(ImagePart(image.media_type, image.data) for image in images if image)
 
 
 @dataclass(frozen=True)
 class RequestDraft:
-    """The draft of a request: its parts before it is sent.
+    """The contents of a request before it is sent.
 
     Attributes:
         history: the earlier turns in the request, oldest first.
-        work: the tool calls and results of this turn so far, layer W.
-        uncached: the last message, which belongs to this request alone, or None if there is none.
-        pins: the pinned messages and segments, which are always kept.
+        work: the tool calls and results of the current turn (layer W).
+        uncached: the last message, which is sent only once, or None.
+        pins: the pinned messages and segments, which are never removed.
     """
 
     preamble: Preamble
@@ -152,7 +152,7 @@ class RequestDraft:
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:
-        """The token count of each layer. The sum of them is `used`."""
+        """The token count of each layer. They add up to `used`."""
         counter = self.tail.counter
         question_saved, *work_saved = self._merged[: 1 + len(self.work)]
         work = sum(count_message(message, counter) for message in self.work)
@@ -172,7 +172,7 @@ class RequestDraft:
 
     @property
     def uncached_tokens(self) -> int:
-        """The token count of the uncached message, which count as layer E."""
+        """The token count of the uncached message, which belongs to layer E."""
         if self.uncached is None:
             return 0
         return count_message(self.uncached, self.tail.counter) - self._merged[-1]
@@ -184,15 +184,15 @@ class RequestDraft:
 
     @cached_property
     def history_messages(self) -> tuple[Message, ...]:
-        """The messages of layer L4. Listing them takes time in proportion to their number."""
+        """The messages of the history (L4)."""
         return self.history.messages
 
     @cached_property
     def question(self) -> Message:
         """The user message with this turn's context.
 
-        In a request with tools, the message always consists of parts, so that all requests of a
-        turn begin with the same bytes. In the first one, the uncached message is merged with it.
+        If the request has tools, the content is always a list of parts, so that all requests of a
+        turn share the same prefix. In the first request, the uncached message is merged into it.
         """
         message = self.tail.message
         if not self._has_parts_only:
@@ -205,7 +205,7 @@ class RequestDraft:
 
     @cached_property
     def _merged(self) -> tuple[int, ...]:
-        """The tokens saved by merging each message after the history with the previous message."""
+        """The tokens saved by merging each new message with the one before it."""
         saved, counter = [], self.tail.counter
         before = self.history[-1].messages[-1:] if self.history else ()
         joined = before if self.history.is_last_joined else ()
@@ -218,17 +218,17 @@ class RequestDraft:
 
     @property
     def present(self) -> tuple[Message, ...]:
-        """The messages after the history, as they are sent."""
+        """The messages after the history, as sent."""
         return self._order({Layer.L5: (self.question,), Layer.W: self.work})
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, as they are sent."""
+        """All messages, as sent."""
         now = {Layer.L5: (self.question,), Layer.W: self.work}
         return self._order({Layer.L4: self.history_messages, **now})
 
     def _order(self, messages: Mapping[Layer, tuple[Message, ...]]) -> tuple[Message, ...]:
-        """Return messages in wire order, with the uncached message last."""
+        """Sort messages into wire order, with the uncached message last."""
         last = () if self.uncached is None else (self.uncached,)
         ordered = (message for _, some in sort_by_wire(messages) for message in some)
         return (*ordered, *last)

@@ -1,4 +1,4 @@
-"""Limit a turn's passages to their share of the budget, and keep tokens free for the tail."""
+"""Limit retrieved passages to their share of the budget, and reserve tokens for later turns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,17 +19,17 @@ STANDING_TURNS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class FittedTail:
-    """A tail whose passages fit their share of the budget, and the passages that were left out."""
+    """A tail whose passages fit, and the passages that were dropped from it."""
 
     tail: Tail
     dropped: tuple[Segment, ...] = ()
 
 
 def fit_passages(tail: Tail, budget: int) -> FittedTail:
-    """Leave out the lowest-ranked passages until the others fit their share of the budget.
+    """Drop the lowest-ranked passages until the rest fit their share of the budget.
 
-    Passages may take a quarter of the budget minus the tokens of the user message, but at least a
-    tenth. All of L3 together may take half of the budget.
+    Passages may use a quarter of the budget minus the user message, but never less than a tenth of
+    the budget. All of L3 may use up to half of the budget.
     """
     passages = [segment for segment in tail.segments if _is_retrieved(segment)]
     if not passages:
@@ -46,11 +46,11 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
 
 
 def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> int:
-    """Return the number of tokens to keep free for the tails of this and later requests.
+    """Compute how many tokens to reserve for the tail in this and later requests.
 
-    This is the size of the tail, but at most a quarter of the budget, so that one large user
-    message does not shorten the history permanently. If the last three turns had such large tails
-    too, it is the whole size of the tail.
+    The tail counts with its full size, but at most a quarter of the budget, so that one large user
+    message does not shorten the history for good. If the last three turns were just as large, the
+    limit does not apply.
     """
     most = int(budget * STANDING_SHARE)
     if tail.total <= most:
@@ -63,15 +63,15 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
 
 
 def _is_retrieved(segment: Segment) -> bool:
-    """Return whether a segment is a retrieved passage of this turn.
+    """Return whether a segment is a passage retrieved in this turn.
 
-    A passage on L2 does not count, because it is only a line that names a cited note.
+    On L2, a cited note is only one line, so it does not count.
     """
     return segment.is_retrieved and segment.layer is Layer.L3
 
 
 def compute_passages_share(budget: int, question_tokens: int) -> int:
-    """Return the token limit of a turn's passages, given the user message's size."""
+    """Compute the token limit for a turn's passages."""
     return max(int(budget * PASSAGES_SHARE) - question_tokens, int(budget * LEAST_PASSAGES_SHARE))
 
 

@@ -1,8 +1,7 @@
-"""Compare a request with the previous one: find the reusable prefix, and explain each change.
+"""Compare a request with the previous one, and explain why the prompt cache can't be reused.
 
-A provider's prompt cache reuses the prefix that two requests have in common, in the order of tools,
-instructions, messages. From turn to turn, that prefix should only grow. If it does not, the context
-report names a reason.
+Providers cache the common prefix of two requests: tools, then instructions, then messages. This
+prefix should only grow from turn to turn. If it does not, the context report gives a reason.
 """
 
 import hashlib
@@ -35,14 +34,14 @@ _BODY: Final = "body"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The decisions since the previous request that can break the prompt cache.
+    """Decisions since the previous request that can invalidate the prompt cache.
 
     Attributes:
-        reasons: the reasons that transforms and trims give.
-        touched: the layers among T, L1 and L4 whose changes these reasons explain.
-        dropped: the number of turns that this request drops.
-        epoch: the reasons why dropped turns may be sent again: another model, a raised threshold.
-        promoted: the names of the tools that were left out until the model found them.
+        reasons: the reasons given by transforms and trims.
+        touched: the layers (T, L1 or L4) whose changes these reasons explain.
+        dropped: how many turns this request drops.
+        epoch: why dropped turns may be sent again: another model, or a higher threshold.
+        promoted: the names of tools that were omitted until the model found them.
     """
 
     reasons: tuple[str, ...] = ()
@@ -61,7 +60,7 @@ class Continuation:
 
     Attributes:
         prefix: the comparison of the prefixes, for the context report.
-        reused: the layers that the provider's prompt cache can reuse.
+        reused: the layers that the prompt cache can reuse.
     """
 
     prefix: Prefix
@@ -74,13 +73,13 @@ def compare_requests(
     asked: PreviousQuestion | None = None,
     changes: Changes = NO_CHANGES,
 ) -> Continuation:
-    """Compare a request with the previous one on its path, and find the reason for each change.
+    """Compare a request with the previous one, and explain each change.
 
     Args:
         draft: the request as it will be sent.
         previous: the previous request or its provider-neutral body, or None for the first request.
-            If this request continues the history of a given `RequestDraft`, only the messages after
-            the common history are compared.
+            If it is a `RequestDraft` whose history this request continues, only the messages after
+            that history are compared.
         asked: the user message of the previous request.
         changes: the decisions since the previous request.
     """
@@ -113,9 +112,9 @@ def compare_requests(
 def _collect_reasons(
     same_tools: bool, same_system: bool, found: Sequence[str], changes: Changes
 ) -> tuple[str, ...]:
-    """Return the reasons for all changes, in the order in which the changed layers are sent.
+    """Return the reasons for all changes, in wire order.
 
-    If a transform changed a layer, the transform's own reasons are given for that layer.
+    If a transform changed a layer, its own reasons are used for that layer.
 
     Args:
         found: the reasons found by comparing the messages.
@@ -132,7 +131,7 @@ def _collect_reasons(
 
 
 def _explain_tools(before: Sequence[str], draft: RequestDraft, changes: Changes) -> Changes:
-    """Add the reason "tool promoted" if the only change to the tools is that some were promoted."""
+    """Add the reason "tool promoted" if tools changed only because some were promoted."""
     now = [tool.name for tool in draft.preamble.tools]
     added = now[len(before) :]
     if not before or now[: len(before)] != list(before) or not changes.promoted.issuperset(added):
@@ -143,12 +142,12 @@ def _explain_tools(before: Sequence[str], draft: RequestDraft, changes: Changes)
 
 
 def hash_prefix(draft: RequestDraft) -> str:
-    """Return a hash of a request's tools, instructions and history."""
+    """Hash a request's tools, instructions and history."""
     return hashlib.sha256(draft.preamble.digest + draft.history.digest).hexdigest()
 
 
 def _continues(previous: RequestDraft, draft: RequestDraft) -> bool:
-    """Return whether the draft's history is known to begin with the whole previous history."""
+    """Return whether the draft's history starts with the whole previous history."""
     return previous.history.common(draft.history) == len(previous.history)
 
 
@@ -159,7 +158,7 @@ def _compare_continued(
     asked: PreviousQuestion,
     changes: Changes,
 ) -> Continuation:
-    """Compare a request with the previous one by the messages after their common history."""
+    """Compare only the messages after the history that both requests share."""
     earlier = len(previous.history)
     now = (*draft.history[earlier:].messages, *draft.present)
     same = _count_equal(previous.present, now)
@@ -200,18 +199,18 @@ def _make_body(draft: RequestDraft) -> dict[str, object]:
 
 
 def make_message_body(message: Message) -> dict[str, object]:
-    """Return the JSON object of a message as it is sent, without its entry id."""
+    """Return a message as a JSON object without its entry id."""
     data = message.to_dict()
     return {"role": data["role"], "content": data["content"]}
 
 
 def encode_message(message: Message) -> str:
-    """Return the compact JSON text of a message as it is sent. The message caches the text."""
+    """Return a message as compact JSON text without its entry id. The text is cached."""
     return message.encode_once(_BODY, lambda one: compact_json(make_message_body(one)))
 
 
 class _PreviousRequest:
-    """The previous request, parsed for the comparison."""
+    """The previous request, parsed for comparison."""
 
     def __init__(self, body: Mapping[str, object], asked: PreviousQuestion) -> None:
         messages = body.get("messages")
@@ -223,11 +222,10 @@ class _PreviousRequest:
         self.is_same_turn = asked.is_same_turn
 
     def stable(self, now: Sequence[Message]) -> int:
-        """Return how many of the first messages are expected again in the next request.
+        """Count the leading messages that should appear unchanged in the next request.
 
-        The messages before the last user message are history, which is always expected. The user
-        message with its context, and the messages after it, are expected only in a request of the
-        same turn. The uncached message is not expected.
+        This includes the history, and, within the same turn, also the user message with its context
+        and everything after it. The uncached message is never included.
         """
         if not self.is_same_turn:
             return self.question
@@ -238,7 +236,7 @@ class _PreviousRequest:
         return len(self.messages)
 
     def _find(self, text: str | None) -> int:
-        """Return the position of the last user message, which precedes its turn's tool calls."""
+        """Return the index of the last user message."""
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]
@@ -291,7 +289,7 @@ def _find_reused(
 def _explain_messages(
     before: _PreviousRequest, draft: RequestDraft, same: int, changes: Changes
 ) -> list[str]:
-    """Return the reasons for all changes among the messages, beginning at the first difference."""
+    """Explain all changes among the messages, starting at the first difference."""
     history = draft.history_messages
     earlier = before.messages[: before.question]
     reasons = []
@@ -306,11 +304,10 @@ def _explain_messages(
 
 
 def _explain_tail(earlier: object, question: Message) -> list[str]:
-    """Return the reasons for a change of a turn's user message and its context.
+    """Explain why the user message of a turn or its context changed.
 
-    The last part is the typed text. A user message without context is a string in a request without
-    tools, but a text part in a request with tools. If only this differs, no reason is returned: the
-    changed tools are the reason.
+    A user message without context is a plain string if the request has no tools, and a text part
+    otherwise. This difference alone is not reported, because the changed tools already explain it.
     """
     before, now = _list_parts(earlier), _list_parts(make_message_body(question))
     reasons = [] if before[-1:] == now[-1:] else [HISTORY_CHANGED]
@@ -321,7 +318,7 @@ def _explain_tail(earlier: object, question: Message) -> list[str]:
 
 
 def _list_parts(message: object) -> list[object]:
-    """Return the parts of a message. A string becomes one text part."""
+    """Return a message's parts. A plain string becomes one text part."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]

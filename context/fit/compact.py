@@ -1,4 +1,4 @@
-"""Compact the history of a session: for a request, on demand, or after a turn."""
+"""Compact a session's history: for a request, on demand, or after a turn."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -45,9 +45,9 @@ class History:
 
     Attributes:
         shown: the turns as they are sent, oldest first.
-        trim_input: the same turns before trimming, with the user message and the work in progress.
-        offsets: how far the turns are trimmed, or have to be trimmed now.
-        dropped_turns: the older turns that stored drops leave out.
+        trim_input: the untrimmed turns, with the user message and tool calls in progress.
+        offsets: how far the turns are or must be trimmed.
+        dropped_turns: older turns that stored drops left out.
     """
 
     shown: TurnList
@@ -58,16 +58,16 @@ class History:
 
     @property
     def kept_as(self) -> TurnList:
-        """The turns as a compaction keeps them: answers in full, everything else as trimmed."""
+        """The turns as a compaction keeps them: answers in full, everything else trimmed."""
         return self.trim_input.shown_parts(self.offsets.after(0))[0]
 
 
 @dataclass(frozen=True)
 class Compaction:
-    """A compaction that freed tokens, with its log entries, which are not stored yet.
+    """A compaction that freed tokens, with log entries that are not stored yet.
 
     Attributes:
-        summary: the text of the summary, or an empty string if no summary was needed.
+        summary: the summary, or an empty string if no summary was needed.
     """
 
     entries: tuple[Entry, ...]
@@ -83,7 +83,7 @@ class Compaction:
 
     @property
     def has_trimmed(self) -> bool:
-        """Whether any of the kept turns is trimmed."""
+        """Whether any of the remaining turns is trimmed."""
         trims = (entry for entry in self.entries if isinstance(entry, TrimEntry))
         return any(trim.tokens_after < trim.tokens_before for trim in trims)
 
@@ -95,7 +95,7 @@ class Compaction:
 def write_compaction(
     result: CompactResult, entry: str | None, summary: str, by: Maker
 ) -> dict[str, object]:
-    """Return the result of a compaction as JSON. `entry` is None if nothing was compacted."""
+    """Return a compaction's result as JSON. `entry` is None if nothing was compacted."""
     return {
         "before_tokens": result.before_tokens,
         "after_tokens": result.after_tokens,
@@ -111,9 +111,9 @@ def write_compaction(
 def preview_compaction(
     history: History, usage: HistoryUsage, request: RequestContext, why: Why
 ) -> Compaction | None:
-    """Estimate a compaction without calling a model; return `None` if it would free nothing.
+    """Estimate a compaction without calling a model, or return None if it would free nothing.
 
-    The attempt is not recorded.
+    The circuit breaker does not count it as an attempt.
     """
     history_policy = request.inputs.history_policy
     has_model = history_policy is not None and history_policy.can_summarise
@@ -158,10 +158,10 @@ def _run_compaction(
 def _trim_again(
     order: CompactionPlan, outcome: CompactionOutcome, history: History, usage: HistoryUsage
 ) -> tuple[PlannedTrim | None, int]:
-    """Plan anew how far to trim the turns that a compaction keeps.
+    """Plan how far to trim the turns that remain after a compaction.
 
-    Return the trim, or None if the turns were not trimmed before, and the token count of the
-    history after it.
+    Returns the planned trim, or None if the turns were not trimmed before, and the resulting token
+    count of the history.
     """
     if history.offsets == TrimOffsets():
         return None, outcome.tokens(order.counter)
@@ -181,8 +181,8 @@ def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
     """Return the history to compact for a request.
 
     Args:
-        sent: the plan of the request with the stored trims.
-        planned: the plan with a further trim, if one is due. That trim does not free enough tokens.
+        sent: the plan with the stored trims.
+        planned: the plan with an additional trim that does not free enough tokens, if one is due.
     """
     draft = sent.draft
     return History(
@@ -285,14 +285,13 @@ class CompactionReport:
 
 
 def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> CompactionReport:
-    """Compact a session on demand, whatever its size.
+    """Compact a session on demand, regardless of its size.
 
-    The new log entries are appended in one write. If the compaction frees nothing, no entry is
-    appended.
+    The new log entries are written together. If the compaction frees nothing, none is written.
 
     Args:
-        inputs: the inputs of a request, except that the path may also end with an answer. A turn in
-            progress stays unchanged.
+        inputs: the inputs of a request. Unlike for a request, the path may also end with an answer.
+            A turn in progress stays unchanged.
         why: the reason for the compaction. `asked` summarises everything before the last complete
             turn. Any other reason compacts to the usual share of the history budget.
 
@@ -310,12 +309,11 @@ def _report_nothing(history: History) -> CompactionReport:
 
 @dataclass(frozen=True)
 class CompactionPreview:
-    """The expected result of a compaction on request, with an outline instead of a model's summary.
+    """A preview of a requested compaction. An outline stands in for the model's summary.
 
     Attributes:
-        questions: the texts of the user messages that would be summarised, oldest first.
-        maker: the model that would write the summary, or an empty string if an outline would be
-            built.
+        questions: the user messages that would be summarised, oldest first.
+        maker: the model that would write the summary, or an empty string for an outline.
     """
 
     report: CompactionReport
@@ -324,7 +322,7 @@ class CompactionPreview:
 
 
 def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
-    """Estimate the result of `compact_session` on request. Nothing is stored."""
+    """Preview `compact_session`. Nothing is stored."""
     history, usage = _read_history(request := RequestContext.build(inputs, ports))
     found = preview_compaction(history, usage, request, "asked")
     if found is None:
@@ -337,7 +335,7 @@ def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
 
 
 def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
-    """Compact a session after a turn if that is due. Return `None` if nothing was compacted."""
+    """Compact a session after a turn if necessary. Returns None if nothing was compacted."""
     history_policy, request = inputs.history_policy, RequestContext.build(inputs, ports)
     if history_policy is None or not history_policy.auto_compact:
         return None
@@ -384,7 +382,6 @@ def _read_history(request: RequestContext) -> tuple[History, HistoryUsage]:
 
 
 def _find_current_turn(reading: ReplayedPath, turn: str) -> CurrentTurn | None:
-    """Return the last turn if it is the given turn and still in progress, or else None."""
     current = reading.open
     if current is None or current.turn.turn_id != turn or current.turn.is_ended:
         return None

@@ -1,8 +1,8 @@
-"""The steps of a compaction: clear old results, summarise old turns, leave out turns.
+"""The steps of a compaction: clear old results, summarise old turns, drop turns.
 
-Each step runs only if the history still exceeds its target size. The steps change a
-`CompactionOutcome`, not the log. `context.fit.compact` builds log entries from the outcome, or
-discards it if it frees nothing.
+Each step runs only if the history is still too large. The steps update a `CompactionOutcome`, not
+the log. `context.fit.compact` turns the outcome into log entries, or discards it if it frees
+nothing.
 
 Source: "Context Management Enhancements", 3 and 7; "Context Engineering Optimization", 3.2.
 """
@@ -36,17 +36,16 @@ class CompactionPlan:
 
     Attributes:
         shown: the turns as they are sent now, oldest first.
-        kept_as: the same turns in the form that a compaction keeps, with their answers in full.
+        kept_as: the same turns as a compaction would keep them, with full answers.
         said: the same turns before trimming.
-        dropped_turns: older turns that are not sent, but are summarised with the others.
-        continues: whether the session's requests begin with `shown`.
-        target: the token limit of the turns afterwards.
-        is_whole: whether everything before the last complete turn is summarised, even if it fits.
-        is_foretold: whether this is a preview, in which an outline takes the place of a model's
-            summary.
-        pinned: the ids of messages that stay unchanged.
-        task: the task for the model that summarises, without its turns.
-        given: the summary to use, or None to have one written.
+        dropped_turns: older turns that are no longer sent, but are summarised too.
+        continues: whether the session's requests start with `shown`.
+        target: the token limit for the turns after the compaction.
+        is_whole: whether to summarise everything before the last complete turn, even if it fits.
+        is_foretold: whether this is a preview, which uses an outline in place of a model's summary.
+        pinned: the ids of messages that must not change.
+        task: the task for the summarising model, without its turns.
+        given: the summary to use, or None to generate one.
     """
 
     shown: tuple[MeasuredTurn, ...]
@@ -70,16 +69,15 @@ class CompactionPlan:
 
 @dataclass
 class CompactionOutcome:
-    """The outcome of a compaction so far, which each step updates.
+    """The result of a compaction, updated by each step.
 
     Attributes:
-        turns: the turns of the history that are not summarised.
-        cleared: the messages whose tool results were replaced with their number of lines, by id.
-        summary: the summary of the turns before `turns`, or an empty string if none was needed or
-            possible.
-        summarised: the number of turns that the summary replaces.
+        turns: the turns that are not summarised.
+        cleared: the messages whose tool results were replaced with line counts, by id.
+        summary: the summary of the turns before `turns`, or an empty string if there is none.
+        summarised: how many turns the summary replaces.
         drop_to: how many of the oldest `turns` are dropped.
-        warnings: one sentence for each summary that failed.
+        warnings: one sentence for each failed summary.
     """
 
     turns: tuple[MeasuredTurn, ...]
@@ -98,11 +96,11 @@ class CompactionOutcome:
 
     @property
     def first_kept(self) -> int:
-        """The position of the first turn that is neither summarised nor dropped."""
+        """The index of the first turn that is neither summarised nor dropped."""
         return self.summarised + self.drop_to
 
     def summary_tokens(self, counter: TokenCounter) -> int:
-        """Count the tokens of the summary, or 0 without a summary."""
+        """Count the tokens of the summary, or return 0 without a summary."""
         return count_message(Message("user", self.summary), counter) if self.summary else 0
 
     def tokens(self, counter: TokenCounter) -> int:
@@ -112,7 +110,7 @@ class CompactionOutcome:
 
 
 def run_steps(order: CompactionPlan, summarise: Summarise | None) -> CompactionOutcome:
-    """Run the steps of a compaction, and return their outcome.
+    """Run the steps of a compaction.
 
     Raises:
         SummaryFailed: when a given summary cannot be used.
@@ -131,7 +129,7 @@ def run_steps(order: CompactionPlan, summarise: Summarise | None) -> CompactionO
 def make_result(
     order: CompactionPlan, outcome: CompactionOutcome, after_tokens: int
 ) -> CompactResult:
-    """Return the result of a compaction. `after_tokens` is the size after the trim that follows."""
+    """Build the result of a compaction. `after_tokens` is the size after the final trim."""
     kept = outcome.turns[outcome.drop_to :]
     return CompactResult(
         order.shown_tokens,
@@ -147,7 +145,7 @@ def _count_messages(turns: Sequence[MeasuredTurn]) -> int:
 
 
 def _clear(order: CompactionPlan, outcome: CompactionOutcome) -> None:
-    """Replace large tool results with their number of lines, oldest first, until the turns fit."""
+    """Replace large tool results with line counts, oldest first, until the turns fit."""
     messages = [message for turn in outcome.turns for message in turn.messages]
     share, least_bytes = ConversationSignals.measure(messages).clearing
     split = find_safe_split(messages, int(len(messages) * share))
@@ -178,7 +176,7 @@ def _is_large(message: Message, least_bytes: int) -> bool:
 def replace_messages(
     turn: MeasuredTurn, changed: dict[str, Message], counter: TokenCounter
 ) -> MeasuredTurn:
-    """Return a turn in which changed messages replace the messages with the same ids."""
+    """Return the turn with some messages replaced. Messages are matched by id."""
     if not any(message.id in changed for message in turn.messages):
         return turn
     messages = [changed.get(message.id or "", message) for message in turn.messages]
@@ -211,7 +209,7 @@ def _summarise(
 
 
 def _count_summarised(order: CompactionPlan, outcome: CompactionOutcome) -> int:
-    """Return how many of the oldest turns to summarise so that the summary and the rest fit."""
+    """Compute how many old turns to summarise so that the summary and the rest fit."""
     last = find_guaranteed_turn(outcome.turns)
     if order.is_whole:
         return last
@@ -254,7 +252,7 @@ def _summarise_by_outline(
 
 
 def _truncate(order: CompactionPlan, outcome: CompactionOutcome) -> None:
-    """Leave out whole turns, oldest first, but never the last complete turn."""
+    """Drop whole turns, oldest first, but never the last complete turn."""
     summary = outcome.summary_tokens(order.counter)
     fitted = fit_turns(outcome.turns, order.target - summary)
     if fitted.dropped:

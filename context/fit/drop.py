@@ -1,7 +1,7 @@
-"""Choose which earlier turns a request keeps. Whole turns are dropped, the oldest first.
+"""Choose which earlier turns a request keeps. Whole turns are dropped, oldest first.
 
-A stored drop cuts the history to three quarters of its budget, so that many requests need no other
-drop. If each request dropped one more turn, each would break the provider's prompt cache.
+A stored drop cuts the history to three quarters of its budget, so that the next drop is not needed
+soon. Dropping one turn per request would invalidate the provider's prompt cache every time.
 """
 
 from collections.abc import Sequence
@@ -20,21 +20,23 @@ ROOM: Final = "room"
 
 @dataclass(frozen=True, slots=True)
 class FittedTurns:
-    """The kept turns and the dropped ones, each oldest first."""
+    """The turns that are kept and those that are dropped, each oldest first."""
 
     kept: TurnList
     dropped: TurnList = field(default_factory=TurnList.of)
 
 
 def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit, but always the last answered turn and those after it.
+    """Keep the newest whole turns that fit.
+
+    The last answered turn and all turns after it are always kept.
 
     Args:
         turns: the turns to choose from, oldest first.
-        room_tokens: the token limit of all kept turns, counted by `context.tokens`.
+        room_tokens: the token limit for all kept turns.
 
     Returns:
-        The kept turns in their order, and the dropped turns for the report.
+        The kept turns in order, and the dropped turns for the report.
 
     Source: "Token Budget Enforcement", 1.2.
     """
@@ -44,10 +46,10 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest turns that fit, like `fit_turns`, but drop unanswered user messages too.
+    """Like `fit_turns`, but may also drop unanswered user messages.
 
-    `fit_turns` keeps all user messages after the last answered turn until the next answer, even if
-    the calls to answer them failed.
+    `fit_turns` keeps every user message after the last answered turn, even if the calls to answer
+    them failed.
     """
     fitted = fit_turns(turns, room_tokens)
     if not fitted.kept:
@@ -61,7 +63,7 @@ def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit, possibly none."""
+    """Keep the newest whole turns that fit, which may be none."""
     cut = _cut(turns, room_tokens, len(turns))
     known = TurnList.of(turns)
     return FittedTurns(known[cut:], known[:cut])
@@ -84,8 +86,8 @@ def make_drop_entry(
     """Build the log entry that drops all turns before `first_kept` from later requests.
 
     Args:
-        place: the id, the parent's id and the timestamp of the entry.
-        sizes: the token count of the history before the drop and after it.
+        place: the entry's id, parent id and timestamp.
+        sizes: the token count of the history before and after the drop.
     """
     up_to, extra = first_kept.turn.entry_ids[0], FrozenMapping({MODEL: epoch.model})
     return DropEntry(*place, up_to, *sizes, ROOM, epoch.budget, extra=extra)

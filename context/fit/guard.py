@@ -1,9 +1,9 @@
 """The budget guard, the last step before a request is sent.
 
-If a draft exceeds its budget, content is left out, the least valuable first. No model is called,
-and the report names everything that is left out. If the content that must be sent is too large, the
-pipeline raises `ContextOverflow`. Only a draft that passed the guard becomes a `PreparedRequest`,
-and models are called with nothing else.
+If a request exceeds its budget, the guard leaves out content, the least valuable first. It never
+calls a model, and the report lists everything that is left out. If the required content alone is
+too large, the pipeline raises `ContextOverflow`. Models are called only with a `PreparedRequest`,
+which only the guard can create.
 """
 
 from collections.abc import Sequence
@@ -50,15 +50,14 @@ _BODY: Final = "body"
 
 @dataclass(frozen=True)
 class PreparedRequest:
-    """A request that passed the budget guard and may be sent.
+    """A request that passed the budget guard and can be sent.
 
     Attributes:
-        base: the envelope of the request, without its messages.
+        base: the request's envelope, without messages.
         draft: the content of the request.
-        marks: where the prompt cache may end, or an empty tuple for providers that need no such
-            marks.
-        ends_loop: whether the tool loop ends with the answer to this request: no more tools are
-            offered, because the turn's work exceeds the budget.
+        marks: where the prompt cache may end. Empty for providers without cache marks.
+        ends_loop: whether this request ends the tool loop. It offers no tools, because the turn's
+            tool calls exceed the budget.
     """
 
     base: ContextEnvelope
@@ -74,12 +73,12 @@ class PreparedRequest:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The segments of this turn as sent, for the log; those that did not fit are left out."""
+        """The segments of this turn that were sent, for the log."""
         return self.draft.tail.segments
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """The messages as they are sent, with this turn's context before its user message."""
+        """The messages as sent, with this turn's context before its user message."""
         return self.draft.messages
 
     @cached_property
@@ -92,12 +91,12 @@ class PreparedRequest:
         return replace(self.base, tools=draft.preamble.tools, messages=messages)
 
     def request_body(self) -> dict[str, object]:
-        """Return the request in its provider-neutral form, as a new JSON object."""
+        """Return the request in a provider-neutral form, as a new JSON object."""
         messages = [make_message_body(message) for message in self.messages]
         return {**self._head, "messages": messages, **self._end}
 
     def encode_body(self) -> EncodedJson:
-        """Return `request_body` as JSON text. Only messages that are new in it are encoded."""
+        """Return `request_body` as JSON text. Only messages that are not cached are encoded."""
         head, end = compact_json(self._head), compact_json(self._end)
         history = self.draft.history.accumulate(_BODY, _encode_turns)
         now = map(encode_message, self.draft.present)
@@ -125,12 +124,11 @@ class GuardReport:
     """The result of applying the budget guard to a draft.
 
     Attributes:
-        draft: the draft that fits the budget. If `fits` is false, it has only the content that
-            cannot be left out.
+        draft: the resulting draft. If `fits` is false, it contains only the required content.
         steps: the names of the steps that changed the draft, in order.
-        left_out: the records of everything that was left out.
-        cut: how many of the oldest turns a new drop leaves out, or 0 if no drop is needed.
-        ends_loop: whether the tools were left out, so that the tool loop ends with this request.
+        left_out: everything that was left out.
+        cut: how many old turns a new drop removes, or 0.
+        ends_loop: whether the tools were removed, so that this request ends the tool loop.
     """
 
     draft: RequestDraft
@@ -147,8 +145,8 @@ def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -
     Args:
         draft: the request before the guard.
         budget: the token limit of the request.
-        lasting_tail_tokens: the number of tokens to keep free for the tails of this and later
-            requests. It decides whether a drop is stored. The other steps use the tail's real size.
+        lasting_tail_tokens: the tokens to reserve for the tail of this and later requests. Only the
+            decision to store a drop uses this value. The other steps use the tail's actual size.
 
     Source: "Token Budget Enforcement", phases 1 and 2.
     """
@@ -164,7 +162,7 @@ def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -
 
 
 def can_fit(draft: RequestDraft, budget: int) -> bool:
-    """Return whether a draft fits the budget, at least after everything optional is left out."""
+    """Return whether a draft fits the budget once all optional content is left out."""
     return draft.used <= budget or _strip(draft).used <= budget
 
 
@@ -178,7 +176,7 @@ def seal(
     report: ContextReport,
     marks: tuple[CacheMark, ...] = (),
 ) -> PreparedRequest:
-    """Turn a draft that passed the guard into a request that may be sent.
+    """Turn a draft that passed the guard into a request that can be sent.
 
     Raises:
         UnguardedRequest: when the draft did not pass the guard.
@@ -190,7 +188,7 @@ def seal(
 
 @dataclass(frozen=True)
 class _GuardState:
-    """The state of the guard between two steps: the draft, and records of what was left out."""
+    """The draft between two steps of the guard, and everything left out so far."""
 
     draft: RequestDraft
     budget: int
@@ -200,18 +198,18 @@ class _GuardState:
     cut: int = 0
 
     def budget_beside(self, tail_tokens: int) -> int:
-        """Return the number of tokens that L4 and W may take beside a tail of a given size."""
+        """Return the tokens available for L4 and W, given the size of the tail."""
         layers = self.draft.layers
         return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
 
     @property
     def history_budget_now(self) -> int:
-        """The number of tokens that L4 may take in this request."""
+        """The tokens available for the history (L4) in this request."""
         tail = self.draft.tail.total + self.draft.uncached_tokens
         return self.budget_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step. If the step left nothing out, the state is unchanged."""
+        """Return the state after a step, or the same state if the step left nothing out."""
         return self.done(step, draft, left_out) if left_out else self
 
     def done(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
@@ -221,9 +219,9 @@ class _GuardState:
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)
 
     def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_GuardState":
-        """Return the state with the kept turns only.
+        """Return the state with only the given turns.
 
-        Pinned items of dropped turns move to the beginning of L2.
+        Pinned items of dropped turns move to the start of L2.
         """
         if not fitted.dropped:
             return self
@@ -236,13 +234,13 @@ class _GuardState:
 
 
 def record_dropped_turns(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
-    """Return the report's record of whole turns that are left out."""
+    """Build a report record for dropped turns."""
     turns = TurnList.of(dropped)
     return LeftOut(Layer.L4, turns.entries, len(turns), turns.tokens, reason)
 
 
 def record_dropped_segment(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
-    """Return the report's record of a segment that is left out."""
+    """Build a report record for a dropped segment."""
     return LeftOut(segment.layer, (segment.id,), 0, count_segment(segment, counter), reason)
 
 
@@ -260,9 +258,9 @@ def _cut_history(passing: _GuardState) -> _GuardState:
 
 
 def _make_room(passing: _GuardState) -> _GuardState:
-    """Leave out turns for this request alone, to make room for a large tail.
+    """Leave out turns for this request only, to make room for a large tail.
 
-    This can take several passes, because pinned items of these turns move to the tail.
+    Several passes may be needed, because pinned items of these turns move to the tail.
     """
     while passing.draft.used > passing.budget:
         fitted = fit_for_now(passing.draft.history, passing.history_budget_now)
@@ -317,7 +315,7 @@ def _shorten_work(passing: _GuardState) -> _GuardState:
 
 
 def _end_loop(passing: _GuardState) -> _GuardState:
-    """Remove the tools from the request, and keep the part of the work that fits."""
+    """Remove the tools from the request, and keep as many tool results as fit."""
     before = passing.draft
     if not before.work:
         return passing

@@ -1,7 +1,7 @@
-"""Place cache marks: the positions where a provider's prompt cache may end.
+"""Place cache marks: the positions at which a provider's prompt cache may end.
 
-At most four positions are marked, each only if the prefix before it is large enough to be cached.
-Content that belongs to one request alone is never marked.
+At most four positions are marked, and only where the prefix is large enough to be cached. Content
+that is sent only once is never marked.
 """
 
 import re
@@ -29,11 +29,11 @@ _TAKES_MARKS: Final = re.compile(r"^(anthropic/|bedrock/|vertex_ai/|openrouter/|
 
 @dataclass(frozen=True, slots=True)
 class CacheMark:
-    """A position in a request after which the provider's prompt cache may end.
+    """A position in a request at which the provider's prompt cache may end.
 
     Attributes:
-        layer: `L1` for the end of the instructions, `L4` for the history, `W` for the work.
-        message: the position among the request's messages, or None for the end of the instructions.
+        layer: `L1` for the end of the instructions, `L4` for the history, or `W` for tool calls.
+        message: the index of the message, or None for the end of the instructions.
     """
 
     layer: Layer
@@ -45,9 +45,9 @@ class CacheMark:
 
 
 def find_least_prefix(model: str) -> int | None:
-    """Return the minimum number of tokens of a prefix that a model's provider caches.
+    """Return the minimum prefix size, in tokens, that a model's provider caches.
 
-    The result is None if the provider takes no cache marks.
+    Returns None if the provider does not use cache marks.
 
     Args:
         model: the name of the model, with or without the provider's prefix.
@@ -62,10 +62,11 @@ def find_least_prefix(model: str) -> int | None:
 def place_marks(
     draft: RequestDraft, model: str, boundary: str | None = None
 ) -> tuple[CacheMark, ...]:
-    """Return the cache marks for a request, in the order of their positions.
+    """Choose the cache marks for a request, in order.
 
     Args:
-        boundary: the id of a message in the first turn to mark too, such as a summary; or None.
+        boundary: the id of a message in the first turn that is also marked, such as a summary, or
+            None.
     """
     least = find_least_prefix(model)
     if least is None:
@@ -84,14 +85,12 @@ def place_marks(
 
 
 def _find_boundary(draft: RequestDraft, boundary: str | None) -> int | None:
-    """Return the boundary's position in the first turn, or None if the history ends at it."""
     head = draft.history[0].messages if len(draft.history) else ()
     at = next((at for at, m in enumerate(head) if boundary is not None and m.id == boundary), None)
     return None if at == draft.history.message_count - 1 else at
 
 
 def _count_tokens_before(mark: CacheMark, draft: RequestDraft) -> int:
-    """Return the number of tokens before a cache mark."""
     layers, counter, at = draft.layers, draft.tail.counter, mark.message
     before = layers[Layer.T] + layers[Layer.L1]
     if at is None:

@@ -1,8 +1,8 @@
-"""Decide before a request is sent whether to trim and whether to compact the history.
+"""Decide whether to trim or compact the history before a request is sent.
 
-Both decisions depend only on lasting content: tools, instructions, history, work, and the part of
-the tail that later requests are expected to have too. A decision is stored as log entries, and the
-request is then built from the path that ends with these entries.
+Both decisions consider only content that later requests will also contain: tools, instructions,
+history, tool calls, and a share of the user message. Each decision is stored in the log, and the
+request is then built from the updated log.
 """
 
 from dataclasses import dataclass, replace
@@ -28,14 +28,14 @@ Why = Literal["auto", "block", "asked", "overflow"]
 
 @dataclass(frozen=True)
 class HistoryUsage:
-    """The use of the token budget by lasting content, which later requests have too.
+    """How much of the token budget is used by content that later requests will also contain.
 
     Attributes:
         budget: the token limit of the request.
-        fixed_tokens: the token count of tools, instructions and the lasting part of the tail.
-        history: the token count of L4.
-        work: the token count of W.
-        question: the token count of the user message, which `fixed_tokens` includes.
+        fixed_tokens: the tokens of tools, instructions and the lasting share of the tail.
+        history: the token count of the history (L4).
+        work: the token count of the tool calls in progress (W).
+        question: the token count of the user message, which is part of `fixed_tokens`.
     """
 
     budget: int
@@ -51,16 +51,16 @@ class HistoryUsage:
 
     @property
     def history_budget(self) -> int:
-        """The number of tokens that history and work may take together."""
+        """The tokens available for the history and the current tool calls."""
         return max(0, self.budget - self.fixed_tokens)
 
     @property
     def fixed_without_question(self) -> int:
-        """The token count of all lasting content except history, user message and work."""
+        """The tokens of the tools, instructions and lasting context, without the user message."""
         return self.fixed_tokens - self.question
 
     def should_compact(self, history_policy: HistoryPolicy) -> bool:
-        """Return whether a compaction is due: the history budget or the whole budget is full."""
+        """Return whether the history or the whole request is large enough to compact."""
         is_full = history_policy.policy.should_compact(
             self.history + self.work, self.history_budget
         )
@@ -68,17 +68,17 @@ class HistoryUsage:
 
 
 def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
-    """Measure how much of the token budget lasting content uses."""
+    """Measure how much of the budget is used by lasting content."""
     layers = plan.draft.layers
     fixed_tokens = layers[Layer.T] + layers[Layer.L1] + plan.lasting_tail_tokens
     return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
 
 
 def decide_trim(plan: RequestPlan, request: RequestContext, why: Why | None) -> tuple[Entry, ...]:
-    """Return the log entry of a trim in a tuple, which is empty if no trim is due.
+    """Return the log entry for a trim, or an empty tuple if no trim is due.
 
     Args:
-        why: the reason for the compaction that is due without this trim, or None if none is due.
+        why: the reason for the compaction that would be due without this trim, or None.
     """
     history_policy, now = request.inputs.history_policy, measure_usage(plan, request.budget_tokens)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
@@ -95,10 +95,10 @@ def decide_trim(plan: RequestPlan, request: RequestContext, why: Why | None) -> 
 
 
 def decide_compaction(plan: RequestPlan, request: RequestContext) -> Why | None:
-    """Return the reason for a compaction, or None if no compaction is due.
+    """Return why a compaction is due, or None if it is not.
 
     If the budget is exhausted, the session is compacted before the next user message, even if
-    automatic compaction is off.
+    automatic compaction is disabled.
     """
     history_policy = request.inputs.history_policy
     if history_policy is None or _is_tripped(request):
@@ -126,10 +126,9 @@ _NOTE: Final = (
 
 
 def add_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> RequestDraft:
-    """Add a note about the used budget to a request that is close to its budget.
+    """Add a note about the remaining budget if the request is close to its limit.
 
-    The note is sent with this request alone, and only if the request offers the tool that the note
-    suggests.
+    The note is sent only once, and only if the tool that it recommends is available.
     """
     can_compact = any(tool.name == COMPACT_CONTEXT for tool in draft.preamble.tools)
     if not can_compact or not policy.should_trim(draft.used, budget):

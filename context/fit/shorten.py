@@ -1,9 +1,9 @@
-"""Shorten the last message, the answers and the tool results of one request.
+"""Shorten the last user message, answers and tool results for one request only.
 
-In the last message, retrieved passages are left out first, beginning with the lowest rank. Then
-notes from folders and tags, sources of earlier turns, and attached notes are shortened section by
-section, no more than necessary. They are left out only if their shortest form does not fit.
-Selections and pins are either kept whole or left out. The latest attachment is shortened last.
+In the last user message, retrieved passages are dropped first, lowest rank first. Next, notes from
+folders and tags, then sources from earlier turns, then attached notes are shortened section by
+section, and dropped only if even their shortest form does not fit. Selections and pins are kept
+whole or dropped. The latest attachment is shortened last.
 
 Source: "Token Budget Enforcement", phase 2; "L2 Carry-Forward Compaction".
 """
@@ -36,11 +36,10 @@ _SHORTENED_KINDS: Final = ("note", "folder", "tag", "url", "file")
 
 @dataclass(frozen=True, slots=True)
 class ShortenedTail:
-    """A shortened tail, and the segments that were left out of it.
+    """A shortened tail, and the segments that were dropped from it.
 
     Attributes:
-        left_out: the segments that were left out, the first one first. Shortened segments stay in
-            the tail.
+        left_out: the dropped segments, in the order in which they were dropped.
     """
 
     tail: Tail
@@ -48,7 +47,7 @@ class ShortenedTail:
 
 
 def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
-    """Shorten a tail to a token limit, removing all of its segments if necessary."""
+    """Shorten a tail to a token limit. All of its segments may be dropped."""
     gone: list[Segment] = []
     for group in _group_by_worth(tail.segments):
         if tail.total <= most_tokens:
@@ -67,7 +66,7 @@ def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
 def shorten_segment(
     segment: Segment, most_tokens: int, counter: TokenCounter, tools: Tools = None
 ) -> Segment | None:
-    """Shorten a segment to a token limit, or return `None` if no form of it fits.
+    """Shorten a segment to a token limit, or return None if even its shortest form does not fit.
 
     A shortened segment has no line numbers, because its lines differ from those of the source.
     """
@@ -81,7 +80,7 @@ def shorten_segment(
 
 
 def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
-    """Return the segments of a group that fit the tail if all are in their shortest form."""
+    """Select the segments of a group that fit if each is as short as possible."""
     least: dict[str, Segment | None] = {part.id: _shorten_most(part, tail) for part in group}
     for at, segment in enumerate(group):
         if _replace_segments(tail, least).total <= most_tokens:
@@ -104,7 +103,7 @@ def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
 
 
 def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
-    """Replace segments of a tail by their ids. None removes a segment."""
+    """Replace segments by id. None removes a segment."""
     found = (others.get(segment.id, segment) for segment in tail.segments)
     return replace(tail, segments=tuple(segment for segment in found if segment is not None))
 
@@ -112,7 +111,7 @@ def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
 def _find_longest(
     cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
-    """Return a segment with the longest section previews that fit, or None if no previews fit."""
+    """Find the longest section previews that fit, or return None."""
     best = cut(LEAST_PREVIEW_CHARS, sections)
     if count_segment(best, counter) > most_tokens:
         return None
@@ -128,7 +127,7 @@ def _find_longest(
 
 
 def _shorten_most(segment: Segment, tail: Tail) -> Segment:
-    """Return the shortest form of a segment, or the segment itself if it cannot be shortened."""
+    """Return a segment's shortest form, or the segment itself if it cannot be shortened."""
     if not _can_be_shortened(segment):
         return segment
     least = _shorten_sections(segment, tail.tools, LEAST_PREVIEW_CHARS, MOST_SECTIONS)
@@ -146,7 +145,7 @@ def _shorten_sections(segment: Segment, tools: Tools, preview_chars: int, sectio
 
 
 def _group_by_worth(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
-    """Group segments by their value: retrieved passages first, the latest attachment last."""
+    """Group segments by value: retrieved passages first, the latest attachment last."""
     attached = [part for part in segments if part.layer is Layer.L3 and part.kind != "passage"]
     newest = attached[-1] if attached else None
     groups: dict[int, list[Segment]] = {}
@@ -172,10 +171,9 @@ def _rate(segment: Segment, is_newest: bool) -> int:
 
 
 def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield ever smaller versions of the work, all with the full results of the latest tool calls.
+    """Yield shorter and shorter versions of the tool calls, keeping the latest results in full.
 
-    The other results are shortened to half the length each time, and finally replaced with their
-    number of lines.
+    Older results are halved each time, and finally replaced with line counts.
     """
     split = _find_last_batch(work)
     older, latest = work[:split], work[split:]
@@ -185,21 +183,20 @@ def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...
 
 
 def clean_results(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Replace every tool result with its number of lines, where that is shorter."""
+    """Replace each tool result with its line count, unless that would be longer."""
     return tuple(_clean_result(message) for message in work)
 
 
 def shorten_results(work: Sequence[Message], most_chars: int) -> tuple[Message, ...]:
-    """Shorten every tool result of more than `most_chars` characters to its beginning."""
+    """Truncate every tool result that is longer than `most_chars` characters."""
     return tuple(_shorten_result(message, most_chars) for message in work)
 
 
 def shrink_work(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield ever smaller versions of the work, down to an empty one.
+    """Yield shorter and shorter versions of the tool calls, ending with none at all.
 
-    Tool results are shortened first, to half the length each time. Thus the first version that fits
-    keeps at least half of what would fit. Then results are replaced with their number of lines, and
-    finally the oldest calls are left out.
+    Results are halved each time, so that the first version that fits keeps at least half of what
+    would fit. Then they are replaced with line counts, and finally the oldest calls are dropped.
     """
     for most_chars in _list_result_bounds(work):
         yield shorten_results(work, most_chars)
@@ -221,7 +218,7 @@ def _list_result_bounds(work: Sequence[Message]) -> Iterator[int]:
 
 
 def drop_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the work without the oldest tool calls, their results and the text around them."""
+    """Drop the oldest tool calls, with their results and the text around them."""
     batches = [at for at, message in enumerate(work) if message.role == "assistant"]
     return tuple(work[batches[1] :]) if len(batches) > 1 else ()
 
@@ -234,7 +231,6 @@ def _find_last_batch(work: Sequence[Message]) -> int:
 
 
 def _clean_result(message: Message) -> Message:
-    """Replace a message's tool results with their number of lines, where that is shorter."""
     cleaned = clean_tool_output(message)
     if isinstance(message.content, str) or isinstance(cleaned.content, str):
         return message
@@ -260,7 +256,7 @@ def _shorten_result_part(part: Part, most_chars: int) -> Part:
 
 
 def shorten_answer(message: Message) -> Message:
-    """Shorten an answer to the beginning of its text. Any other message is returned unchanged."""
+    """Shorten an answer to its beginning. Other messages are returned unchanged."""
     if message.role != "assistant":
         return message
     if isinstance(message.content, str):

@@ -20,19 +20,19 @@ Maker = Literal["model", "outline", "none"]
 
 
 def compute_summary_size(room_tokens: int) -> int:
-    """Return the token limit of a summary, for a history budget."""
+    """Return the maximum length of a summary in tokens, given the history budget."""
     return min(SUMMARY_TOKENS, max(LEAST_SUMMARY_TOKENS, int(room_tokens * SUMMARY_SHARE)))
 
 
 def format_summary(text: str) -> str:
-    """Format a summary as requests hold it: below a line that says what it is."""
+    """Format a summary for a request, below a line that introduces it."""
     return f"{HEAD}\n{text.strip()}"
 
 
 def check_summary(
     text: str, turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> str:
-    """Check a summary, and cut it to its maximum length.
+    """Check a summary, and truncate it to its maximum length.
 
     Raises:
         SummaryFailed: when the summary is empty, or not smaller than the turns that it replaces.
@@ -54,7 +54,7 @@ def check_summary(
 def check_given_summary(
     text: str, turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> str:
-    """Check a summary that the user has seen, and return it as requests hold it. It is never cut.
+    """Check a summary that the user has reviewed, and format it. It is never truncated.
 
     Raises:
         SummaryFailed: when the summary is empty, too long, or not smaller than what it replaces.
@@ -72,7 +72,7 @@ def check_given_summary(
 def restore_results(
     turns: Sequence[MeasuredTurn], counter: TokenCounter
 ) -> tuple[MeasuredTurn, ...]:
-    """Restore the tool results that an earlier compaction cleared in turns."""
+    """Restore tool results that an earlier compaction cleared."""
     return tuple(_restore_turn(turn, counter) for turn in turns)
 
 
@@ -85,7 +85,6 @@ def _restore_turn(turn: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
 
 
 def _restore_message(message: Message, said: Message | None) -> Message:
-    """Return the original of a message whose tool results were cleared; else the message itself."""
     if said is None or isinstance(said.content, str) or len(said.content) != len(message.content):
         return message
     emptied = clean_tool_output(said).content
@@ -102,9 +101,10 @@ QUOTING_MODEL: Final = "extractive"
 
 
 def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
-    """Build an outline of turns within a token limit. Equal turns give equal outlines.
+    """Build an outline of turns that fits a token limit.
 
-    Lines are shortened first. If that is not enough, the oldest turns are only counted.
+    Long lines are shortened first. If that is not enough, the oldest turns are only counted. The
+    same turns always give the same outline.
     """
     # A line takes at least one token, so older turns cannot fit.
     for chars in LINE_CHARS if len(turns) <= most_tokens else ():
@@ -121,7 +121,7 @@ def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: Token
 def _select_newest(
     turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> list[str]:
-    """Return the newest lines of an outline that fit, with room for a count of the others."""
+    """Select the newest lines that fit, leaving space for a count of the others."""
     free_tokens = most_tokens - count_message(
         Message("user", format_summary("- 0000 more before that")), counter
     )
@@ -156,9 +156,9 @@ def _describe_turn(turn: MeasuredTurn, chars: int) -> Iterator[str]:
 
 
 def _find_quotations(answer: str) -> str:
-    """Return the quotations in an answer that was made without a model.
+    """Return the quotations in an answer that was built without a model.
 
-    If it has none, return the notes that it lists, or an empty string if it has neither.
+    Without quotations, return the notes that it lists, or an empty string.
     """
     lines = answer.split("\n")
     for sign in (">", "- "):

@@ -1,10 +1,10 @@
-"""Plan how far to trim the history and the work of a turn.
+"""Plan how far to trim the history and the current tool calls.
 
-At eighty percent of the budget, tool results and the text around tool calls are trimmed, oldest
-first, until sixty percent are used. Thus the boundary can stay in place for many turns. The answers
-that end a turn matter for a summary. They are trimmed only if no compaction can run, and the newest
-ones never. The newest assistant messages are trimmed last, and the latest tool results never. After
-a compaction, the trim of the kept turns is planned again.
+When eighty percent of the budget are used, tool results and the text around tool calls are trimmed,
+oldest first, down to sixty percent. The trim boundary then stays in place for many turns. Final
+answers are needed for summaries, so they are trimmed only if no compaction can run, and the newest
+ones are never trimmed. The newest assistant messages are trimmed last, and the latest tool results
+never. After a compaction, a new trim is planned for the remaining turns.
 
 Source: "Budget-Aware Trimming"; "Context Engineering Optimization", 3.5.
 """
@@ -45,16 +45,16 @@ COMPACTED: Final = "compaction"
 
 @dataclass(frozen=True, slots=True)
 class PlannedTrim:
-    """A planned trim that frees enough tokens to be worth breaking the provider's cache.
+    """A trim that frees enough tokens to justify invalidating the prompt cache.
 
     Attributes:
         up_to: the id of the first entry that stays unchanged.
         trimmed_to: the id of the first entry that is not replaced with `[trimmed]`.
-        answers_to: the id of the first entry whose answer is kept, or an empty string if all
-            answers are kept.
-        before: the token count of the messages before the trim.
-        after: the token count of the messages after the trim.
-        reason: `threshold` if the trim reaches its target and `target_unreachable` if it does not;
+        answers_to: the id of the first answer that is kept, or an empty string if all answers are
+            kept.
+        before: the token count before the trim.
+        after: the token count after the trim.
+        reason: `threshold` if the trim reaches its target, `target_unreachable` if it does not, or
             `compaction` if it follows a compaction.
     """
 
@@ -86,14 +86,14 @@ def plan_trim(
     has_answers: bool,
     least_share: float = LEAST_SHARE_OF_WAY,
 ) -> PlannedTrim | None:
-    """Plan how far to trim beyond the stored trims, or return `None` if no trim is due.
+    """Plan how far to trim beyond the stored trims, or return None if no trim is due.
 
     Args:
-        fixed_tokens: the token count of all other lasting content, such as tools.
-        start: how far the messages are trimmed already.
+        fixed_tokens: the token count of everything else in the request, such as tools.
+        start: how far the messages are already trimmed.
         has_answers: whether final answers may be trimmed too.
-        least_share: the fraction of the tokens above the target that must be freed if the target
-            cannot be reached.
+        least_share: if the target cannot be reached, the fraction of the excess tokens that must be
+            freed.
     """
     target = int(budget * TARGET) - fixed_tokens
     most = int(budget * history_policy.policy.trim_at) - fixed_tokens
@@ -113,15 +113,15 @@ def plan_trim(
 def plan_trim_after_compaction(
     trim_input: TrimInput, offsets: TrimOffsets, target: int
 ) -> tuple[TrimOffsets, PlannedTrim]:
-    """Plan again how far to trim the turns that a compaction kept.
+    """Plan a new trim for the turns that remain after a compaction.
 
-    If the turns fit untrimmed, none is trimmed. Otherwise the boundary stays in place: messages
-    restored before it would soon be trimmed again, and that would break the prompt cache.
+    If the turns fit untrimmed, none is trimmed. Otherwise the boundary does not move: restoring
+    messages before it would only invalidate the prompt cache and soon be undone.
 
     Args:
-        trim_input: the kept turns before trimming.
-        offsets: how far the turns are trimmed if they do not fit. Answers stay in full.
-        target: the token limit of all messages together.
+        trim_input: the untrimmed turns that remain.
+        offsets: how far to trim the turns if they do not fit. Answers are kept in full.
+        target: the token limit for all messages together.
     """
     before = _count_tokens(trim_input, trim_input.messages)
     if before <= target:
@@ -157,7 +157,6 @@ def _find_offsets(
     has_answers: bool,
     most: int,
 ) -> TrimOffsets:
-    """Find how far to trim: clear old tool results, trim, then trim newer messages if needed."""
     end = trim_input.latest_batch
     protected = min(end, keep_from_index(trim_input.messages, history_policy.keep_last))
     is_old = min(protected, trim_input.start_of_turn(history_policy.clean_after))

@@ -1,4 +1,4 @@
-"""Build the turns of a session from its active path, as requests show them.
+"""Build a session's turns from its log, in the form that requests use.
 
     active path ── replay ──→ ReplayedPath: earlier turns, current turn, memory, pins, boundaries
     earlier turns + TrimOffsets ── boundaries ──→ the same turns, old messages shortened
@@ -18,9 +18,9 @@ shortened, and a `TrimEntry` in the log stores the decision. For a single reques
 shorten answers further (`context.fit.shorten.shorten_answer`). A new entry type that changes
 requests needs a case in `replay`, in addition to its row in `context/log/entries.py`.
 
-May import: `context.log` and the contract modules.
-Always true: no entry is changed, and no hook runs; equal paths give equal turns; `boundaries`
-never shortens a user message or a pinned message, and never makes a message larger.
+May import: `context.log` and the contract modules. Always true: no entry is changed, and no hook
+runs; equal paths give equal turns; `boundaries` never shortens a user message or a pinned message,
+and never makes a message larger.
 """
 
 __all__ = [

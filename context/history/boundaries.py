@@ -1,8 +1,7 @@
-"""Apply the stored trims and drops of a path to its messages and turns.
+"""Apply stored trims and drops to messages and turns.
 
-A boundary is the id of the first entry that stays unchanged. Positions are derived from it. A
-boundary holds for an epoch: a larger token budget or another model begins a new epoch, in which
-trimmed and dropped content may come back.
+A boundary is the id of the first entry that stays unchanged. It is valid for one epoch. A larger
+token budget or another model starts a new epoch, in which trimmed and dropped content may return.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,33 +30,33 @@ Boundary = DropEntry | TrimEntry
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """The token budget and the model of a request, for which stored boundaries hold.
+    """The token budget and the model for which stored boundaries are valid.
 
-    While both stay the same, boundaries only move forward.
+    While neither changes, boundaries only move forward.
     """
 
     budget: int
     model: str
 
     def binds(self, boundary: Boundary) -> bool:
-        """Return whether a stored boundary holds in this epoch."""
+        """Return whether a stored boundary is valid in this epoch."""
         is_large = boundary.budget is None or boundary.budget >= self.budget
         return self.is_of(boundary) and is_large
 
     def is_of(self, boundary: Boundary) -> bool:
-        """Return whether a stored boundary was set for the model of this epoch."""
+        """Return whether a stored boundary was set for this epoch's model."""
         return boundary.extra.get(MODEL) in (None, self.model)
 
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """The positions in a list of messages before which messages are shortened.
+    """How far a list of messages is trimmed, as indexes into the list.
 
     Attributes:
-        cleaned: tool results before this position are replaced with their number of lines, unless
-            they are trimmed.
-        trimmed: tool results, and text around tool calls, before this position are `[trimmed]`.
-        answers: final answers before this position are `[trimmed]` too.
+        cleaned: tool results before this index are replaced with line counts, unless they are
+            trimmed.
+        trimmed: tool results and the text around tool calls before this index become `[trimmed]`.
+        answers: final answers before this index become `[trimmed]` as well.
     """
 
     cleaned: int = 0
@@ -65,7 +64,7 @@ class TrimOffsets:
     answers: int = 0
 
     def join(self, other: "TrimOffsets") -> "TrimOffsets":
-        """Combine two sets of offsets by taking the larger offset of each kind."""
+        """Combine two sets of offsets, taking the larger of each kind."""
         return TrimOffsets(
             max(self.cleaned, other.cleaned),
             max(self.trimmed, other.trimmed),
@@ -73,18 +72,18 @@ class TrimOffsets:
         )
 
     def after(self, gone: int) -> "TrimOffsets":
-        """Return the offsets after removing the `gone` oldest messages, with no answers trimmed."""
+        """Adjust the offsets after the `gone` oldest messages are removed. Answers are kept."""
         return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
-        """Return a message as it is sent: full, cleaned or trimmed, depending on its position."""
+        """Return a message as sent: in full, cleaned or trimmed, depending on its index."""
         if at < self.trimmed and can_be_trimmed(message, at < self.answers):
             return trim_message(message, counter)
         return clean_message(message, counter) if at < self.cleaned else message
 
 
 def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> TrimOffsets:
-    """Return how far trims reach into the messages. All of the trims must hold in this epoch."""
+    """Return how far the given trims reach. They must all be valid in this epoch."""
     if not trims:
         return TrimOffsets()
     cleaned_to = {trim.up_to_entry_id for trim in trims}
@@ -102,7 +101,7 @@ def find_trimmed_end(trim: TrimEntry) -> str:
 
 
 def find_answers_end(trim: TrimEntry) -> str | None:
-    """Return the id of the first entry whose answer a trim keeps.
+    """Return the id of the first answer that a trim keeps, or None if it keeps all answers.
 
     Returns None if it keeps all answers.
     """
@@ -113,14 +112,14 @@ def find_answers_end(trim: TrimEntry) -> str | None:
 
 
 def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
-    """Add a trim to the current ones. A trim planned after a compaction replaces all others."""
+    """Add a trim. A trim planned after a compaction replaces all earlier ones."""
     return (new,) if new.extra.get(ANEW) else (*trims, new)
 
 
 def count_dropped_turns(
     drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch
 ) -> int:
-    """Return the number of oldest turns that the stored drops leave out."""
+    """Count the oldest turns that stored drops leave out."""
     known = TurnList.of(turns)
     binding = (known.position(drop.up_to_entry_id) for drop in drops if epoch.binds(drop))
     return max((at for at in binding if at is not None), default=0)
@@ -129,7 +128,7 @@ def count_dropped_turns(
 def show_turns(
     turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
 ) -> TurnList:
-    """Return turns in the form in which they are sent. Pinned messages are not shortened."""
+    """Return the turns in the form in which they are sent. Pinned messages are not shortened."""
     furthest = max(reach.cleaned, reach.trimmed)
     if not furthest:
         return turns
@@ -153,7 +152,7 @@ def show_messages(
     """Return messages in the form in which they are sent. Pinned messages are not shortened.
 
     Args:
-        start: the position of the first message.
+        start: the index of the first message.
     """
     return tuple(
         message if message.id in pinned else reach.form(at, message, counter)
@@ -185,26 +184,26 @@ _TRIMMED_BYTES: Final = len(TRIMMED)
 
 
 def clean_message(message: Message, counter: TokenCounter) -> Message:
-    """Replace each tool result of a message with its number of lines, where that is shorter."""
+    """Replace each tool result of a message with its line count, unless that would be longer."""
     if isinstance(message.content, str):
         return message
     return _make_once("cleaned", _clean_results, message, counter)
 
 
 def trim_message(message: Message, counter: TokenCounter) -> Message:
-    """Replace a message's text and tool results with `[trimmed]`, where that is shorter."""
+    """Replace a message's text and tool results with `[trimmed]`, unless that would be longer."""
     return _make_once("trimmed", _trim_parts, message, counter)
 
 
 def is_tool_work(message: Message) -> bool:
-    """Return whether a message is a tool result, or an assistant's message with tool calls."""
+    """Return whether a message is a tool result, or an assistant message with tool calls."""
     return message.role == "tool" or (
         message.role == "assistant" and bool(list_tool_calls(message))
     )
 
 
 def can_be_trimmed(message: Message, has_answers: bool) -> bool:
-    """Return whether a message may be trimmed: tool work always, a final answer if allowed.
+    """Return whether a message may be trimmed.
 
     Args:
         has_answers: whether final answers may be trimmed too.
@@ -265,7 +264,7 @@ def _with_parts(message: Message, parts: tuple[Part, ...]) -> Message:
 
 @dataclass(frozen=True)
 class TrimInput:
-    """The messages to trim, in their original form and in the order in which they are sent.
+    """The messages to trim, unshortened and in wire order.
 
     Attributes:
         history: the earlier turns, without dropped ones.
@@ -282,30 +281,30 @@ class TrimInput:
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """All messages: those of the history, the user message and the work."""
+        """All messages: the history, the user message and the tool calls."""
         question = () if self.question is None else (self.question,)
         return (*self.history.messages, *question, *self.work)
 
     def shown(self, reach: TrimOffsets) -> tuple[Message, ...]:
-        """Return the messages as they are sent: trimmed up to `reach`, except pinned ones."""
+        """Return the messages trimmed up to `reach`, except pinned ones."""
         return tuple(
             message if message.id in self.pinned else reach.form(at, message, self.counter)
             for at, message in enumerate(self.messages)
         )
 
     def shown_parts(self, reach: TrimOffsets) -> tuple[TurnList, tuple[Message, ...]]:
-        """Return the history and the work as they are sent: trimmed up to `reach`."""
+        """Return the history and the tool calls, trimmed up to `reach`."""
         history = show_turns(self.history, reach, self.pinned, self.counter)
         start = len(self.messages) - len(self.work)
         return history, show_messages(self.work, start, reach, self.pinned, self.counter)
 
     def start_of_turn(self, age: int) -> int:
-        """Return the position of the first message in the last `age` turns of the history."""
+        """Return the index of the first message in the last `age` turns."""
         return self.history[: max(0, len(self.history) - age)].message_count
 
     @property
     def latest_batch(self) -> int:
-        """The position of this turn's latest tool calls; without any, that of its user message."""
+        """The index of this turn's latest tool calls, or of its user message if it has none."""
         start = self.history.message_count
         for at in range(len(self.messages) - 1, start, -1):
             if list_tool_calls(self.messages[at]):
@@ -313,7 +312,7 @@ class TrimInput:
         return start
 
     def first_kept_answer(self, keep_last: int) -> int:
-        """Return the position of the first answer that is never trimmed.
+        """Return the index of the first answer that must not be trimmed.
 
         Args:
             keep_last: how many of the newest answers to protect. The last complete turn is always
@@ -331,11 +330,10 @@ class TrimInput:
         return end if kept >= keep_last else 0
 
     def entry_at(self, at: int) -> str:
-        """Return the id of the first entry at or after a position.
+        """Return the id of the first log entry at or after an index.
 
-        Returns an empty string if there is no such entry.
-
-        Generated messages are skipped, since they have no entry.
+        Generated messages have no entry and are skipped. Returns an empty string if there is no
+        such entry.
         """
         names = (message.id for message in self.messages[at:])
         return next((name for name in names if name is not None and ":" not in name), "")

@@ -1,6 +1,6 @@
-"""The memory that a session has in addition to its messages: scratchpad, progress and facts.
+"""The scratchpad, progress and facts that a session remembers besides its messages.
 
-The memory depends on the path alone: each `memory_update` entry sets new values for some parts.
+Each `memory_update` entry in the log sets some of these values.
 
 Source: "Context Engineering Optimization", 3.3.
 """
@@ -17,7 +17,7 @@ MEMORY_CHANGED: Final = "[Your memory has changed in this turn. It now reads:]"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a session: the current objective, its completed and its pending steps."""
+    """A session's objective, with its completed and pending steps."""
 
     current_objective: str = ""
     completed_steps: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of a session at one position of its path."""
+    """A session's memory at one point of its log."""
 
     scratchpad: str = ""
     progress: Progress = Progress()
@@ -70,7 +70,7 @@ class Memory:
         }
 
     def render(self) -> str:
-        """Render the memory for the model, with its texts escaped.
+        """Render the memory for the model, escaped. An empty memory gives an empty string.
 
         Returns an empty string for an empty memory.
         """
@@ -98,7 +98,7 @@ class Memory:
 
 
 def read_memory(path: Iterable[Entry]) -> Memory:
-    """Return the memory at the end of a path."""
+    """Return the memory after the last entry of a path."""
     memory = Memory()
     for entry in path:
         if isinstance(entry, MemoryUpdateEntry):

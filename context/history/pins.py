@@ -1,4 +1,4 @@
-"""Pinned messages and segments, which requests always hold.
+"""Pinned messages and segments, which are included in every request.
 
 Source: "Strata: the design", 4.8.
 """
@@ -19,7 +19,7 @@ PINNED_SOURCE: Final = "this chat"
 
 @dataclass(frozen=True)
 class Pins:
-    """The pinned items of a path by id, in the order in which they were pinned.
+    """The pinned items by id, in the order in which they were pinned.
 
     Attributes:
         segments: each pinned item as an L2 segment, which is sent if the item's turn is not.
@@ -30,7 +30,7 @@ class Pins:
     messages: frozenset[str]
 
     def after(self, pin: PinEntry, before: Iterable[Entry]) -> "Pins":
-        """Return the pins after a pin entry is applied. `before` is the path up to that entry."""
+        """Apply a pin entry. `before` is the path up to that entry."""
         if not pin.on:
             kept = {name: item for name, item in self.segments.items() if name != pin.target}
             return Pins(kept, self.messages - {pin.target})
@@ -43,10 +43,10 @@ class Pins:
     def select_moved(
         self, shown: Iterable[Message], here: Sequence[Segment]
     ) -> tuple[Segment, ...]:
-        """Return the pinned items that a request does not hold elsewhere.
+        """Return the pinned items that the request does not contain elsewhere.
 
         Args:
-            shown: the messages of the request's history and work.
+            shown: the messages of the history and the current tool calls.
             here: the segments of the turn in progress.
         """
         if not self.segments:
@@ -62,11 +62,10 @@ NO_PINS: Final = Pins({}, frozenset())
 def check_pin(
     pins: Pins, pin: PinEntry, path: Sequence[Entry], budget: int, counter: TokenCounter
 ) -> Pins:
-    """Check a pin entry, and return the pins after it is applied.
+    """Check a pin entry, and return the resulting pins.
 
     Raises:
-        BadPin: when no item has the entry's target id, or the pins would exceed their share of the
-            budget.
+        BadPin: when the target does not exist, or the pins would exceed their token limit.
     """
     if pin.on and _find_target(pin.target, path) is None:
         raise BadPin(f"There is nothing to pin under {pin.target}: name a message or a segment.")
@@ -82,7 +81,7 @@ def check_pin(
 
 
 def compute_pins_limit(budget: int) -> int:
-    """Return the token limit of all pins together, for a token budget."""
+    """Return the token limit for all pins, given the token budget."""
     return int(budget * PINS_SHARE)
 
 

@@ -1,9 +1,8 @@
-"""Build turns from an active path, continuing an earlier replay of the same session.
+"""Build turns from log entries, continuing an earlier replay of the same session.
 
-Messages become turns. The patch of a `context_transform` entry is applied to exactly the messages
-before it, and no hook runs. A session only grows at its end, so the next replay reads only the new
-entries. The last few results are cached. A result depends only on the path and the token counter,
-so the cache affects nothing but speed.
+The patch of a `context_transform` entry applies to exactly the messages before it, and no hook
+runs. Since a log only grows at its end, the next replay reads only the new entries. The last few
+results are cached, which affects only speed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,12 +47,12 @@ LOOKED_AT_FIRST: Final = 8  # paths mostly differ at their ends
 
 @dataclass(frozen=True)
 class CurrentTurn:
-    """The last turn of a path, which may still be in progress.
+    """The last turn, which may still be in progress.
 
     Attributes:
-        patched: the turn's messages after the last transform, or None if no transform was applied.
-        seen: the number of the turn's messages before that transform, including the user message.
-        memory: the session's memory when the turn began.
+        patched: the turn's messages after the last transform, or None if there was none.
+        seen: how many of the turn's messages that transform covered, including the user message.
+        memory: the session's memory at the start of the turn.
     """
 
     turn: Turn
@@ -63,14 +62,14 @@ class CurrentTurn:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The messages of the turn as sent while it is in progress."""
+        """The turn's messages as sent while it is in progress."""
         return complete_tool_calls(self._so_far)
 
     @property
     def parts(self) -> tuple[tuple[Message, ...], Message, tuple[Message, ...]]:
-        """The messages before the user message, the user message, and the work after it.
+        """The messages before the user message, the user message, and the messages after it.
 
-        A user message that a patch removed is sent in its original form.
+        If a patch removed the user message, the original is used.
 
         Raises:
             BadInputs: when the turn has no user message.
@@ -88,7 +87,7 @@ class CurrentTurn:
 
     @property
     def as_history(self) -> tuple[Message, ...]:
-        """The messages of the turn as sent once another turn has begun."""
+        """The turn's messages as sent in later turns."""
         return self.turn.messages if self.patched is None else self.turn.close_turn(self._so_far)
 
     @property
@@ -98,7 +97,7 @@ class CurrentTurn:
         return (*self.patched, *self.turn.shown[self.seen :])
 
     def measure(self, counter: TokenCounter) -> MeasuredTurn:
-        """Return the turn measured as a finished turn. The result is cached for each counter."""
+        """Measure the turn as if it were finished. The result is cached per token counter."""
         known = self._measured.get(counter)
         if known is None:
             measured = MeasuredTurn.measure(self.turn, self.as_history, counter)
@@ -110,28 +109,28 @@ class CurrentTurn:
         return {}
 
     def with_said(self, entry: TurnEntry) -> "CurrentTurn":
-        """Return the turn with one more message at its end."""
+        """Return the turn with one more message."""
         return CurrentTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
 
     def after_patch(self, messages: Sequence[Message]) -> "CurrentTurn":
-        """Return the turn after a patch has replaced its messages."""
+        """Return the turn with its messages replaced by a patch."""
         return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
 
 
 @dataclass(frozen=True)
 class ReplayedPath:
-    """The result of replaying a path.
+    """The turns and state rebuilt from a session's log.
 
     Attributes:
-        before: the entries of the path that was replayed.
+        before: the log entries that were replayed.
         earlier: all turns except the last one, measured, oldest first.
-        open: the last turn, or None if the path has no message.
+        open: the last turn, or None if there is no message.
         waiting: the last entry with segments, or None if a message has followed it.
-        drops: the drops whose boundary is still in the path.
-        trims: the trims whose boundary is still in the path.
+        drops: the drops whose boundary is still on the path.
+        trims: the trims whose boundary is still on the path.
         transforms: the transforms that were applied, in order.
         problems: one sentence for each transform that could not be applied.
-        carried: attachments and cited notes of the turns before the last one.
+        carried: attachments and cited notes from the turns before the last one.
     """
 
     counter: TokenCounter
@@ -149,23 +148,23 @@ class ReplayedPath:
 
     @property
     def current(self) -> Turn | None:
-        """The last turn, or None if the path has no message."""
+        """The last turn, or None if there are no messages."""
         return None if self.open is None else self.open.turn
 
     @property
     def turns(self) -> TurnList:
-        """All turns, with the last one measured as if it were finished."""
+        """All turns. The last one is measured as if it were finished."""
         if self.open is None:
             return self.earlier
         return self.earlier.with_turn(self.open.measure(self.counter))
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The cached messages: all messages of the path after its transforms."""
+        """All messages of the path after transforms, which requests can cache."""
         return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
-        """Return whether a replay of a path with a counter can continue this one.
+        """Return whether a replay of `path` can continue from this one.
 
         It can if the path begins with the entries of this one, and the counter is the same.
         """
@@ -183,7 +182,7 @@ _memory: Final = _ReplayCache()
 
 
 def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
-    """Replay a path, and measure its earlier turns with the token counter."""
+    """Replay a path, and count the tokens of its earlier turns."""
     start = _find_known_start(path, counter)
     asked = max(len(start.before), _find_last_question(path))
     before_question = _continue_replay(start, path[:asked])
@@ -198,7 +197,7 @@ def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
 def apply_request_ops(
     envelope: ContextEnvelope, transforms: Iterable[TransformEntry]
 ) -> ContextEnvelope:
-    """Apply to an envelope the transforms' operations on instructions, tools and options."""
+    """Apply the transforms' changes to instructions, tools and options."""
     for transform in transforms:
         if ops := request_ops(transform.patch):
             envelope = apply_patch(envelope, ops).envelope
@@ -208,10 +207,10 @@ def apply_request_ops(
 def replay(
     path: tuple[Entry, ...], base: ContextEnvelope, counter: TokenCounter
 ) -> ContextEnvelope:
-    """Build the envelope of a path: a base envelope with the path's messages and transforms.
+    """Build the envelope for a path.
 
     Args:
-        base: the instructions, tools and options. The path's messages replace its messages.
+        base: the instructions, tools and options to start from. Its messages are replaced.
     """
     reading = replay_path(path, counter)
     shaped = apply_request_ops(base, reading.transforms)
@@ -225,7 +224,7 @@ def _find_known_start(path: tuple[Entry, ...], counter: TokenCounter) -> Replaye
 
 
 def _find_last_question(path: tuple[Entry, ...]) -> int:
-    """Return the position of the last user message, or of segments stored directly before it."""
+    """Return the index of the last user message, or of the segments stored directly before it."""
     at = len(path) - 1
     while at > 0 and not _is_question(path[at]):
         at -= 1
@@ -248,7 +247,7 @@ def _continue_replay(start: ReplayedPath, path: tuple[Entry, ...]) -> ReplayedPa
 
 
 class _Replayer:
-    """A builder of the replayed path, which reads entries one by one."""
+    """Builds a replayed path entry by entry."""
 
     def __init__(self, start: ReplayedPath) -> None:
         self._counter = start.counter
@@ -280,7 +279,7 @@ class _Replayer:
         )
 
     def read(self, entry: Entry, before: Sequence[Entry] = ()) -> None:
-        """Read one entry. `before` is the path up to the entry; only a pin entry needs it."""
+        """Read one entry. Only a pin entry needs `before`, the path up to the entry."""
         match entry:
             case MessageEntry() | CustomMessageEntry():
                 self._say(entry)
@@ -356,7 +355,7 @@ class _Replayer:
         self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
 
     def _measure(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
-        """Measure a group of messages as a turn, in which each tool call is given a result."""
+        """Measure a group of messages as a turn, adding missing tool results."""
         messages = complete_tool_calls(group.messages)
         if group.turn is None:
             ids = tuple(message.id for message in messages if message.id is not None)

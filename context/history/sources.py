@@ -1,6 +1,6 @@
-"""Collect the sources that later turns carry forward: attachments and cited notes.
+"""Collect the sources that are carried forward: attachments and cited notes.
 
-Retrieved passages are not carried forward. If an answer cites a passage, the passage's note is.
+Retrieved passages are not carried forward, unless an answer cites them. Then their note is.
 """
 
 import re
@@ -19,7 +19,7 @@ class CarriedSource:
     """A source to carry forward.
 
     Attributes:
-        segment: the version that was attached or retrieved last, in full.
+        segment: the latest version, in full.
         used: the number of the last turn that used the source.
     """
 
@@ -29,10 +29,10 @@ class CarriedSource:
 
 @dataclass(frozen=True)
 class CarriedSources:
-    """The attached and cited sources of earlier turns, in the order of first appearance.
+    """The attached and cited sources of earlier turns, in order of first use.
 
     Attributes:
-        turns: the number of turns from which sources were collected.
+        turns: how many turns the sources were collected from.
     """
 
     items: Mapping[str, CarriedSource] = field(default_factory=dict)
@@ -40,14 +40,14 @@ class CarriedSources:
 
 
 class SourceCollector:
-    """A collector of the sources to carry forward, turn by turn."""
+    """Collects the sources to carry forward, turn by turn."""
 
     def __init__(self, start: CarriedSources) -> None:
         self._items = dict(start.items)
         self._turns = start.turns
 
     def add(self, turn: Turn) -> None:
-        """Collect the sources of a finished turn."""
+        """Add the sources of a finished turn."""
         self._turns += 1
         for segment in (*_list_attached(turn), *_list_cited(turn)):
             self._items[make_source_key(segment)] = CarriedSource(segment, self._turns)
@@ -58,10 +58,10 @@ class SourceCollector:
 
 
 def make_source_key(segment: Segment) -> str:
-    """Return the key that identifies a source: its path, and for a selection also its lines.
+    """Return a key that identifies a source: its path, and for selections also the lines.
 
-    A cited note and the same note as an attachment have different keys, because the attachment has
-    more text.
+    A cited note and the same note as an attachment have different keys, because the attachment
+    contains more text.
     """
     if segment.kind == "selection":
         return f"selection {segment.lines} {segment.source}"

@@ -1,7 +1,7 @@
-"""Complete interrupted messages, so that they can be sent to a model.
+"""Repair interrupted messages, so that they can be sent to a model.
 
-Log entries are not changed. A tool call without a result is given a result that says so, a result
-without its call is left out, and an interrupted message is marked.
+The log is not changed. Missing tool results are added, results without a call are left out, and
+interrupted answers are marked.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ _SEALED: Final = ":sealed"
 
 
 def complete_tool_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages with exactly one result directly after each tool call.
+    """Ensure that every tool call is directly followed by exactly one result.
 
-    A call's result is looked for up to the assistant's next message. Messages between a call and
-    its results are moved after the results.
+    A result is searched up to the next assistant message. Messages between a call and its results
+    move after the results.
     """
     if not any(message.role == "tool" or list_tool_calls(message) for message in messages):
         return tuple(messages)
@@ -41,12 +41,12 @@ def list_tool_results(message: Message) -> tuple[ToolResultPart, ...]:
 
 
 def is_final(message: Message) -> bool:
-    """Return whether a message is an answer without tool calls, which ends a turn."""
+    """Return whether a message is a final answer, without tool calls."""
     return message.role == "assistant" and not list_tool_calls(message)
 
 
 def mark_interrupted(message: Message) -> Message:
-    """Mark an answer as interrupted. An answer with tool calls is returned unchanged."""
+    """Mark an answer as interrupted. Answers with tool calls are returned unchanged."""
     if list_tool_calls(message):
         return message
     content = message.content
@@ -57,12 +57,12 @@ def mark_interrupted(message: Message) -> Message:
 
 
 def make_interruption(last: Message) -> Message:
-    """Build the assistant's message that closes a turn that was interrupted before its answer."""
+    """Build the assistant message that closes an interrupted turn."""
     return Message("assistant", INTERRUPTED, f"{last.id}:interrupted")
 
 
 def _pair_results(messages: Sequence[Message]) -> list[Message]:
-    """Return an assistant's message and those after it, with one result for each tool call."""
+    """Return an assistant message and those after it, with one result per tool call."""
     if not messages:
         return []
     others = [message for message in messages[1:] if message.role != "tool"]
@@ -83,7 +83,7 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
-    """Return a message with only its results for open calls, or None if it has none of them.
+    """Keep only the results for open calls, or return None if there are none.
 
     These calls are removed from `open_calls`.
     """

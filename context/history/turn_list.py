@@ -1,4 +1,4 @@
-"""A list of turns that can grow and be sliced without copying turns or counting tokens again."""
+"""An immutable list of turns with cached token counts, which can be sliced without copying."""
 
 import hashlib
 from bisect import bisect_left
@@ -20,8 +20,8 @@ T = TypeVar("T")
 class TurnList(Sequence[MeasuredTurn]):
     """An immutable list of measured turns, oldest first.
 
-    Lists that begin with the same turns share their data. The tokens, messages and positions of any
-    slice are known without counting again. Adding a turn measures only the new turn.
+    Lists with the same first turns share their data, so token counts and indexes of any slice are
+    available without recounting.
     """
 
     __slots__ = ("_start", "_stop", "_store")
@@ -33,7 +33,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @classmethod
     def of(cls, turns: Iterable[MeasuredTurn] = ()) -> "TurnList":
-        """Build a list of turns. A `TurnList` is returned unchanged."""
+        """Build a list of turns. A `TurnList` is returned as it is."""
         if isinstance(turns, TurnList):
             return turns
         store = _Store(turns)
@@ -79,19 +79,19 @@ class TurnList(Sequence[MeasuredTurn]):
         return f"TurnList({list(self)!r})"
 
     def with_turn(self, turn: MeasuredTurn) -> "TurnList":
-        """Return the list with one more turn at its end."""
+        """Return a list with one more turn."""
         if self._store.append(turn, self._stop):
             return TurnList(self._store, self._start, self._stop + 1)
         return TurnList.of((*self, turn))
 
     def common(self, other: "TurnList") -> int:
-        """Return the number of first turns that this list is known to share with another list."""
+        """Return how many leading turns two lists are known to share."""
         if other._store is not self._store or other._start != self._start:
             return 0
         return min(len(self), len(other))
 
     def position(self, entry: str) -> int | None:
-        """Return the position of the turn that an entry belongs to, or None if no turn has it."""
+        """Return the index of the turn that contains an entry, or None."""
         place = self._store.places.get(entry)
         if place is None or not self._start <= place < self._stop:
             return None
@@ -99,12 +99,12 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def tokens(self) -> int:
-        """The token count of all turns, minus those saved by merging neighbouring messages."""
+        """The token count of all turns, minus the tokens saved by merging messages."""
         return self._store.count(self._start, self._stop)
 
     @property
     def is_last_joined(self) -> bool:
-        """Whether the last message is merged with the one before it on the wire."""
+        """Whether the last message is sent merged with the one before it."""
         return bool(self) and self._store.is_joined(self._stop - 1, self._start)
 
     @property
@@ -120,11 +120,11 @@ class TurnList(Sequence[MeasuredTurn]):
     def accumulate(
         self, form: Hashable, extend: "Callable[[T | None, Sequence[MeasuredTurn]], T]"
     ) -> T:
-        """Return a value computed over all turns, starting from the cached value of the first ones.
+        """Compute a value over all turns, reusing the cached value of the first ones.
 
         Args:
-            form: the cache key. Each `extend` function needs its own.
-            extend: extends the value so far, which is None at first, by the turns that follow.
+            form: the cache key. Each `extend` function needs its own key.
+            extend: extends the previous value, initially None, by the turns that follow.
         """
         value: T = self._store.accumulate(form, self._start, self._stop, extend)
         return value
@@ -136,14 +136,14 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def offloaded(self) -> Iterator[Offloaded]:
-        """The offloaded tool results whose stubs are in the turns."""
+        """The offloaded tool results that the turns refer to."""
         places, turns = self._store.with_stubs, self._store.turns
         for place in places[bisect_left(places, self._start) : bisect_left(places, self._stop)]:
             yield from turns[place].offloaded
 
     @property
     def digest(self) -> bytes:
-        """A hash of the messages of all turns, as they are sent."""
+        """A hash of all messages, as sent."""
         return self._store.digest(self._start, self._stop)
 
     @property
@@ -158,7 +158,7 @@ def _add_messages(
 
 
 class EntryIds(Sequence[str]):
-    """The ids of the log entries of a list of turns, listed on demand."""
+    """The log entry ids of a list of turns, computed on demand."""
 
     __slots__ = ("_turns",)
 
@@ -191,7 +191,7 @@ class EntryIds(Sequence[str]):
 
 
 class _Store:
-    """The data that lists with the same first turns share. Turns are only ever appended to it."""
+    """Append-only data shared by lists with the same first turns."""
 
     def __init__(self, turns: Iterable[MeasuredTurn]) -> None:
         self.turns: list[MeasuredTurn] = []
@@ -207,9 +207,9 @@ class _Store:
             self._add(turn)
 
     def append(self, turn: MeasuredTurn, at: int) -> bool:
-        """Append a turn at a position, unless the position already has another turn.
+        """Append a turn at an index, unless another turn is already there.
 
-        Return whether the position has this turn now.
+        Returns whether this turn is now at the index.
         """
         if at < len(self.turns) and self.turns[at] is turn:
             return True
@@ -222,7 +222,7 @@ class _Store:
         return True
 
     def digest(self, start: int, stop: int) -> bytes:
-        """Return the hash of a range of turns, starting from the cached hash of its first turns."""
+        """Return the hash of a range of turns, reusing the cached hash of its first turns."""
         reached, known = self._digests.pop(start, (start, hashlib.sha256()))
         if reached > stop:
             reached, known = start, hashlib.sha256()
@@ -237,9 +237,9 @@ class _Store:
     def accumulate(
         self, form: Hashable, start: int, stop: int, extend: Callable[[Any, Any], Any]
     ) -> Any:
-        """Return a value computed over a range of turns.
+        """Compute a value over a range of turns.
 
-        If a value is cached for the first turns of the range, only the further turns are added.
+        A value cached for the first turns of the range is reused.
         """
         key = form, start
         reached, value = self._made.pop(key, (start, None))
@@ -253,7 +253,7 @@ class _Store:
         return value
 
     def count(self, start: int, stop: int) -> int:
-        """Count the tokens of a range of turns, as if no turn came before it."""
+        """Count the tokens of a range of turns, as if it were the start of the history."""
         if start >= stop:
             return 0
         tokens = self.tokens[stop] - self.tokens[start] + self._merged[start]
@@ -266,7 +266,7 @@ class _Store:
         return tokens
 
     def is_joined(self, place: int, start: int) -> bool:
-        """Return whether the last message of a turn is merged with the message before it.
+        """Return whether a turn's last message is sent merged with the one before it.
 
         Args:
             place: the position of the turn.
@@ -289,7 +289,7 @@ class _Store:
 
 
 def find_guaranteed_turn(turns: Sequence[MeasuredTurn]) -> int:
-    """Return the position of the last answered turn, or of the last turn if none was answered."""
+    """Return the index of the last answered turn, or of the last turn if none was answered."""
     for at in range(len(turns) - 1, -1, -1):
         if turns[at].turn.is_complete:
             return at

@@ -1,4 +1,4 @@
-"""Build turns from the entries of a path.
+"""Build turns from log entries.
 
 The entries stay unchanged. Repairs, such as a result for an interrupted tool call, are made in the
 messages.
@@ -32,10 +32,11 @@ class Turn:
 
     Attributes:
         entry_ids: the ids of the turn's log entries, in order.
-        user: the user message; `None` only for messages before the first user message.
-        said: the entries after the user message: answers, tool results, extensions' messages.
-        stored_fields: other data that is stored with the segments. Older versions of Strata stored
-            it with the user message.
+        user: the user message. It is None only for messages before the first user message.
+        said: the entries after the user message: answers, tool results, and messages from
+            extensions.
+        stored_fields: other data stored with the segments. Older versions of Strata stored it with
+            the user message.
     """
 
     turn_id: str
@@ -47,7 +48,7 @@ class Turn:
 
     @property
     def answers(self) -> tuple[MessageEntry, ...]:
-        """The entries with the assistant's messages and the tool results."""
+        """The entries of assistant messages and tool results."""
         return tuple(entry for entry in self.said if isinstance(entry, MessageEntry))
 
     @property
@@ -59,29 +60,29 @@ class Turn:
 
     @property
     def is_ended(self) -> bool:
-        """Whether the turn has ended with a final message of the assistant."""
+        """Whether the turn ends with a final assistant message."""
         return bool(self.answers) and is_final(self.answers[-1].message)
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """The turn's messages as history: plain user text, answers, a marker if interrupted."""
+        """The turn's messages as history: user text without context, and the answers."""
         return self.close_turn(self.shown)
 
     @cached_property
     def shown(self) -> tuple[Message, ...]:
-        """The original messages of the turn, with interrupted answers marked."""
+        """The turn's original messages, with interrupted answers marked."""
         question = () if self.user is None else (self.user.message,)
         return (*question, *(_show_entry(entry) for entry in self.said))
 
     def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """Return messages of the turn as history: with tool results and an end added if missing."""
+        """Complete the turn's messages: missing tool results and a missing end are added."""
         sealed = complete_tool_calls(messages)
         if self.user is None or self.is_ended:
             return sealed
         return (*sealed, make_interruption(sealed[-1] if sealed else self.user.message))
 
     def is_sent_with(self, entry: SegmentsEntry) -> bool:
-        """Return whether an entry with segments belongs to the turn."""
+        """Return whether an entry with segments belongs to this turn."""
         return self.user is not None and self.turn_id == entry.turn_id
 
     def with_segments(self, entry: SegmentsEntry) -> "Turn":
@@ -90,26 +91,26 @@ class Turn:
         return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
 
     def with_said(self, entry: TurnEntry) -> "Turn":
-        """Return the turn with one more entry at its end."""
+        """Return the turn with one more entry."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
         return Turn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
 
 
 def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
-    """Return the path entries from the root to a leaf, in order.
+    """Return the log entries from the root to a leaf, in order.
 
     Args:
         entries: all entries of the log.
-        leaf: the id of the last entry of the path, or None for the active leaf.
+        leaf: the id of the last entry, or None for the active leaf.
 
     Raises:
-        UnknownEntry: when `leaf` is not a path entry of the log.
+        UnknownEntry: when `leaf` is not an entry of the tree.
     """
     return EntryTree(entries).path(leaf)
 
 
 def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
-    """Build a turn that begins with an entry. `waiting` segments are added if they belong to it."""
+    """Start a turn with an entry. The `waiting` segments are added if they belong to it."""
     if isinstance(entry, CustomMessageEntry):
         return Turn("", (entry.id,), None, (entry,))
     own = waiting if waiting is not None and waiting.turn_id == entry.turn_id else None
@@ -122,9 +123,8 @@ def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
 def list_turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
     """Return the turns of a path, oldest first.
 
-    The entry with a turn's segments follows its user message; older versions of Strata wrote it
-    before that message. If there are several such entries, the last one counts, because the turn
-    was answered again with its segments.
+    A turn's segments are stored after its user message. Older versions of Strata stored them before
+    it. If there are several, the last entry applies, because the turn was regenerated.
     """
     found: list[Turn] = []
     waiting: SegmentsEntry | None = None
@@ -154,10 +154,10 @@ def _show_entry(entry: TurnEntry) -> Message:
 
 @dataclass
 class MessageGroup:
-    """A group of neighbouring messages of one turn.
+    """Consecutive messages of one turn.
 
     Attributes:
-        turn: the position of the turn, or None for messages that a patch added.
+        turn: the index of the turn, or None for messages that a patch added.
     """
 
     turn: int | None
@@ -167,13 +167,13 @@ class MessageGroup:
 def group_messages(
     messages: Sequence[Message], owners: Mapping[str, int], last: int, question: Message | None
 ) -> tuple[list[MessageGroup], tuple[Message, ...]]:
-    """Group messages by turn, and return the groups and, apart from them, the last turn's messages.
+    """Group messages by turn, and return the last turn's messages separately.
 
     Args:
         messages: the messages after a patch.
-        owners: the position of the turn to which each message id belonged before the patch.
-        last: the position of the last turn. It has all messages from its first message on.
-        question: the user message of the last turn. It is found by its content if the patch
+        owners: the index of the turn that each message id belonged to before the patch.
+        last: the index of the last turn. It owns all messages from its first message on.
+        question: the user message of the last turn. It is recognised by its content if the patch
             removed its id.
     """
     start = _find_last_turn(messages, owners, last, question)
@@ -208,7 +208,7 @@ def _begins_group(group: MessageGroup, message: Message, owner: int | None) -> b
 
 @dataclass(frozen=True)
 class MeasuredTurn:
-    """A turn with its messages as they are sent, and their number of tokens.
+    """A turn with its messages as sent, and their token count.
 
     Attributes:
         counter: the token counter, or None if messages are never merged with those of other turns.
@@ -223,7 +223,7 @@ class MeasuredTurn:
     def measure(
         cls, turn: Turn, messages: Sequence[Message], counter: TokenCounter
     ) -> "MeasuredTurn":
-        """Measure a turn with the given messages."""
+        """Count the tokens of a turn with the given messages."""
         tokens = sum(count_message(message, counter) for message in messages)
         joined: tuple[Message, ...] = ()
         for pair in pairwise(messages):
@@ -235,8 +235,8 @@ class MeasuredTurn:
         """Return the tokens saved by merging this turn's first message with the one before it.
 
         Args:
-            before: the turn before this one.
-            is_joined: whether the last message of `before` already belongs to a merged message.
+            before: the previous turn.
+            is_joined: whether the last message of `before` is itself merged.
         """
         if self.counter is None or not self.messages or not before.messages:
             return 0
@@ -247,10 +247,10 @@ class MeasuredTurn:
         return count_merged(*pair, self.counter, joined=joined)
 
     def is_last_joined(self, is_first_joined: bool) -> bool:
-        """Return whether the turn's last message is merged with the message before it.
+        """Return whether the turn's last message is sent merged with the one before it.
 
         Args:
-            is_first_joined: whether the turn's first message is merged with the turn before it.
+            is_first_joined: whether the turn's first message is merged with the previous turn.
         """
         if len(self.messages) < 2:
             return is_first_joined
@@ -258,12 +258,12 @@ class MeasuredTurn:
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of the turn's messages, as they are sent."""
+        """A hash of the turn's messages, as sent."""
         return b"".join(message.digest for message in self.messages)
 
     @property
     def offloaded(self) -> tuple[Offloaded, ...]:
-        """The offloaded tool results whose stubs are in the turn's messages."""
+        """The offloaded tool results that the turn refers to."""
         results = [part for message in self.messages for part in list_tool_results(message)]
         found = (read_stub(result.content) for result in results)
         return tuple(stub for stub in found if stub is not None) if results else ()

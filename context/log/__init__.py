@@ -1,4 +1,4 @@
-"""Parse the lines of a session log into entries, and find the active path through them.
+"""Parse a session log into entries, and find the active path.
 
     lines of a file ── parse ── entries ── tree ── active path
 

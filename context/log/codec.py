@@ -1,7 +1,7 @@
-"""Convert log entries to and from JSON, by a table of fields.
+"""Convert log entries to and from JSON, using a table of fields.
 
-A `Kind` converts one sort of value. An `EntryType` lists the fields of one class with their kinds.
-The JSON key of a field is its name in camel case.
+A `Kind` converts one type of value. An `EntryType` lists the fields of one entry class with their
+kinds. JSON keys are field names in camel case.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ Place = tuple[str, str | None, str]
 
 
 class Placed(Protocol):
-    """The interface of all log entries: the fields that every entry has."""
+    """The interface of log entries: the fields that every entry has."""
 
     @property
     def id(self) -> str:
@@ -28,11 +28,11 @@ class Placed(Protocol):
 
     @property
     def parent_id(self) -> str | None:
-        """The id of the entry that this one follows, or None for the first entry."""
+        """The id of the previous entry in the tree, or None for the first entry."""
 
     @property
     def timestamp(self) -> str:
-        """The time at which the entry was written, as ISO 8601 in UTC."""
+        """The time at which the entry was written, in ISO 8601 and UTC."""
 
     @property
     def type(self) -> str:
@@ -40,20 +40,20 @@ class Placed(Protocol):
 
     @property
     def extra(self) -> Json:
-        """The JSON of all keys that the entry type does not define."""
+        """All JSON keys that the entry type does not define."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A conversion between JSON and the value of one field.
+    """Converts the value of one field to and from JSON.
 
     Attributes:
-        read: returns the value of a key in an entry's JSON, or raises `MalformedEntry`.
-        write: returns the JSON of a value, or None if the value is JSON already.
-        keys: the JSON keys of a value that is not stored under the field's own key, otherwise an
-            empty tuple. For such a value, `write` returns an object with these keys.
-        is_omitted: returns, for an entry and a field's value, whether the field is left out of the
-            JSON, or None if the field is always written.
+        read: reads the value from an entry's JSON, or raises `MalformedEntry`.
+        write: converts the value to JSON, or None if the value is already JSON.
+        keys: the JSON keys of a value that is spread over several keys, otherwise empty. For such a
+            value, `write` returns an object with these keys.
+        is_omitted: decides, given the entry and the value, whether to omit the field, or None to
+            always write it.
     """
 
     read: Callable[[Json, str], Any]
@@ -63,7 +63,7 @@ class Kind:
 
 
 class EntryType:
-    """A row in the table of entry types: a class and the kinds of its fields."""
+    """A row in the table of entry types: a class and its fields."""
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class EntryType:
         """Describe an entry type.
 
         Args:
-            made: the class of the entries. Its `type` is the name of the type in JSON.
-            on_path: whether entries of this type are part of a session's tree.
-            constants: JSON fields that are the same in every entry of this type.
-            kinds: the kind of each field, in the order of the fields in the class and in the JSON.
+            made: the entry class. Its `type` is the type's name in JSON.
+            on_path: whether entries of this type are part of the session's tree.
+            constants: JSON fields with the same value in every entry of this type.
+            kinds: the kind of each field, in the order of the fields in the class and in JSON.
         """
         self.name: str = made.type
         self.on_path = on_path
@@ -105,7 +105,7 @@ class EntryType:
         return self._made(*place, *values, extra=extra)
 
     def write(self, entry: Placed) -> dict[str, object]:
-        """Return an entry as a new JSON object."""
+        """Return an entry as a JSON object."""
         data = write_place(entry)
         if entry.extra:
             data |= thaw_mapping(entry.extra)
@@ -123,10 +123,10 @@ class EntryType:
 
 
 def read_place(data: Json) -> Place:
-    """Return the id, the parent's id and the timestamp from an entry's JSON.
+    """Read the id, parent id and timestamp from an entry's JSON.
 
     Raises:
-        MalformedEntry: when the id is missing, or one of them has the wrong type.
+        MalformedEntry: when the id is missing, or a value has the wrong type.
     """
     name, parent, time = data.get("id"), data.get("parentId"), data.get("timestamp", "")
     if not isinstance(name, str):
@@ -139,7 +139,7 @@ def read_place(data: Json) -> Place:
 
 
 def write_place(entry: Placed) -> dict[str, object]:
-    """Return an entry's type, id, parent id and timestamp as a JSON object."""
+    """Return an entry's type, id, parent id and timestamp as JSON."""
     return {
         "type": entry.type,
         "id": entry.id,
@@ -149,10 +149,10 @@ def write_place(entry: Placed) -> dict[str, object]:
 
 
 def read_text(data: Json, key: str, default: str | None = None) -> str:
-    """Return the text under a key, or `default` if the key is missing.
+    """Return the string at a key, or `default` if the key is missing.
 
     Raises:
-        MalformedEntry: when the value is not text, or the key is missing and has no default.
+        MalformedEntry: when the value is not a string, or the key is missing and has no default.
     """
     value = data.get(key, default)
     if not isinstance(value, str):
@@ -161,16 +161,16 @@ def read_text(data: Json, key: str, default: str | None = None) -> str:
 
 
 def read_text_or_none(data: Json, key: str) -> str | None:
-    """Return the text under a key, or None if the key is missing.
+    """Return the string at a key, or None if the key is missing.
 
     Raises:
-        MalformedEntry: when the value is not text.
+        MalformedEntry: when the value is not a string.
     """
     return None if data.get(key) is None else read_text(data, key)
 
 
 def read_integer(data: Json, key: str, default: int | None = None) -> int:
-    """Return the integer under a key, or `default` if the key is missing.
+    """Return the integer at a key, or `default` if the key is missing.
 
     Raises:
         MalformedEntry: when the value is not an integer, or the key is missing and has no default.
@@ -182,7 +182,7 @@ def read_integer(data: Json, key: str, default: int | None = None) -> int:
 
 
 def optional(kind: Kind, default: object = None) -> Kind:
-    """Build a kind for an optional field, which is not written if it has its default value."""
+    """Make a field optional: its default value is not written."""
 
     def read(data: Json, key: str) -> object:
         return default if data.get(key) is None else kind.read(data, key)
@@ -191,7 +191,7 @@ def optional(kind: Kind, default: object = None) -> Kind:
 
 
 def one_of(names: tuple[str, ...]) -> Kind:
-    """Build a kind for a text that must be one of the given names; a missing text is None."""
+    """Build a field kind that accepts only the given names. A missing value is None."""
 
     def read(data: Json, key: str) -> str | None:
         value = read_text_or_none(data, key)

@@ -1,7 +1,7 @@
 """The entry types of a session log, a file with one JSON object per line.
 
-To add an entry type, write its class here and add a row for it to `_ROWS`. An entry of an unknown
-type, such as an extension's `custom`, is kept word for word in `OtherEntry`.
+To add an entry type, write its class here and add a row to `_ROWS`. Unknown types, such as an
+extension's `custom`, are kept verbatim in `OtherEntry`.
 """
 
 from collections.abc import Mapping
@@ -30,10 +30,10 @@ class Entry:
     """One line of a session log.
 
     Attributes:
-        id: the id of the entry, unique in its log.
-        parent_id: the id of the entry that this one follows, or None for the first entry.
-        timestamp: the time at which the entry was written, as ISO 8601 in UTC.
-        extra: the JSON of all keys that the entry type does not define.
+        id: the id, unique within the log.
+        parent_id: the id of the previous entry in the tree, or None for the first entry.
+        timestamp: the time at which the entry was written, in ISO 8601 and UTC.
+        extra: all JSON keys that the entry type does not define.
     """
 
     id: str
@@ -47,7 +47,7 @@ class Entry:
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, object]:
-        """Return the entry as a new JSON object."""
+        """Return the entry as a JSON object."""
         return ENTRY_TYPES[self.type].write(self)
 
 
@@ -56,11 +56,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class MessageEntry(Entry):
-    """A message as sent or received, with the entry's id. `extra` has the mode of a user message.
+    """A message that was sent or received. `extra` contains the mode of a user message.
 
     Attributes:
-        seconds: for an answer, the time from the beginning of its turn, or None if unknown.
-        reason: why an answer is missing or incomplete. The kind of the error is `error_code`.
+        seconds: for an answer, the time since its turn began, or None if unknown.
+        reason: why an answer is missing or incomplete. `error_code` tells the kind of error.
     """
 
     message: Message
@@ -85,7 +85,7 @@ class MessageEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class SegmentsEntry(Entry):
-    """The segments that were attached to a turn or retrieved for it, as they were sent."""
+    """The segments sent with a turn, whether attached or retrieved."""
 
     turn_id: str
     segments: tuple[Segment, ...]
@@ -95,10 +95,10 @@ class SegmentsEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class TransformEntry(Entry):
-    """A patch of an envelope's cached part, which is replayed for every later request.
+    """A stored patch, which is replayed in every later request.
 
     Attributes:
-        patch: the JSON of the operations; see `context.patches`.
+        patch: the operations as JSON, see `context.patches`.
         display: how the transcript shows the patch, as `{title, summary?, markdown?}`.
     """
 
@@ -116,11 +116,11 @@ class TransformEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class BoundaryEntry(Entry):
-    """A boundary in the history. Later requests shorten or leave out the messages before it.
+    """A boundary in the history. Messages before it are shortened or left out.
 
     Attributes:
         up_to_entry_id: the id of the first entry that stays unchanged.
-        budget: the token budget at the time. With a larger budget, the boundary no longer holds.
+        budget: the token budget at that time. With a larger budget, the boundary no longer applies.
     """
 
     up_to_entry_id: str
@@ -132,21 +132,21 @@ class BoundaryEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class DropEntry(BoundaryEntry):
-    """An entry that leaves the oldest turns out of later requests."""
+    """Removes the oldest turns from later requests."""
 
     type: ClassVar[str] = "drop"
 
 
 @dataclass(frozen=True, slots=True)
 class TrimEntry(BoundaryEntry):
-    """An entry that replaces old tool results and answers with markers in later requests."""
+    """Replaces old tool results and answers with markers in later requests."""
 
     type: ClassVar[str] = "trim"
 
 
 @dataclass(frozen=True, slots=True)
 class PinEntry(Entry):
-    """An entry that pins or unpins a message or a segment."""
+    """Pins or unpins a message or a segment."""
 
     target: str
     on: bool
@@ -156,7 +156,7 @@ class PinEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class MemoryUpdateEntry(Entry):
-    """New values for parts of the session's memory. A part that is None stays unchanged."""
+    """New values for the session's memory. Fields that are None stay unchanged."""
 
     scratchpad: str | None = None
     progress: Mapping[str, object] | None = None
@@ -171,7 +171,7 @@ class MemoryUpdateEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class CustomMessageEntry(Entry):
-    """A message from an extension. The model sees it as a user message; the transcript shows it.
+    """A message from an extension. The model sees it as a user message.
 
     Attributes:
         message: the message, with the role `user` and the entry's id.
@@ -196,7 +196,7 @@ class CustomMessageEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class EphemeralEntry(Entry):
-    """A record of the messages that were added to a single request. It is never replayed."""
+    """A record of messages that were added to a single request. It is never replayed."""
 
     messages: tuple[Message, ...]
 
@@ -205,12 +205,11 @@ class EphemeralEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class UsageEntry(Entry):
-    """The estimated token count of a request, and the counts reported by the provider.
+    """The token counts of a request: estimated, and as reported by the provider.
 
     Attributes:
-        request: the number of the request in its turn, or 0 for any other call, such as a summary.
-        purpose: the purpose of any other call, such as `summary`, or an empty string for a request
-            of the turn.
+        request: the number of the request within its turn, or 0 for other calls, such as summaries.
+        purpose: the purpose of another call, such as `summary`, or an empty string.
         cost: the price in dollars at the time of the call, or None if unknown.
     """
 
@@ -230,7 +229,7 @@ class UsageEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class ModelChangeEntry(Entry):
-    """An entry that records a change of the model used in the session."""
+    """A change of the session's model."""
 
     model: str
 
@@ -239,7 +238,7 @@ class ModelChangeEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class OptionsChangeEntry(Entry):
-    """An entry that records a change to the session's settings."""
+    """A change of the session's settings."""
 
     options: Mapping[str, object]
 
@@ -251,7 +250,7 @@ class OptionsChangeEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class LabelEntry(Entry):
-    """A label that the user or a hook gives to a message. An empty label removes the last one."""
+    """A label on a message, set by the user or a hook. An empty label removes it."""
 
     target: str
     label: str | None
@@ -261,7 +260,7 @@ class LabelEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class BranchSummaryEntry(Entry):
-    """The summary of an abandoned branch. `from_id` is the id of the last entry of the branch."""
+    """The summary of an abandoned branch. `from_id` is the branch's last entry."""
 
     from_id: str
     summary: str
@@ -271,7 +270,7 @@ class BranchSummaryEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class LeafEntry(Entry):
-    """An entry that makes `target` the end of the active path. A target of None empties it."""
+    """Moves the end of the active path to `target`. None makes the path empty."""
 
     target: str | None
 
@@ -290,12 +289,12 @@ class OtherEntry(Entry):
             object.__setattr__(self, "data", FrozenMapping(self.data))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the JSON object as it was read, with the current id, parent id and timestamp."""
+        """Return the original JSON object, with the current id, parent id and timestamp."""
         return thaw_mapping(self.data) | codec.write_place(self)
 
 
 def _of_answers(kind: Kind) -> Kind:
-    """Return the kind of a field that is written only for the assistant's messages."""
+    """Make a field apply to assistant messages only."""
     return replace(kind, is_omitted=lambda entry, _: entry.message.role != "assistant")
 
 
@@ -375,9 +374,9 @@ PATH_TYPES: Final = frozenset(row.name for row in _ROWS if row.on_path)
 
 
 def parse_entry(data: Mapping[str, object]) -> Entry:
-    """Build a log entry from its JSON object. Keys that its type does not define go to `extra`.
+    """Build a log entry from a JSON object. Unknown keys are kept in `extra`.
 
-    An entry with an unknown `schemaVersion` is kept unchanged; see `is_unknown_schema`.
+    An entry with an unknown `schemaVersion` is kept unchanged, see `is_unknown_schema`.
 
     Raises:
         MalformedEntry: when a required field is missing or has the wrong type.
@@ -392,10 +391,10 @@ def parse_entry(data: Mapping[str, object]) -> Entry:
 
 
 def is_path_entry(entry: Entry) -> bool:
-    """Return whether an entry is part of the session's tree, and so can be on the active path."""
+    """Return whether an entry is part of the session's tree."""
     return entry.type in PATH_TYPES
 
 
 def is_unknown_schema(entry: Entry) -> TypeGuard[OtherEntry]:
-    """Return whether an entry of the tree has an unknown schema, which makes a log read-only."""
+    """Return whether an entry has an unknown schema version, which makes the log read-only."""
     return isinstance(entry, OtherEntry) and is_path_entry(entry)

@@ -1,7 +1,7 @@
-"""Parse a stored session log into entries: repair broken references, convert old versions.
+"""Parse a session log, repair broken references and convert old versions.
 
-Equal lines always give equal entries, so a repair also works in a log that cannot be rewritten.
-Every repair is recorded.
+Parsing is deterministic, so a repair also works for a log that cannot be rewritten. Every repair is
+recorded.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ MISSING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class SessionHeader:
-    """The header of a session log, which is its first line."""
+    """The header, which is the first line of a session log."""
 
     id: str
     timestamp: str
@@ -76,11 +76,11 @@ class SessionHeader:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """The repair of a broken line or reference in a session log.
+    """A repair of a broken line or reference in a session log.
 
     Attributes:
-        entry: the id of the repaired entry, or an empty string if the line is left out.
-        text: a sentence for the user that describes the repair.
+        entry: the id of the repaired entry, or an empty string if the line was skipped.
+        text: a description for the user.
     """
 
     kind: RepairKind
@@ -90,15 +90,15 @@ class Repair:
 
 @dataclass(frozen=True)
 class SessionLog:
-    """The parsed content of a session log.
+    """A parsed session log.
 
     Attributes:
-        header: the header, or None if the log has no readable header.
-        repairs: the repairs that were needed, in the order of the lines.
-        unknown: the first entry with an unknown schema, or None if all schemas are known. A session
-            with such an entry is read-only, but it can be forked before that entry.
-        is_outdated: whether the log uses version 1 or has entries of an older kind. Then the file
-            has to be rewritten before an entry is added.
+        header: the header, or None if it cannot be read.
+        repairs: the repairs that were made, in line order.
+        unknown: the first entry with an unknown schema, or None. Such a session is read-only, but
+            it can be forked before that entry.
+        is_outdated: whether the log uses version 1 or outdated entry types. The file must then be
+            rewritten before an entry is appended.
     """
 
     header: SessionHeader | None
@@ -109,9 +109,9 @@ class SessionLog:
 
     @property
     def why_read_only(self) -> str | None:
-        """The reason why the session is read-only, as a sentence.
+        """Explains in one sentence why the session is read-only.
 
-        This is None if entries can be added.
+        This is None if entries can be appended.
         """
         if self.header is not None and self.header.version > LOG_VERSION:
             return "This chat was written by a newer version of Strata, so it is only read."
@@ -124,7 +124,7 @@ class SessionLog:
 
 
 def _restore_images(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield the entries with all images restored. The log stores each image only once."""
+    """Yield the entries with all images restored. Each image is stored only once in a log."""
     known: dict[str, ImageData] = {}
     for entry in entries:
         if not isinstance(entry, SegmentsEntry) or all(s.kind != "image" for s in entry.segments):
@@ -139,7 +139,7 @@ def _restore_images(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def read_log(lines: Iterable[Line]) -> SessionLog:
-    """Parse the JSON objects of a session log, in their order and including the header."""
+    """Parse the JSON objects of a session log, including the header."""
     header: SessionHeader | None = None
     objects: list[Line] = []
     for line in lines:
@@ -157,7 +157,7 @@ def read_log(lines: Iterable[Line]) -> SessionLog:
 
 
 def make_log_lines(header: SessionHeader, entries: Iterable[Entry]) -> list[dict[str, object]]:
-    """Return the JSON objects of a session log in the current version, with the header first."""
+    """Build the JSON objects of a session log in the current version, header first."""
     first = header.to_dict() | {"version": LOG_VERSION}
     return [first, *(entry.to_dict() for entry in entries)]
 
@@ -171,7 +171,7 @@ def _read_header(line: Line) -> SessionHeader | None:
 
 @dataclass
 class _Reader:
-    """A parser that reads a session log line by line, and repairs references to earlier lines."""
+    """Parses a session log line by line, and repairs references to earlier lines."""
 
     is_first_version: bool
     entries: list[Entry] = field(default_factory=list)
@@ -190,7 +190,7 @@ class _Reader:
             self._mend(place, line)
 
     def _is_sound(self, line: Line) -> bool:
-        """Return whether a line needs no repair, which is true of nearly all lines."""
+        """Return whether a line needs no repair. Nearly all lines are sound."""
         if self.is_first_version or self.renamed or line.get("type") == COMPACTION:
             return False
         name, parent = line.get("id"), line.get("parentId", MISSING)
@@ -256,7 +256,7 @@ class _Reader:
         return (Repair("parent", str(data["id"]), text),)
 
     def _new_id(self, place: int, line: Line) -> str:
-        """Build an id for a line without one. It is the same each time the log is read."""
+        """Build an id for a line that has none. It is the same on every read."""
         seed = f"{place}\n{compact_json(line)}".encode("utf-8", "surrogatepass")
         while (name := hashlib.sha256(seed).hexdigest()[:8]) in self.known:
             seed += b"+"
@@ -277,9 +277,9 @@ class _Reader:
         return {**place, **kind, "patch": [operation]}
 
     def _first_kept(self, data: Mapping[str, object]) -> dict[str, object]:
-        """Return the reference to the first message that an old summary kept.
+        """Return a reference to the first message that an old summary kept.
 
-        If that entry is unknown, the reference is to the first message of the log.
+        If that entry is unknown, refer to the first message of the log.
         """
         first, index = data.get("firstKeptEntryId"), data.get("firstKeptEntryIndex")
         if isinstance(index, int) and 0 <= index < len(self.at_place):
@@ -298,7 +298,7 @@ def _name_line(line: Line) -> str:
 
 
 def _rename(data: dict[str, object], renamed: Mapping[str, str]) -> None:
-    """Update an entry's references to earlier entries that were given a new id."""
+    """Update references to entries that were given new ids."""
     for key in _REFERENCES:
         if isinstance(target := data.get(key), str):
             data[key] = renamed.get(target, target)
@@ -315,6 +315,6 @@ def _rename_op(op: object, renamed: Mapping[str, str]) -> object:
 
 
 def describe_unknown_schema(entry: OtherEntry) -> str:
-    """Return a clause for a sentence, which names an entry's unknown `schemaVersion`."""
+    """Describe an entry's unknown schema version, as a clause for a sentence."""
     version = compact_json(thaw(entry.data.get("schemaVersion")))
     return f"Entry {entry.id} has the schemaVersion {version}, which is not known here"

@@ -1,8 +1,7 @@
-"""The tree of a session log's entries: paths, branches and siblings.
+"""The tree of a session log: paths, branches and siblings.
 
-A message that was edited or answered again has siblings: messages with the same nearest message
-above them. Entries between two messages, such as segments, belong to the branch of the message
-below them.
+Messages with the same preceding message are siblings: the original and its edited or regenerated
+versions. Entries between two messages, such as segments, belong to the branch of the later message.
 """
 
 from collections.abc import Sequence
@@ -13,10 +12,10 @@ from context.log.entries import Entry, LeafEntry, MessageEntry, SegmentsEntry, i
 
 
 class EntryTree:
-    """The immutable tree of all entries of a session log.
+    """An immutable tree of all entries in a session log.
 
-    An entry with a missing parent follows the path entry before it in the log. If an id occurs
-    twice, a reference means the nearest earlier entry with that id.
+    An entry with a missing parent follows the tree entry before it in the log. If an id occurs
+    twice, a reference means the nearest earlier entry.
     """
 
     def __init__(self, entries: Sequence[Entry], links: "_Links | None" = None) -> None:
@@ -24,14 +23,14 @@ class EntryTree:
 
         Args:
             entries: all entries of the log.
-            links: the links of the first entries, to be reused, or None to link all entries.
+            links: links to reuse for the first entries, or None to link all entries.
         """
         self._entries = entries
         self._links = links or _Links()
         self._links.add(entries[self._links.count :])
 
     def with_entries(self, more: Sequence[Entry]) -> "EntryTree":
-        """Return the tree with more entries at the end of the log. Known links are reused."""
+        """Return a tree with more entries at the end. Existing links are reused."""
         entries, links = (*self._entries, *more), self._links
         is_last = links.count == len(self._entries)
         is_new = is_last and not any(entry.id in links.places for entry in more)
@@ -41,16 +40,16 @@ class EntryTree:
     def leaf(self) -> str | None:
         """The id of the active leaf, or None if the active path is empty.
 
-        This is the last path entry, or the target of a `leaf` entry after it.
+        This is the last tree entry, or the target of a later `leaf` entry.
         """
         at = self._leaf()
         return None if at is None else self._entries[at].id
 
     def path(self, leaf: str | None = None) -> tuple[Entry, ...]:
-        """Return the path entries from the root to a leaf, by default to the active leaf.
+        """Return the entries from the root to a leaf, by default the active leaf.
 
         Raises:
-            UnknownEntry: when `leaf` is not a path entry of the log.
+            UnknownEntry: when `leaf` is not an entry of the tree.
         """
         at = self._leaf() if leaf is None else self._position(leaf)
         path: list[Entry] = []
@@ -60,7 +59,7 @@ class EntryTree:
         return tuple(reversed(path))
 
     def message_above(self, entry_id: str) -> str | None:
-        """Return the id of the nearest message above an entry.
+        """Return the id of the nearest message before an entry, or None.
 
         Returns None if no message is above it.
         """
@@ -68,29 +67,28 @@ class EntryTree:
         return None if at is None else self._entries[at].id
 
     def children(self, message_id: str | None) -> tuple[MessageEntry, ...]:
-        """Return the messages whose nearest message above is the given one, in log order.
+        """Return the messages that directly follow a message, in log order.
 
-        For `None` these are the first messages of the session.
+        For None, return the first messages of the session.
         """
         at = None if message_id is None else self._position(message_id)
         return tuple(self._message(child) for child in self._children.get(at, ()))
 
     def siblings(self, message_id: str) -> tuple[MessageEntry, ...]:
-        """Return a message and its alternatives, in log order."""
+        """Return a message and its other versions, in log order."""
         above = self._message_above(self._position(message_id))
         return tuple(self._message(child) for child in self._children.get(above, ()))
 
     def newest_leaf(self, entry_id: str) -> str:
-        """Return the id of the newest entry at or below an entry: the end of its branch."""
+        """Return the id of the newest entry that descends from an entry, or the entry's own id."""
         return self._entries[self._newest[self._position(entry_id)]].id
 
     def branch_point(self, message_id: str) -> str | None:
-        """Return the id of the entry that an alternative to a message must follow.
-
-        The result is None for an alternative at the root of the tree.
+        """Return the parent id for a new version of a message.
 
         Segments before a user message belong to that message. Segments after it belong to all of
-        its answers. An alternative to an answer replaces its first message and all that follow.
+        its answers. A new version of an answer replaces its first message and everything after it.
+        Returns None for a version at the root of the tree.
         """
         at = self._position(message_id)
         if self._role(at) != "user":
@@ -102,10 +100,10 @@ class EntryTree:
         return None if above is None else self._entries[above].id
 
     def answer_point(self, user_message_id: str) -> str:
-        """Return the id of the entry that another answer to a user message must follow.
+        """Return the parent id for a new answer to a user message.
 
-        This is the last entry before the newest answer. If there is no answer, it is the newest
-        entry at or below the user message.
+        This is the last entry before the newest answer, or, without an answer, the newest entry
+        after the user message.
         """
         after = self.children(user_message_id)
         answers = [message for message in after if message.message.role != "user"]
@@ -134,7 +132,6 @@ class EntryTree:
         return at
 
     def _find(self, entry_id: str) -> int | None:
-        """Return the position of a path entry, or None if this tree does not have the entry."""
         at = self._links.positions.get(entry_id)
         return at if at is not None and at < len(self._entries) else None
 
@@ -189,15 +186,15 @@ class EntryTree:
 
 
 class _Links:
-    """The links of entries to their parents. Trees with the same first entries share them.
+    """The links between entries and their parents, shared by trees with the same first entries.
 
     Links are only added, never changed.
 
     Attributes:
         count: the number of linked entries.
-        positions: the position of each path entry, by its id.
-        parents: the position of each path entry's parent, by the entry's own position.
-        places: the position of each path entry, and of the parent of each other entry, by its id.
+        positions: the index of each tree entry, by id.
+        parents: the index of each tree entry's parent, by the entry's own index.
+        places: the index of each tree entry, and of the parent of each other entry, by id.
     """
 
     def __init__(self) -> None:
@@ -208,7 +205,6 @@ class _Links:
         self._above: int | None = None
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Link the next entries of the log to their parents."""
         places = self.places
         for at, entry in enumerate(entries, self.count):
             above, name = self._above, entry.parent_id

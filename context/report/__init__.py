@@ -1,4 +1,4 @@
-"""The report of a request: the content of each layer, what was left out and why.
+"""The context report: what each layer of a request contains, and what was left out and why.
 
     RequestDraft ─ layer_parts ─→ LayerPart ─┐
     draft, guard's steps, cached prefix ─────┴─ context.accounting ─→ ContextReport
@@ -12,8 +12,8 @@
 This package holds values and texts only. `context.accounting.make_report` builds a report;
 `context.fit.cache` compares the cached prefix, and `context.fit.guard` lists what was left out.
 
-May import: `context.assemble`, `context.history`, `context.log` and the contract modules.
-Always true: a stored report is rendered like a new one; layers are in the order of sending.
+May import: `context.assemble`, `context.history`, `context.log` and the contract modules. Always
+true: a stored report is rendered like a new one; layers are in the order of sending.
 """
 
 __all__ = ["layer_parts", "markdown", "report", "warnings"]

@@ -1,4 +1,4 @@
-"""List the parts of those layers that have no segments: tools, instructions, turns.
+"""List the contents of the layers without segments: tools, instructions and turns.
 
 Source: "Context Envelope and Hooks", "/context".
 """
@@ -19,12 +19,12 @@ PartKind = Literal["tool", "instructions", "summary", "turn", "turns", "messages
 
 @dataclass(frozen=True, slots=True)
 class LayerPart:
-    """One part of a layer in a context report, such as a tool or a turn.
+    """One item of a layer in a context report, such as a tool or a turn.
 
     Attributes:
-        name: the name of a tool or of a part of the instructions, otherwise an empty string.
-        entry: the id of a turn's user message, or None for other parts.
-        turns: the number of turns in the part, or 0 for a part that is not a turn.
+        name: the name of a tool or system part, otherwise an empty string.
+        entry: the id of a turn's user message, or None for other items.
+        turns: the number of turns in this item, or 0 if it is not a turn.
     """
 
     kind: PartKind
@@ -45,9 +45,9 @@ class LayerPart:
 
 
 def list_layer_parts(draft: RequestDraft) -> Mapping[Layer, tuple[LayerPart, ...]]:
-    """Return the parts of T, L1 and L4, in the order in which they are sent.
+    """Return the items of T, L1 and L4, in wire order.
 
-    The newest turns are listed one by one. All older turns together are one part.
+    The newest turns are listed one by one. All older turns form one item.
     """
     before = draft.preamble
     tools = (LayerPart("tool", size, name) for name, size in before.tool_sizes)
@@ -80,7 +80,7 @@ def _describe_turn(history: TurnList, at: int) -> LayerPart:
 def _count_tokens(history: TurnList, start: int, stop: int) -> int:
     """Count the tokens that a range of turns adds at its position in the history.
 
-    Counted alone, the range could have more tokens, because its first message may be merged with
-    the turn before it.
+    The range alone could have more tokens, because its first message may be merged with the turn
+    before it.
     """
     return history[:stop].tokens - history[:start].tokens

@@ -1,6 +1,6 @@
 """Render a context report, and the request that it describes, as Markdown.
 
-Both are rendered from their JSON, so that a stored report looks the same as a new one.
+Both are rendered from JSON, so that a stored report looks the same as a new one.
 """
 
 import json
@@ -30,7 +30,7 @@ Json = Mapping[str, Any]
 
 
 def report_markdown(context: Json) -> str:
-    """Render the layer table of a report, and below it a list of what was left out.
+    """Render a report's table of layers, and a list of what was left out.
 
     Args:
         context: the JSON of a `ContextReport`.
@@ -47,7 +47,7 @@ def report_markdown(context: Json) -> str:
 
 
 def envelope_markdown(context: Json, body: Json) -> str:
-    """Render a whole request, with its layer table first.
+    """Render a whole request, starting with its table of layers.
 
     Args:
         context: the JSON of a `ContextReport`, with the session's `ephemeral_log` added.
@@ -73,7 +73,7 @@ def envelope_markdown(context: Json, body: Json) -> str:
 
 
 def short_count(tokens: int) -> str:
-    """Format a number of tokens briefly, such as `950`, `48.2k` or `3m`."""
+    """Format a token count briefly, such as `950`, `48.2k` or `3m`."""
     if tokens < 1_000:
         return str(tokens)
     if tokens < 999_950:
@@ -135,7 +135,7 @@ def _left_out(context: Json) -> str:
 
 
 def _describe_shortened(context: Json) -> Iterable[str]:
-    """Yield lines about shortened old messages: how many are trimmed, and the last compaction."""
+    """Describe shortened messages: how many are trimmed, and the last compaction."""
     if trimmed := context.get("trimmed"):
         sizes = _change(trimmed["tokens_before"], trimmed["tokens_after"])
         yield f"- trimmed: {_plural(trimmed['messages'], 'message')} ({sizes})"
@@ -150,7 +150,7 @@ def _describe_shortened(context: Json) -> Iterable[str]:
 def _change(before: int | None, after: int | None) -> str:
     """Format the sizes before and after a change.
 
-    The text is empty for older logs, which do not store these sizes.
+    Returns an empty string for older logs, which do not contain these sizes.
     """
     if before is None or after is None:
         return ""

@@ -22,7 +22,7 @@ class LayerUse:
 
     Attributes:
         cached: whether the layer was reused from the previous request.
-        items: the number of tools, system parts, turns, segments or messages on the layer.
+        items: the number of tools, system parts, turns, segments or messages in the layer.
     """
 
     tokens: int = 0
@@ -36,7 +36,7 @@ class LayerUse:
 
 @dataclass(frozen=True, slots=True)
 class SegmentUse:
-    """What a request does with one segment: send it, shorten it or leave it out."""
+    """Whether a request sends, shortens or leaves out a segment."""
 
     segment: Segment
     tokens: int
@@ -67,9 +67,8 @@ class LeftOut:
     """Content that a request leaves out, with the reason.
 
     Attributes:
-        entries: the ids of the log entries, the ids of the segments, or the names of the tools that
-            are left out.
-        turns: the number of whole turns that are left out, or 0 for other content.
+        entries: the ids of log entries or segments, or the names of tools.
+        turns: the number of whole turns, or 0 for other content.
         reason: `room`, `tail`, `share`, `budget`, `work`, `shortened`, `gone`, `excluded`, `unseen`
             or `history_guarantee_broken`.
     """
@@ -81,7 +80,7 @@ class LeftOut:
     reason: str
 
     def to_dict(self) -> dict[str, object]:
-        """Return the record of the left-out content as a JSON object."""
+        """Return the record as a JSON object."""
         return {
             "layer": str(self.layer),
             "entries": list(self.entries),
@@ -93,13 +92,13 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The comparison of a request's prefix with that of the previous request on its path.
+    """How a request's prefix compares with that of the previous request.
 
     Attributes:
-        hash: the hash of tools, instructions and history, in the order in which they are sent.
+        hash: the hash of tools, instructions and history, in wire order.
         tokens_reused: the token count of the common prefix.
-        changed: whether the earlier prefix was changed, and not only extended.
-        reasons: the reasons for the change, or an empty tuple if nothing was changed.
+        changed: whether the previous prefix was changed, rather than only extended.
+        reasons: the reasons for the change, empty if there was none.
     """
 
     hash: str
@@ -119,14 +118,14 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """The actions that kept the history within its budget.
+    """What was done to keep the history within its budget.
 
     Attributes:
         trim: whether a trim was stored.
-        compact: whether a compaction was stored: a summary, or cleared results.
-        block: whether the compaction was needed before a user message could be accepted.
-        warnings: one sentence for each summary that failed.
-        compaction: the result of the compaction, as JSON, or None if nothing was compacted.
+        compact: whether a compaction was stored: a summary or cleared results.
+        block: whether the next user message had to wait for the compaction.
+        warnings: one sentence for each failed summary.
+        compaction: the result of the compaction as JSON, or None if nothing was compacted.
     """
 
     trim: bool = False
@@ -138,13 +137,13 @@ class Actions:
 
 @dataclass(frozen=True, slots=True)
 class TrimSummary:
-    """The effect of trimming on the messages of a request.
+    """How trimming changed the messages of a request.
 
     Attributes:
         up_to_entry: the id of the first entry that stays unchanged.
         messages: the number of shortened messages.
         tokens_before: the token count of these messages in full.
-        tokens_after: the token count of these messages as they are sent.
+        tokens_after: the token count of these messages as sent.
     """
 
     up_to_entry: str
@@ -153,7 +152,7 @@ class TrimSummary:
     tokens_after: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return the effect of trimming as a JSON object."""
+        """Return the summary as a JSON object."""
         return {
             "up_to_entry": self.up_to_entry,
             "messages": self.messages,
@@ -164,7 +163,7 @@ class TrimSummary:
 
 @dataclass(frozen=True, slots=True)
 class PinUse:
-    """A pinned item with its number of tokens. It is sent either in its own turn or on L2.
+    """A pinned item with its token count. It is sent in its own turn or on L2.
 
     Attributes:
         target: the id of the pinned message or segment.
@@ -191,17 +190,17 @@ class ContextReport:
 
     Attributes:
         guard: the names of the budget guard's steps that changed the request, in order.
-        dropped: the records of everything that was left out.
+        dropped: everything that was left out.
         cached_tokens: the number of input tokens that the provider reported as cached.
-        ephemerals: the number of messages that hooks added to this request alone.
-        offloaded: the offloaded tool results whose stubs are in the request.
-        compactions: all compactions on the path, as JSON.
+        ephemerals: the number of messages that hooks added to this request only.
+        offloaded: the offloaded tool results that the request refers to.
+        compactions: all compactions of the session's active path, as JSON.
         transforms: the stored transforms that were replayed, as JSON.
-        system_parts: the name of each part of the system message, and its number of characters.
-        parts: the parts of the layers that have no segments.
-        has_uncached: whether the last message belongs to this request alone.
-        pins: all pinned items of the path, in order.
-        policy: the fractions of the budget above which to trim, compact or block.
+        system_parts: the name and character count of each part of the system message.
+        parts: the items of the layers that have no segments.
+        has_uncached: whether the last message belongs to this request only.
+        pins: all pinned items, in order.
+        policy: the budget fractions above which to trim, compact or block.
         auto_compact: whether old turns are summarised automatically.
         instruction_tokens: the number of L1 tokens in instructions that come from notes.
     """
@@ -237,7 +236,7 @@ class ContextReport:
 
     @property
     def components(self) -> ContextBudget:
-        """The token count of the request by component. The effective window is the budget.
+        """The request's token count by component. The budget is the effective window.
 
         Source: "Context Management Enhancements", 1.
         """
@@ -255,7 +254,7 @@ class ContextReport:
 
     @property
     def budget(self) -> int:
-        """The token limit of the request."""
+        """The maximum size of the request in tokens."""
         return self.components.effective_window
 
     @property
@@ -269,7 +268,7 @@ class ContextReport:
         return self.components.used_percentage
 
     def to_dict(self) -> dict[str, object]:
-        """Return the report as a JSON object with every documented field."""
+        """Return the report as a JSON object."""
         return {
             "session": self.session,
             "when": self.when,

@@ -1,8 +1,8 @@
-"""Warnings about attachments that a request holds only in part, or not at all.
+"""Warnings about attachments that are not sent completely.
 
-An attachment that is too large for its share of the budget is searched instead of sent whole, and
-the guard may shorten or leave out segments that do not fit. The warnings are built from the rows of
-the context report, so that they always agree with it.
+An attachment that is too large for its share of the budget is searched instead, and the guard may
+shorten or leave out segments that do not fit. The warnings are based on the context report, so the
+two always agree.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,12 +18,12 @@ _WAY_OUT: Final = "Attach less, or raise autoCompactThreshold."
 
 
 def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
-    """Build a sentence for each attachment of a turn that is not sent whole.
+    """Build a warning for each attachment that is not sent completely.
 
     If more than two attachments need the same warning, they share one sentence.
 
     Args:
-        uses: the rows of the context report, one for each segment.
+        uses: the segment rows of the context report.
     """
     attached = [u for u in uses if u.segment.layer is Layer.L3 and not u.segment.is_retrieved]
     kept = [use for use in attached if use.state != "dropped"]
@@ -37,7 +37,7 @@ def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
 
 
 def _warn_of_searched(attached: Sequence[SegmentUse], parted: set[str]) -> Iterator[str]:
-    """Yield sentences about searched attachments, with the number of passages that are sent."""
+    """Yield warnings about searched attachments, with the number of passages sent."""
     sizes = {u.segment.source: u.original_tokens for u in attached if u.segment.source in parted}
     passages = dict.fromkeys(sizes, 0)
     is_looked_up = True
