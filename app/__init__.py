@@ -27,8 +27,8 @@ never widgets.
     durable     Writes that survive a crash, and file locks.
     paths       The folders and files of Strata itself.
 
-May import: chains, context, vault, resources, third-party libraries. Must not import: ui, PySide6;
-only `__main__` may, since it starts the window. Heavy libraries are imported where they are first
+May import: chains, context, vault, resources, third-party libraries. Must not import: ui, PySide6.
+Only `__main__` may, since it starts the window. Heavy libraries are imported where they are first
 used, so `strata --version` loads only the standard library.
 
 Invariants: a chat's file is only appended to, by one writer at a time; an acknowledged write is on

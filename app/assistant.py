@@ -163,14 +163,14 @@ class Assistant:
 
         Raises:
             VaultNotChosen: no vault is open.
-            VaultError: indexing failed; the earlier content of the index is kept.
+            VaultError: indexing failed. The earlier content of the index is kept.
         """
         yield from self._vault.require().update(cancel, is_background=is_background)
 
     def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
         """Return the passages that best match a query, found by keywords and vectors.
 
-        At most `k` passages are returned; if `k` is None, the setting `retrieval.topK` applies. If
+        At most `k` passages are returned. If `k` is None, the setting `retrieval.topK` applies. If
         `project` is given, only that project's notes are searched.
 
         Raises:
@@ -226,7 +226,7 @@ class Assistant:
         return self._open_attachments().segments(attach, selections)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
-        """Answer a question; the last event is `TurnEnded`.
+        """Answer a question. The last event is `TurnEnded`.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason and the chat.
@@ -252,7 +252,7 @@ class Assistant:
         model: str | None = None,
         mode: Mode | None = None,
     ) -> Iterator[Event]:
-        """Edit a question and answer the new version; the last event is `TurnEnded`.
+        """Edit a question and answer the new version. The last event is `TurnEnded`.
 
         The original question's attachments are attached again.
 
@@ -273,7 +273,7 @@ class Assistant:
     def regenerate(
         self, session: str, entry: str, cancel: CancelToken, *, model: str | None = None
     ) -> Iterator[Event]:
-        """Generate another version of an answer; the last event is `TurnEnded`.
+        """Generate another version of an answer. The last event is `TurnEnded`.
 
         `entry` is the answer, or a user message without an answer. The model is chosen as for
         `ask`.
@@ -286,10 +286,10 @@ class Assistant:
     def compact(
         self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
     ) -> Iterator[Event]:
-        """Summarise a chat except for its last turn; the last event is `CompactionEnded`.
+        """Summarise a chat except for its last turn. The last event is `CompactionEnded`.
 
         Args:
-            session: the chat; it stays unchanged if `cancel` stops the compaction.
+            session: the chat. It stays unchanged if `cancel` stops the compaction.
             cancel: stops the compaction.
             instructions: the facts that are most important to keep in the summary.
             model: as for `ask`. If no model is set, nothing is sent, and an outline replaces the
@@ -322,7 +322,7 @@ class Assistant:
             selections: as for `ask`.
 
         Raises:
-            ContextOverflow: the request would not fit; the error has the report.
+            ContextOverflow: the request would not fit. The error has the report.
             BadSetting: a change is out of its range.
         """
         chat = None if session is None else self.sessions.read(session)

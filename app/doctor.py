@@ -42,7 +42,7 @@ class Check:
 
 
 def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
-    """Run all checks of `strata doctor`; nothing is sent over the network.
+    """Run all checks of `strata doctor`. Nothing is sent over the network.
 
     Args:
         assistant: an assistant with no vault open.

@@ -32,7 +32,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     Only the owner may read a newly created file.
 
     Raises:
-        OSError: the file could not be written; the old content is unchanged.
+        OSError: the file could not be written. The old content is unchanged.
     """
     target = Path(os.path.realpath(path))
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -67,7 +67,7 @@ def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> Non
     is kept too.
 
     Args:
-        folder: the folder; it need not exist.
+        folder: the folder. It need not exist.
         targets: the names of the files that were to be written; None means any name.
     """
     with contextlib.suppress(OSError):
@@ -151,10 +151,10 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def write_synced(handle: int, content: bytes) -> None:
-    """Append content to an open file, completely or not at all; return once it is on disk.
+    """Append content to an open file, completely or not at all. Returns once it is on disk.
 
     Raises:
-        OSError: the content could not be written; the file's old length was restored.
+        OSError: the content could not be written. The file's old length was restored.
     """
     size = os.fstat(handle).st_size
     try:
@@ -173,7 +173,7 @@ def create_synced(path: Path, content: bytes) -> int:
 
     Raises:
         FileExistsError: a file with this name exists, or is being created.
-        OSError: the file could not be created; no partial file is left.
+        OSError: the file could not be created. No partial file is left.
     """
     if path.exists():
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))

@@ -62,7 +62,7 @@ _HINTS: Mapping[type[Exception], str] = {
 
 
 class AppError(Exception):
-    """The base of all errors of this package; its message is one sentence for the user.
+    """The base of all errors of this package. Its message is one sentence for the user.
 
     Attributes:
         code: the stable error code for programs.

@@ -139,11 +139,11 @@ class Paths:
         return self.data / "vaults"
 
     def index_folder(self, vault: Path) -> Path:
-        """Return the folder of a vault's index; its name is a hash of the vault's path."""
+        """Return the folder of a vault's index. Its name is a hash of the vault's path."""
         return self.indexes / _hash_path(vault)
 
     def project_folder(self, project: Path) -> Path:
-        """Return the folder of a project's settings; its name is a hash of the project's path."""
+        """Return the folder of a project's settings. Its name is a hash of the project's path."""
         return self.projects / _hash_path(project)
 
 

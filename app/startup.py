@@ -59,7 +59,7 @@ class Startup:
         overrides: Mapping[str, object] | None = None,
         folder: str | None = None,
     ) -> None:
-        """Store the options of this program run; nothing is opened yet.
+        """Store the options of this program run. Nothing is opened yet.
 
         Args:
             paths: the folders and files of Strata itself.

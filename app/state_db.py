@@ -82,7 +82,7 @@ class StateDB:
         self._was_damaged = False
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged database once; later calls return an empty text."""
+        """Return the warning about a damaged database once. Later calls return an empty string."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return STATE_DAMAGED if was_damaged else ""
@@ -243,7 +243,7 @@ class StateDB:
             self._write("DELETE FROM tool_result_blobs WHERE ref_id = ?", (ref_id,))
 
     def close(self) -> None:
-        """Close the database; the next use opens it again."""
+        """Close the database. The next use opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()

@@ -28,7 +28,7 @@ def build(
     Args:
         paths: the folders and files of Strata itself.
         overrides: settings for this program run only, by key.
-        embedder: an embedder that several assistants share; the assistant does not close it. If it
+        embedder: an embedder that several assistants share. The assistant does not close it. If it
             is None, an embedder is started when it is needed.
         web: fetches web pages. None means a client with the usual rules for addresses.
 
@@ -72,8 +72,8 @@ def find_vault(assistant: Assistant, named: str | None, session: str | None = No
 
     Args:
         assistant: provides the settings and the chats.
-        named: the folder from the command line; it is returned unchanged.
-        session: the chat to continue; its vault takes precedence over the settings.
+        named: the folder from the command line. It is returned unchanged.
+        session: the chat to continue. Its vault takes precedence over the settings.
     """
     if named is not None:
         return Path(named)

@@ -81,7 +81,7 @@ class _Channel(Generic[T]):
             return not self._is_closed
 
     def finish(self, error: BaseException | None = None) -> None:
-        """End the channel from the producer's side; the consumer raises `error` if it is given."""
+        """End the channel from the producer's side. The consumer raises `error` if it is given."""
         with self._changed:
             self._is_finished, self._error = True, error
             self._changed.notify_all()

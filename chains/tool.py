@@ -60,7 +60,7 @@ class Proposal:
         warnings: reasons to ask separately, whatever was approved before.
         hunks: the parts of the diff that can be approved without the others, or an empty tuple if
             it has only one.
-        keep: returns the proposal with only some of its hunks, by their numbers; it raises what
+        keep: returns the proposal with only some of its hunks, by their numbers. It raises what
             `apply` raises when it is applied. None if there are no hunks.
     """
 

@@ -128,7 +128,7 @@ def _list_pins(reading: ReplayedPath, plan: RequestPlan) -> Iterator[PinUse]:
 
 
 def _summarise_trim(plan: RequestPlan) -> TrimSummary | None:
-    """Count the trimmed messages and their tokens; return None if no message is trimmed."""
+    """Count the trimmed messages and their tokens. Returns None if no message is trimmed."""
     offsets = max(plan.offsets.cleaned, plan.offsets.trimmed)
     if not offsets:
         return None

@@ -18,19 +18,19 @@
     tasks        runs work in threads; no other module uses both threads and Qt
     notify       toasts, including those for unexpected exceptions; desktop notifications
     actions      the table of commands and the keys in force;  palette searches it
-    shortcuts    the commands as actions of the window, and the list of their keys
-    instance     a single window for each user: starting again brings it to the front
-    state        the window state that is saved between runs
+    shortcuts    the Qt actions for the commands, and the list of shortcuts
+    instance     ensures that each user has only one window
+    state        the saved window state
     image_worker decodes attached images in a child process of `app.library`
     theme        colours, fonts and sizes from the design tokens;  icons uses the colours
 
-Start-up has two steps. The first paint shows `frame` and imports only `app.startup` from the
-layers below. A task then imports the other modules and opens the vault, and `MainWindow.attach`
-creates the controllers. Therefore `panels`, `widgets` and the composer import types of the layers
-below for the type checker only; controllers, transcript and settings import them freely.
+Start-up has two steps. The first paint shows `frame` and imports only `app.startup` from the layers
+below. A task then imports the other modules and opens the vault, and `MainWindow.attach` creates
+the controllers. Therefore `panels`, `widgets` and the composer import types of the layers below for
+the type checker only; controllers, transcript and settings import them freely.
 
 May import: PySide6, `app`, the events and values of `chains`, `context` and `vault`, `resources`.
-Must not: open files, call a model, decide what a request contains.
-Holds always: nothing blocks the interface for more than 50 ms; text from notes, models and
-servers is shown as plain text; no widget outlives its window with a thread still running.
+Must not: open files, call a model, decide what a request contains. Holds always: nothing blocks the
+interface for more than 50 ms; text from notes, models and servers is shown as plain text; no widget
+outlives its window with a thread still running.
 """

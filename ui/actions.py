@@ -1,4 +1,4 @@
-"""The window's commands, in one table with names, labels and default keys; and the keymap.
+"""The window's commands with their labels and default keys, and the keymap.
 
 The keymap holds the current keys, which the settings `ui.keys` and `ui.sendKey` can change.
 Actions, tooltips, the palette and the list of shortcuts all read it.
@@ -18,7 +18,7 @@ SEND_WITH_CTRL: Final = "Ctrl+Enter"
 
 @dataclass(frozen=True)
 class WindowCommand:
-    """A window command with its name, label, shortcuts, and group in the list of shortcuts."""
+    """A window command: its name, label, default shortcuts and group."""
 
     name: str
     words: str
@@ -88,9 +88,9 @@ COMMANDS = (
 
 
 class Keymap(QObject):
-    """The keys of all commands, and the key that sends a message.
+    """The current shortcuts of all commands, and the key that sends a message.
 
-    The program has one keymap. Its signal `changed` is emitted when any key has changed.
+    There is only one keymap. Its signal `changed` is emitted when a shortcut changes.
     """
 
     changed = Signal()
@@ -103,27 +103,27 @@ class Keymap(QObject):
 
     @classmethod
     def current(cls) -> Self:
-        """Return the program's only keymap, creating it on first use."""
+        """Return the global keymap, creating it on first use."""
         if cls._current is None:
             cls._current = cls()
         return cls._current
 
     @property
     def send_key(self) -> str:
-        """The key that sends a message, as text."""
+        """The key that sends a message, such as `Ctrl+Enter`."""
         return show_keys(SEND_WITH_CTRL) if self.sends_with_ctrl else "Enter"
 
     @property
     def line_key(self) -> str:
-        """The key that starts a new line in a message, as text."""
+        """The key that starts a new line, such as `Shift+Enter`."""
         return "Enter" if self.sends_with_ctrl else show_keys("Shift+Enter")
 
     def apply(self, chosen: Mapping[str, Sequence[str]], send_key: str) -> None:
-        """Apply the user's keys to the keymap.
+        """Apply the user's settings.
 
         Args:
-            chosen: the value of the setting `ui.keys`: the keys of each command that the user
-                changed.
+            chosen: the value of the setting `ui.keys`: the shortcuts that the user changed, by
+                command.
             send_key: the value of the setting `ui.sendKey`.
         """
         keys, sends_with_ctrl = _choose_keys(chosen), send_key == SEND_WITH_CTRL
@@ -132,34 +132,34 @@ class Keymap(QObject):
             self.changed.emit()
 
     def list_keys(self, name: str) -> tuple[str, ...]:
-        """Return the keys of a command, such as `Ctrl+N`, by the command's name."""
+        """Return a command's shortcuts, such as `Ctrl+N`."""
         return self._keys[name]
 
     def describe(self, name: str) -> str:
-        """Return a command's first key as this system shows it.
+        """Return a command's first shortcut in the notation of this system.
 
-        Returns an empty string if it has no key.
+        Returns an empty string if the command has no shortcut.
         """
         return next(map(show_keys, self._keys[name]), "")
 
     def describe_all(self, name: str) -> str:
-        """Return all keys of a command as one text, such as `Ctrl+K or Ctrl+Shift+P`."""
+        """Return all shortcuts of a command as text, such as `Ctrl+K or Ctrl+Shift+P`."""
         return " or ".join(map(show_keys, self._keys[name]))
 
     def find_owner(self, keys: str) -> WindowCommand | None:
-        """Return the command that a key belongs to, or None if the key is free."""
+        """Return the command that uses a shortcut, or None if it is free."""
         return next((one for one in COMMANDS if keys in self._keys[one.name]), None)
 
 
 def show_keys(keys: str) -> str:
-    """Return a key sequence in this system's notation, such as ⌘N on macOS."""
+    """Format a shortcut in the notation of this system, such as ⌘N on macOS."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return the keys of all commands; no key belongs to more than one command.
+    """Return the shortcuts of all commands, without conflicts.
 
-    A key that the user has chosen is taken from the command that has it by default.
+    A shortcut that the user has chosen is removed from the command that has it by default.
     """
     names = {command.name for command in COMMANDS}
     own = {name: _normalize(keys) for name, keys in chosen.items() if name in names}
@@ -176,6 +176,6 @@ def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ..
 
 
 def _normalize(keys: Iterable[str]) -> list[str]:
-    """Return key sequences in Qt's portable form, leaving out those unknown to Qt."""
+    """Convert shortcuts to Qt's portable form, and skip those that Qt does not know."""
     shown = (QKeySequence(key).toString() for key in keys)
     return list(dict.fromkeys(key for key in shown if key))

@@ -40,7 +40,7 @@ _BORDERS = QSize(16, 48)
 
 @dataclass(frozen=True)
 class Navigation:
-    """Functions that controllers call to open notes, chats, settings and folders in the window.
+    """Functions for controllers to open notes, chats, settings and folders.
 
     Attributes:
         show_note: opens a note by its path, first and last line; 0 means the whole note.
@@ -199,7 +199,7 @@ class WindowFrame(QMainWindow):
         save_state(self._state_path, state)
 
     def count_sent_message(self) -> None:
-        """Count a sent message; after ten of them, hide the hint below the composer."""
+        """Count a sent message. After ten of them, hide the hint below the composer."""
         self._state.sent += 1
         self._show_sent_hint()
 
@@ -246,7 +246,7 @@ class WindowFrame(QMainWindow):
 
 
 def _focus_first(region: QWidget) -> None:
-    """Focus a region, its focus proxy, or its first visible child that is in the tab order."""
+    """Focus a region, or its first visible child in the tab order."""
     if region.focusPolicy() & Qt.FocusPolicy.TabFocus or region.focusProxy() is not None:
         region.setFocus(Qt.FocusReason.TabFocusReason)
         return

@@ -36,7 +36,7 @@ def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QI
     Args:
         name: a name from the Phosphor set, such as `gear`, or one of Strata's own icons:
             `panel-left`, `panel-right` and `up-down`.
-        tone: the colour token for the normal state. A disabled icon uses `text.disabled`; a hovered
+        tone: the colour token for the normal state. A disabled icon uses `text.disabled`. A hovered
             icon uses `text.primary` if `tone` is `text.secondary`.
         on: the colour token for the checked state.
     """

@@ -96,7 +96,7 @@ def _draw(image: QImage, onto: QImage) -> None:
 def _encode(image: QImage, form: str) -> Answer:
     """Encode an image as PNG or JPEG, within the maximum number of bytes.
 
-    A PNG that is too large becomes a JPEG; a JPEG that is too large is scaled down until it fits.
+    A PNG that is too large becomes a JPEG. A JPEG that is too large is scaled down until it fits.
     """
     data = _save(image, form)
     while len(data) > MOST_BYTES:

@@ -1,4 +1,4 @@
-"""One window per user: a second start passes its folder to the first window and ends.
+"""One window per user: starting Strata again opens the folder in the existing window.
 
     second start ── {"folder": …} ──> local socket ──> InstanceServer ──signal──> window
                  <──── "ok" ─────────
@@ -28,7 +28,7 @@ _DONE = b"ok\n"
 class InstanceServer(QObject):
     """Listens for later starts of the program.
 
-    The signal `called` carries the folder that the later start should open, or "".
+    Emits `called` with the folder that the later start should open, or "".
 
     Args:
         state: the folder for Strata's own data that can be rebuilt.
@@ -48,7 +48,7 @@ class InstanceServer(QObject):
             self._server.listen(name)
 
     def close(self) -> None:
-        """Stop listening; the next start opens a window."""
+        """Stop listening. The next start opens a window."""
         self._server.close()
 
     def _on_connection(self) -> None:
@@ -68,7 +68,7 @@ class InstanceServer(QObject):
 
 
 def hand_over(state: Path, folder: str | None) -> bool:
-    """Ask an open window to come to the front; return False if no window answers.
+    """Ask an open window to come to the front. Returns False if no window answers.
 
     Args:
         state: the folder for Strata's own data that can be rebuilt.

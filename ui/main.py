@@ -70,7 +70,7 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
 
 
 class _Start:
-    """The second step of start-up: opens the vault in a task, then attaches the window to it."""
+    """Opens the vault in a task after the first paint, then attaches the window to it."""
 
     def __init__(self, opening: "Startup", window: "MainWindow") -> None:
         self.failure: Exception | None = None
@@ -137,7 +137,7 @@ def _wayland_address(environ: Mapping[str, str]) -> str | None:
 
 
 def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tuple[str, int]"]]:
-    """Return an X display's socket addresses; a local display has a path and an abstract name."""
+    """Return the socket addresses of an X display."""
     host, _, rest = display.rpartition(":")
     number = rest.partition(".")[0]
     if host not in {"", "unix"}:

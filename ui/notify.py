@@ -66,7 +66,7 @@ _log = logging.getLogger(__name__)
 
 
 class Notifier(QObject):
-    """Shows up to two toasts at the lower edge of a widget.
+    """Shows up to two toasts at the bottom of a widget.
 
     Args:
         place: the widget over which the toasts appear.
@@ -158,7 +158,7 @@ class Notifier(QObject):
             bottom = spot.top() - 8
 
     def _measure_guarded(self) -> QRect:
-        """Return the rectangle around the widgets no toast may cover; empty if none is shown."""
+        """Return the rectangle that no toast may cover, which may be empty."""
         area = QRect()
         for widget in self._find_guarded():
             if widget.isVisible():
@@ -170,8 +170,7 @@ class DesktopNotifier(QObject):
     """Shows a desktop notification when a long job ends while the window is not in use.
 
     The task bar highlights the window. If the desktop has a notification area, a message is shown
-    there; clicking it emits the signal `clicked`. The signal `told` carries the text of each
-    message.
+    there; clicking it emits the signal `clicked`. Emits `told` with the text of each message.
     """
 
     told = Signal(str)
@@ -242,7 +241,7 @@ def watch_faults(notifier: Notifier, log: Path) -> None:
 
 
 def open_address(notifier: Notifier, address: str) -> None:
-    """Open an address in the browser or mail program; if that fails, show a toast."""
+    """Open an address in the browser or mail program. If that fails, show a toast."""
     if QDesktopServices.openUrl(QUrl(address)):
         return
     clipboard = QGuiApplication.clipboard()
@@ -254,7 +253,7 @@ def open_address(notifier: Notifier, address: str) -> None:
 
 
 def open_file(notifier: Notifier, file: Path) -> None:
-    """Open a file or folder in the desktop's program for it; if that fails, show a toast.
+    """Open a file or folder in the desktop's program for it. If that fails, show a toast.
 
     If the file does not exist, its folder is opened.
     """

@@ -27,7 +27,7 @@ Group = tuple[str, Sequence[Choice]]
 class Palette(AccessibleFrame):
     """The palette's popup. It closes when an item is chosen, on Esc, or when it loses the focus.
 
-    The signal `chosen` carries the name of the chosen item's group, and the item's value.
+    Emits `chosen` with the name of the chosen item's group, and the item's value.
     """
 
     chosen = Signal(str, str)
@@ -68,7 +68,7 @@ class Palette(AccessibleFrame):
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def dismiss(self) -> bool:
-        """Close the palette and restore the previous focus; return False if it was not open."""
+        """Close the palette and restore the previous focus. Returns False if it was not open."""
         if self.isHidden():
             return False
         self.hide()

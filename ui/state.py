@@ -31,7 +31,7 @@ class WindowState:
         is_set_up: whether the first-run dialog has been opened automatically, which happens only
             once.
         note_folder: the folder in the vault that is suggested when a chat is saved as a note.
-        sent: the number of messages sent so far; after ten the hint below the composer is hidden.
+        sent: the number of messages sent so far. After ten the hint below the composer is hidden.
     """
 
     geometry: str = ""
@@ -49,7 +49,7 @@ class WindowState:
 
 
 def load_state(path: Path) -> WindowState:
-    """Read the window state; return the default state if the file is missing or damaged."""
+    """Read the window state. Returns the default state if the file is missing or damaged."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -61,7 +61,7 @@ def load_state(path: Path) -> WindowState:
 
 
 def save_state(path: Path, state: WindowState) -> None:
-    """Save the window state; a disk error is only logged."""
+    """Save the window state. A disk error is only logged."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(asdict(state), indent=1).encode())
@@ -70,7 +70,7 @@ def save_state(path: Path, state: WindowState) -> None:
 
 
 def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the drafts by session ID; return an empty dict if the file cannot be read."""
+    """Read the drafts by session ID. Returns an empty dict if the file cannot be read."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -83,7 +83,7 @@ def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> None:
-    """Save the drafts by session ID; a disk error is only logged."""
+    """Save the drafts by session ID. A disk error is only logged."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(drafts, indent=1, ensure_ascii=False).encode())

@@ -5,8 +5,8 @@ own thread. A `Mailbox` delivers the items to the GUI thread in order. Text delt
 within one frame are joined, so a fast model causes one repaint every 33 ms instead of one per
 token.
 
-Holds always: signals are emitted in the GUI thread only, and never after `TaskRunner.close`;
-only `close` waits for a thread.
+Holds always: signals are emitted in the GUI thread only, and never after `TaskRunner.close`. Only
+`close` waits for a thread.
 """
 
 import gc
@@ -118,11 +118,11 @@ class Task(QObject):
         return self
 
     def cancel(self) -> None:
-        """Request cancellation; the signal `finished` is emitted when the work has stopped."""
+        """Request cancellation. The signal `finished` is emitted when the work has stopped."""
         self.token.cancel()
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel the task, drop its items and wait for it; return whether it stopped in time."""
+        """Cancel the task, drop its items and wait for it. Returns whether it stopped in time."""
         self.cancel()
         self._mail.close()
         if self._thread is not None:
@@ -155,7 +155,7 @@ class TaskRunner(QObject):
     """Creates tasks, and ends all of them when the window closes.
 
     Args:
-        parent: the Qt parent; the runner and its tasks are deleted with it.
+        parent: the Qt parent. The runner and its tasks are deleted with it.
         is_synchronous: whether `start` returns only after the task has ended; used in tests.
     """
 
@@ -176,7 +176,7 @@ class TaskRunner(QObject):
         return Mailbox(self)
 
     def close(self, timeout_s: float = 3.0) -> bool:
-        """Cancel all tasks and wait for them; return whether all stopped within the timeout."""
+        """Cancel all tasks and wait for them. Returns whether all stopped within the timeout."""
         deadline_s = monotonic() + timeout_s
         for mailbox in self.findChildren(Mailbox):
             mailbox.close()
@@ -216,7 +216,7 @@ class LatestOnly(QObject):
             self._timer.start()
 
     def forget(self) -> None:
-        """Drop the waiting call and ignore the result of the call that is running."""
+        """Discard the waiting call, and ignore the result of the running one."""
         self._waiting = None
         self._is_stale = self._task is not None
         self._timer.stop()

@@ -123,7 +123,7 @@ class Theme(QObject):
         return round(length * self.scale)
 
     def space(self, step: int) -> int:
-        """Return a spacing step in pixels: step 1 is 4, 2 is 8, 3 is 12, 4 is 16, 6 is 24."""
+        """Return a spacing in pixels: step 1 is 4, 2 is 8, 3 is 12, 4 is 16, and 6 is 24."""
         return int(tokens()["space"][str(step)])
 
     def radius(self, name: str) -> int:
@@ -146,7 +146,7 @@ class Theme(QObject):
         return found
 
     def fill(self, template: str) -> str:
-        """Return a style sheet with each `@token.path` and `@px(length)` replaced by its value."""
+        """Fill a style sheet template, replacing each `@token.path` and `@px(length)`."""
         scaled = _SCALED_LENGTH.sub(lambda match: f"{self.px(int(match.group(1)))}px", template)
         return _TOKEN.sub(lambda match: self._css_value(match.group(1)), scaled)
 
@@ -223,7 +223,7 @@ def dress(
 
 
 def redress(widget: QWidget) -> None:
-    """Set the fonts of a widget's children again, because Qt resets them in a new parent."""
+    """Restore the fonts of a widget's children, which Qt resets in a new parent."""
     for child in widget.findChildren(QWidget):
         _set_dressed_font(child)
 

@@ -138,7 +138,7 @@ class MainWindow(WindowFrame):
         self._actions.trigger(name)
 
     def offer_first_run(self) -> None:
-        """Open the first-run dialog, but only once and only if no vault has ever been opened."""
+        """Open the first-run dialog once, if no vault has ever been opened."""
         if not self.assistant.settings.values.vault_path and not self._state.is_set_up:
             self._state.is_set_up = True
             self.controllers.first_run.open()
@@ -155,7 +155,7 @@ class MainWindow(WindowFrame):
         self.controllers.first_run.open("Model")
 
     def enter_key(self, owner: str) -> None:
-        """Open the settings at a provider's or address's key; "" means the set model's key."""
+        """Open the settings at an API key. An empty string means the configured model's key."""
         self._show_settings().show_key(owner)
 
     def _show_settings(self) -> "SettingsDialog":
@@ -327,9 +327,9 @@ class MainWindow(WindowFrame):
         self.composer.setFocus()
 
     def _stop(self) -> None:
-        """Close the palette or a drawer, refuse a waiting proposal, or stop the turn.
+        """Handle Esc: close the palette or drawer, refuse a proposal, or stop the turn.
 
-        Only the first of these actions that is possible is performed.
+        Only the first possible action is performed.
         """
         controllers = self.controllers
         close, refuse = self.columns.close_drawer, controllers.approvals.refuse

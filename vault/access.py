@@ -44,7 +44,7 @@ def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
 
 
 def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
-    """Read a note for the model's tool call; only kinds of files that are indexed are allowed.
+    """Read a note for the model's tool call. Only kinds of files that are indexed are allowed.
 
     Keys and passwords are usually stored in other kinds of files, or in files whose names begin
     with a dot. A model gets such a file only if the user attaches it.

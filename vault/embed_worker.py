@@ -2,7 +2,7 @@
 
 Run as `python -P -m vault.embed_worker IDLE_S FOLDER [CACHE STAMP | rerank]`. It loads the model in
 FOLDER without network access. If FOLDER is empty, it loads the installed model, after checking its
-weights. A request `{texts}` is answered with float32 vectors of unit length; the texts of an urgent
+weights. A request `{texts}` is answered with float32 vectors of unit length. The texts of an urgent
 request are queries. With `rerank` the model is a cross-encoder, and `{query, texts}` is answered
 with a score from 0 to 1 for each text.
 
@@ -59,7 +59,7 @@ _MOST_WITHOUT_TORCH = 200
 
 
 def main() -> None:
-    """Answer requests until the parent ends; if no model can be loaded, answer with an error."""
+    """Answer requests until the parent ends. If no model can be loaded, answer with an error."""
     idle_s, folder_name, *more = sys.argv[1:]
     requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:

@@ -49,7 +49,7 @@ class Embedder:
         idle_s: float = _IDLE_S,
         cache_dir: Path | None = None,
     ) -> None:
-        """Store the settings of the child process; it is not started yet.
+        """Store the settings of the child process. It is not started yet.
 
         Args:
             model: the embedding model.
@@ -88,7 +88,7 @@ class Embedder:
         The ONNX form loads faster than the model itself.
 
         Args:
-            on_wait: called about every 50 ms; an exception that it raises ends the wait.
+            on_wait: called about every 50 ms. An exception that it raises ends the wait.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -136,9 +136,9 @@ class Embedder:
 
         Args:
             batches: lists of texts, ideally of about equal length within each list.
-            on_wait: called about every 50 ms; an exception that it raises ends the iteration.
-            can_work_ahead: returns whether the next batches may be requested before the current
-                one is finished.
+            on_wait: called about every 50 ms. An exception that it raises ends the iteration.
+            can_work_ahead: returns whether the next batches may be requested before the current one
+                is finished.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.

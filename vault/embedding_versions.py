@@ -73,7 +73,7 @@ class Embedders:
     """
 
     def __init__(self, shared: Embedder | None = None, cache_dir: Path | None = None):
-        """Store the shared embedder; no process is started yet.
+        """Store the shared embedder. No process is started yet.
 
         Args:
             shared: an embedder of the packaged model, which `close` does not close.
@@ -120,7 +120,7 @@ class Embedders:
     def find_chosen_or_used(
         self, name: str, catalog: Catalog
     ) -> tuple[Embedder, EmbedderFailed | None]:
-        """Return the chosen embedder; if it cannot be found, the previous one and the error.
+        """Return the chosen embedder. If it cannot be found, the previous one and the error.
 
         Args:
             name: the value of the setting `embedding.model`.

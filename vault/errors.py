@@ -134,7 +134,7 @@ class EmbedderFailed(VaultError):
 
 
 class RerankerFailed(VaultError):
-    """The reranking model cannot be used; the passages keep their order."""
+    """The reranking model cannot be used. The passages keep their order."""
 
 
 class VectorStoreFailed(VaultError):

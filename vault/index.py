@@ -64,14 +64,14 @@ class VaultIndex:
         options: Callable[[], IndexOptions] = IndexOptions,
         cache_dir: Path | None = None,
     ):
-        """Store the paths of the folder and its index; nothing is opened or started yet.
+        """Store the paths of the folder and its index. Nothing is opened or started yet.
 
         Args:
             root: the folder of notes.
             index_dir: the folder of `catalog.db`, `chroma/` and the lock file, created when needed.
             exclude: patterns as in a `.gitignore`.
             embedder: an embedder shared with other indexes; `close` does not close it.
-            options: returns the current options; a change takes effect with the next update.
+            options: returns the current options. A change takes effect with the next update.
             cache_dir: the folder for each embedding model's fastest precision and ONNX form.
         """
         self.root = root
@@ -98,13 +98,13 @@ class VaultIndex:
         is_background: bool = False,
         fills_store: bool = True,
     ) -> IndexReport:
-        """Bring the index up to date with the folder; a second call waits for the first.
+        """Bring the index up to date with the folder. A second call waits for the first.
 
         Args:
             progress: called several times a second with a progress update.
             is_cancelled: called between notes and between batches; True stops the update.
             only: the changed paths, if they are known, or None to check the whole folder.
-            is_background: whether load or battery may slow the update down; no user waits for it.
+            is_background: whether load or battery may slow the update down. No user waits for it.
             fills_store: whether to wait until the vector store is synchronized. If not, the next
                 search starts the synchronization, and the exact scan answers until it is done.
 
@@ -112,7 +112,7 @@ class VaultIndex:
             IndexBusy: another process owns the index.
             VaultMissing: the folder is not there, or its drive is not mounted.
             VaultUnreadable: the folder cannot be listed because of its permissions.
-            EmbedderFailed: passages cannot be embedded; they are still found by keywords.
+            EmbedderFailed: passages cannot be embedded. They are still found by keywords.
         """
         with self.updates.wait_for_turn(is_cancelled, is_background=is_background) as is_over:
             if is_over is None:
@@ -148,7 +148,7 @@ class VaultIndex:
             Records(catalog).forget_failures(paths)
 
     def rebuild(self) -> None:
-        """Cancel the running update and empty the index; the next update indexes everything."""
+        """Cancel the running update and empty the index. The next update indexes everything."""
         with self.updates.end_updates():
             catalog, store = self._handle.own()
             with catalog.transaction():
@@ -222,7 +222,7 @@ class VaultIndex:
         Args:
             query: the text of the query: words and filters.
             k: the maximum number of hits.
-            in_play: the paths of the notes that the session is about; these get a boost.
+            in_play: the paths of the notes that the session is about. These get a boost.
             reranks: whether to rerank with the cross-encoder, if the user has chosen one.
             covers: limits the search to a part of the vault, or None for the whole vault.
             is_quoted: whether to correct the spelling and add the passages around the best ones.
@@ -384,7 +384,7 @@ class VaultIndex:
         return *self._embedders.pids, self._reranker.pid, self._handle.store_pid
 
     def _catch_up(self) -> str:
-        """Wait briefly for the latest changes to be indexed; return a warning if they are not."""
+        """Wait briefly for the latest changes to be indexed. Returns a warning if they are not."""
         watcher = self._watcher
         if watcher is None or not watcher.is_alive or self.throttle.is_paused:
             return ""

@@ -185,7 +185,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def add_vocabulary(reader: sqlite3.Connection) -> sqlite3.Connection:
-    """Add a temporary table `vocabulary` of the full-text index's stems; return the connection."""
+    """Add a temporary table `vocabulary` of the full-text index's stems. Returns the connection."""
     reader.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")
     return reader
 

@@ -171,7 +171,7 @@ class IndexHandle:
         server: Callable[[], VectorServer | None],
         on_replaced: Callable[[], None],
     ):
-        """Store the paths and callbacks; nothing is opened yet.
+        """Store the paths and callbacks. Nothing is opened yet.
 
         Args:
             index_dir: the folder of `catalog.db`, `chroma/` and the lock file, created when it is
@@ -305,7 +305,7 @@ class IndexHandle:
             self._on_replaced()
 
     def stop_opening(self) -> None:
-        """Refuse later calls that open the index; an open catalog stays open until `close`."""
+        """Refuse later calls that open the index. An open catalog stays open until `close`."""
         with self._lock:
             self._is_closed = True
 

@@ -77,7 +77,7 @@ def open_inside(root: Path, relative: str) -> int:
 
     Links are resolved and checked first. Then each folder is opened relative to its parent without
     following links, so that replacing a file or folder with a link meanwhile cannot lead outside. A
-    FIFO or a device is opened without blocking; the caller has to check the type of the file.
+    FIFO or a device is opened without blocking. The caller has to check the type of the file.
 
     Args:
         root: the vault's folder.
@@ -174,7 +174,7 @@ def printable(path: str) -> str:
 
 
 def name_on_disk(root: Path, path: str) -> str:
-    """Convert a path returned by `printable` to the path on disk; return others unchanged."""
+    """Convert a path returned by `printable` to the path on disk. Returns others unchanged."""
     if _BYTE.search(path.encode("utf-8", "replace")) is None or os.path.lexists(root / path):
         return path
     data = os.fsencode(path)

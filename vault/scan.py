@@ -28,7 +28,7 @@ class FileStat(NamedTuple):
     inode: int
 
     def differs(self, seen: "FileStat") -> bool:
-        """Return whether the file may have been edited; a different device number is ignored."""
+        """Return whether the file may have been edited. A different device number is ignored."""
         return (self.mtime_ns, self.size, self.inode) != (seen.mtime_ns, seen.size, seen.inode)
 
 
@@ -53,7 +53,7 @@ class ScanResult:
     def fingerprint(self) -> str:
         """Return a hash that stays the same until a file is added, edited, moved or removed.
 
-        The hash may also change when a folder is listed in another order; that only makes the next
+        The hash may also change when a folder is listed in another order. That only makes the next
         update compare all files.
         """
         names = [
@@ -105,11 +105,11 @@ def scan(
 
 
 def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanResult | None:
-    """Scan only the given paths; the result is the same as that of `scan` for these paths.
+    """Scan only the given paths. The result is the same as that of `scan` for these paths.
 
     Returns:
         The notes found. None if a full scan is needed, because a path is or may have been a folder,
-            or is below a link.
+        or is below a link.
 
     Raises:
         VaultMissing: the vault's folder does not exist.

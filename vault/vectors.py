@@ -44,7 +44,7 @@ class VectorStore:
     """
 
     def __init__(self, catalog: Catalog, folder: Path, server: VectorServer | None = None):
-        """Store the catalog and the location of the store; no process is started yet.
+        """Store the catalog and the location of the store. No process is started yet.
 
         Args:
             catalog: the catalog whose vectors are stored.
@@ -97,7 +97,7 @@ class VectorStore:
 
         Args:
             progress: called with the number of missing vectors that have been added.
-            on_wait: called about every 50 ms; an exception that it raises ends the work.
+            on_wait: called about every 50 ms. An exception that it raises ends the work.
 
         Raises:
             VectorStoreFailed: even a new store does not work.
@@ -295,7 +295,7 @@ class VectorStore:
             child.kill("it is started anew")
 
     def _repair(self) -> None:
-        """Delete the folder of a broken store; if it is on a server, only read its ids again."""
+        """Delete the folder of a broken store. If it is on a server, only read its ids again."""
         if self.server is None:
             self._discard()
         else:

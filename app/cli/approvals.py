@@ -65,13 +65,13 @@ def format_proposal(event: ApprovalRequested) -> Iterator[str]:
 
 
 def _color_line(line: str) -> str:
-    """Color an added line of a diff green and a removed one red; return other lines unchanged."""
+    """Color an added line of a diff green and a removed one red. Returns other lines unchanged."""
     code = _COLORS.get(line[:1])
     return line if code is None else f"\x1b[{code}m{line}\x1b[0m"
 
 
 def _read_line(cancel: CancelToken) -> str:
-    """Read a line from the terminal; return an empty text if the turn is cancelled.
+    """Read a line from the terminal. Returns an empty string if the turn is cancelled.
 
     The input is polled, since a thread that is blocked in a read would prevent the program from
     ending.

@@ -44,7 +44,7 @@ class ProgressLine:
             self._write(f"{_flatten(format_progress(at))}\n")
 
     def show(self, text: str) -> None:
-        """Replace the text of the progress line; without a terminal, show nothing."""
+        """Replace the text of the progress line. Without a terminal, show nothing."""
         if self._is_terminal:
             room = shutil.get_terminal_size().columns - 1
             line = _flatten(text)[:room]

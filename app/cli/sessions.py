@@ -139,7 +139,7 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 
 def show_context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata context`, which shows a chat's last or next request; return the exit code."""
+    """Run `strata context`, which shows a chat's last or next request. Returns the exit code."""
     session = args.session or assistant.sessions.newest()
     if args.next:
         open_vault(assistant, args.vault, session)

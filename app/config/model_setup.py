@@ -94,7 +94,7 @@ class ModelSetup:
         return self._settings.values.chat_model != EXTRACTIVE
 
     def find_servers(self) -> tuple[FoundServer, ...]:
-        """Return the model servers on this computer that answer; this may take two seconds."""
+        """Return the model servers on this computer that answer. This may take two seconds."""
         return find_servers(self._settings.values, self._ledger, self._limits)
 
     def list_services(self) -> tuple[ModelService, ...]:

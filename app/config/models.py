@@ -178,7 +178,7 @@ def list_models_at(
     Args:
         base: the address.
         key: the API key to send; None means the stored key for the address.
-        values: the settings; with `privacy.offline`, only servers on this computer are asked.
+        values: the settings. With `privacy.offline`, only servers on this computer are asked.
         ledger: records the requests.
         limits: the context lengths that services reported in their errors.
     """
@@ -280,7 +280,7 @@ def _choice(
 
 
 def _find_label(name: str) -> str:
-    """Return the name to show for a model. llama.cpp reports a path; its file's stem is shown."""
+    """Return the name to show for a model. llama.cpp reports a path. Its file's stem is shown."""
     if name == EXTRACTIVE:
         return "No model: quoted passages"
     return name.rpartition("/")[2].removesuffix(".gguf") if name.endswith(".gguf") else name
@@ -344,7 +344,7 @@ def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOp
 
     Args:
         values: the settings.
-        ledger: records each call to the vector server; if None, calls are not recorded.
+        ledger: records each call to the vector server. If None, calls are not recorded.
     """
     url, model = values.vector_store_url, values.retrieval_rerank_model
     folder = str(Path(model).expanduser()) if model else ""

@@ -106,7 +106,7 @@ def save_key(owner: str, key: str, *, allows_plain_http: bool = False) -> None:
 
 
 def move_password(address: str) -> str:
-    """Move an address's user name and password to the keyring; return the address without them.
+    """Move an address's user name and password to the keyring. Returns the address without them.
 
     Raises:
         NoKeyring: the system has no keyring, or it is locked.

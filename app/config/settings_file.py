@@ -35,7 +35,7 @@ class SettingsStore:
         path: the settings file.
         values: the effective value of each setting. If a value in the file is invalid, the default
             is used instead.
-        unknown: the keys in the file that this version does not know; they are preserved.
+        unknown: the keys in the file that this version does not know. They are preserved.
         problems: one error for each problem in the file.
     """
 
@@ -179,7 +179,7 @@ class SettingsStore:
             return default
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
-        """Move a password in the file's server address to the keyring; return any errors."""
+        """Move a password in the file's server address to the keyring. Returns any errors."""
         key = "chat.apiBase"
         address = found.get(key)
         if not isinstance(address, str) or secrets.without_password(address) == address:

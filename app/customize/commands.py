@@ -95,7 +95,7 @@ def expand_command(
 
     Args:
         command: the command.
-        argument: the text that the user typed after the command's name; it is added to the end of
+        argument: the text that the user typed after the command's name. It is added to the end of
             the message.
         place: the open note and the selected lines.
         resolve: returns a note's path by its name in a link, or None if no such note exists.

@@ -55,7 +55,7 @@ def is_web_address(name: str) -> bool:
 
 
 class WebPages:
-    """A cache of attached web pages in memory; each page is fetched only once.
+    """A cache of attached web pages in memory. Each page is fetched only once.
 
     A request therefore contains the same text as its preview, and a page is not fetched again at
     each keystroke.

@@ -185,7 +185,7 @@ class UserEdits:
         Raises:
             VaultNotChosen: no vault is open.
             EditOutdated: the note changed after the edit was planned.
-            EditFailed: the note could not be written; it is unchanged.
+            EditFailed: the note could not be written. It is unchanged.
         """
         run = EditRun(token_hex(4))
         self._editor.apply(plan, run)

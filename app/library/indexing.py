@@ -83,9 +83,10 @@ class AnswerUpdates:
             run.close()
 
     def _wait_until_idle(self, cancel: CancelToken) -> bool:
-        """Wait up to one second for running updates; return whether they ended or `cancel` was set.
+        """Wait up to one second for running updates.
 
-        An update for a note that was just saved usually ends within this time.
+        Returns whether they have ended or `cancel` was set. An update for a note that was just
+        saved usually ends within this time.
         """
         wait = self._index.updates.wait_until_idle
         return any(cancel.is_cancelled or wait(_LOOK_S) for _ in range(_IDLE_LOOKS))

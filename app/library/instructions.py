@@ -105,7 +105,7 @@ class InstructionDecisions:
 
         Args:
             library: the vault.
-            path: the path of the file; a project in the vault has an AGENTS.md of its own.
+            path: the path of the file. A project in the vault has an AGENTS.md of its own.
 
         Raises:
             NoteUnreadable: the AGENTS.md cannot be read as text.

@@ -228,7 +228,7 @@ class Library:
         return self._index.is_watched
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged index once; later calls return an empty text."""
+        """Return the warning about a damaged index once. Later calls return an empty string."""
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:
@@ -367,7 +367,7 @@ class Library:
         return list_allowed_notes(self.root, folder, self._index.exclude)
 
     def health(self) -> list[tuple[str, bool, str]]:
-        """Test each component of the index; return its name, whether it works, and details."""
+        """Test each component of the index. Returns its name, whether it works, and details."""
         return self._index.health()
 
     def close(self) -> None:

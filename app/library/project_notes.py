@@ -37,7 +37,7 @@ class ProjectNotes:
             library: the open vault, or the project's own index.
             inside: the project's path in the vault, or None if `library` is the project's own
                 index.
-            include: patterns for the project's notes, as in a `.gitignore`; if empty, all notes in
+            include: patterns for the project's notes, as in a `.gitignore`. If empty, all notes in
                 the folder belong to the project.
             exclude: patterns, as in a `.gitignore`, for notes that do not belong to the project.
         """

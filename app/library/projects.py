@@ -38,9 +38,9 @@ class ProjectSettings:
     """The settings of a project.
 
     Attributes:
-        include: patterns, as in a `.gitignore`, for the notes to use; if empty, all notes are used.
+        include: patterns, as in a `.gitignore`, for the notes to use. If empty, all notes are used.
         exclude: patterns, as in a `.gitignore`, for notes that are never used.
-        model: the model of the project's chats; if empty, the setting `chat.model` applies.
+        model: the model of the project's chats. If empty, the setting `chat.model` applies.
         is_listed: whether the project is in the list of projects.
     """
 
@@ -95,7 +95,7 @@ class Projects:
         return self._name(folder)
 
     def find_folder(self, name: str) -> Path:
-        """Return the folder of the project with this name; the folder need not exist."""
+        """Return the folder of the project with this name. The folder need not exist."""
         vault = self._vault.folder
         return find_project_folder(None if vault is None else str(vault), name)
 
@@ -149,7 +149,7 @@ class Projects:
         return name
 
     def remove(self, name: str) -> None:
-        """Remove a project from the list; its settings, notes and chats are kept.
+        """Remove a project from the list. Its settings, notes and chats are kept.
 
         Raises:
             InvalidRequest: the project's settings file is damaged, so the project is not listed.

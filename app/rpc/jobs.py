@@ -52,7 +52,7 @@ class Jobs:
         events: Callable[[CancelToken], Iterator[Event]],
         accept: Callable[[Event], None],
     ) -> None:
-        """Start a turn and write its events; the last event is `turn_end`.
+        """Start a turn and write its events. The last event is `turn_end`.
 
         Args:
             id: the id of the request.

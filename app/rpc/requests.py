@@ -33,7 +33,7 @@ class Request(BaseModel):
 
 
 class PromptRequest(Request):
-    """Ask a question. The response is sent once it is stored; the last event is `turn_end`.
+    """Ask a question. The response is sent once it is stored. The last event is `turn_end`.
 
     Attributes:
         text: the question.

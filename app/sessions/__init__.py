@@ -23,7 +23,7 @@
 
 May import: `app.customize`, `app.library`, `app.config`, `app.state_db`, chains, context.
 Invariants: a chat's file is only appended to until the chat is deleted, except that a file of an
-older version is rewritten once; an acknowledged write is on disk.
+older version is rewritten once. An acknowledged write is on disk.
 """
 
 __all__ = [

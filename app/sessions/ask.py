@@ -110,7 +110,7 @@ class TurnRunner:
         return self._vault.library
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
-        """Answer a question; the last event is `TurnEnded`.
+        """Answer a question. The last event is `TurnEnded`.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason and the chat.
@@ -121,12 +121,12 @@ class TurnRunner:
     def edit(
         self, session: str, entry: str, changed: AskRequest, mode: Mode | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Edit a question and answer the new version; the last event is `TurnEnded`.
+        """Edit a question and answer the new version. The last event is `TurnEnded`.
 
         Args:
             session: the chat.
             entry: the user message to edit.
-            changed: the new question; the original question's attachments are attached again.
+            changed: the new question. The original question's attachments are attached again.
             mode: the mode of the new version; None means the original question's mode.
             cancel: stops the turn.
 

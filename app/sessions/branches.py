@@ -124,7 +124,7 @@ class BranchEditor:
     def label(self, session: str, entry: str, text: str) -> str:
         """Label an entry of a chat and return the id of the label entry.
 
-        An empty text removes the label.
+        An empty string removes the label.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -219,7 +219,7 @@ class BranchEditor:
             SessionBusy: the chat is being written to.
             NotFound: the chat has no such entry.
             InvalidRequest: the entry is on the active branch.
-            Cancelled: the summary was cancelled; nothing is stored.
+            Cancelled: the summary was cancelled. Nothing is stored.
         """
         with self._sessions.open(session) as chat:
             branch, left = _left(chat, entry)
@@ -306,7 +306,7 @@ class ChatCompactor:
         self._sessions, self._vault, self._builder = sessions, vault, builder
 
     def preview(self, session: str, model: str | None = None) -> CompactionPreview:
-        """Estimate what compacting a chat would do; no model is called and nothing is stored."""
+        """Estimate what compacting a chat would do. No model is called and nothing is stored."""
         chat = self._sessions.read(session)
         chain, turn = self._build(chat, model)
         return preview_compaction(chain, turn, chat)
@@ -355,7 +355,7 @@ class ChatCompactor:
     def compact(
         self, session: str, instructions: str, model: str | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Summarise a chat except for its last turn; the last event is `CompactionEnded`.
+        """Summarise a chat except for its last turn. The last event is `CompactionEnded`.
 
         Args:
             session: the chat.
@@ -367,7 +367,7 @@ class ChatCompactor:
         Raises:
             SessionMissing: the chat does not exist.
             SessionBusy: the chat is being written to.
-            Cancelled: the compaction was cancelled; the chat is unchanged.
+            Cancelled: the compaction was cancelled. The chat is unchanged.
         """
         with self._sessions.open(session) as chat:
             chain, turn = self._build(chat, model)

@@ -43,7 +43,7 @@ def export_markdown(chat: ChatTranscript) -> str:
 def build_note(
     chat: ChatTranscript, session: str, entry: str | None, resolve: _Resolve | None
 ) -> tuple[str, str] | None:
-    """Build a note from a chat, or from one answer and its question; return its name and text.
+    """Build a note from a chat, or from one answer and its question. Returns its name and text.
 
     The front matter contains the date, the models and the chat's id. Sources become links to notes
     in the vault.

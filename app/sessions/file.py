@@ -249,11 +249,11 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
     """Rewrite a chat's file in the current version, and return its open, locked descriptor.
 
     Args:
-        path: the file; the caller holds its lock.
+        path: the file. The caller holds its lock.
         log: the content of the file.
 
     Raises:
-        OSError: the file could not be rewritten; it is unchanged.
+        OSError: the file could not be rewritten. It is unchanged.
     """
     lines = make_log_lines(log.header, log.entries)
     _keep_original(path)
@@ -261,7 +261,7 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
 
 
 def _keep_original(path: Path) -> None:
-    """Keep the original file as `<name>.v1`; if that name is taken, as `<name>.v1-2` and so on."""
+    """Keep the original file as `<name>.v1`. If that name is taken, as `<name>.v1-2` and so on."""
     names = (f"{path.name}.v1{f'-{number}' if number > 1 else ''}" for number in count(1))
     content = _read_file(path)
     aside = next(file for file in map(path.with_name, names) if _is_free(file, content))

@@ -155,7 +155,7 @@ class McpServers:
     def _list_tools(
         self, servers: list[McpServer], cancel: CancelToken
     ) -> list[tuple[McpServer, _Listed]]:
-        """Start servers in parallel; return each server's tools, or the error that it caused."""
+        """Start servers in parallel. Returns each server's tools, or the error that it caused."""
 
         def build_work(server: McpServer) -> Callable[[], _Listed]:
             def list_tools() -> _Listed:

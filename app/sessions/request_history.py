@@ -92,7 +92,7 @@ class RequestHistory:
         return found.title, json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
     def build_note(self, session: str, entry: str | None = None) -> tuple[str, str]:
-        """Build a note from a chat or from one of its answers; return its name and text.
+        """Build a note from a chat or from one of its answers. Returns its name and text.
 
         Raises:
             SessionMissing: the chat does not exist.

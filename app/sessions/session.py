@@ -152,7 +152,7 @@ class Session:
         Raises:
             InvalidRequest: the chat was opened for reading only.
             SessionBusy: another process has created the same chat meanwhile.
-            StorageFailed: the entries could not be written; the file is unchanged.
+            StorageFailed: the entries could not be written. The file is unchanged.
         """
         entries = [_redact_reason(entry) for entry in entries]
         lines = b"".join(encode_line(entry.to_dict()) for entry in entries)
@@ -280,7 +280,7 @@ class Session:
             return False
 
     def keep_result(self, tool: str, content: str) -> str | None:
-        """Store a large tool result; return its reference, or None if it cannot be stored."""
+        """Store a large tool result. Returns its reference, or None if it cannot be stored."""
         try:
             return self._state.keep_result(tool, content)
         except StorageFailed as error:
@@ -298,7 +298,7 @@ class Session:
             return None
 
     def _degrade(self, error: StorageFailed) -> None:
-        """Record a failure of `state.db`; the chat continues without it."""
+        """Record a failure of `state.db`. The chat continues without it."""
         self._degraded[
             "The database beside the chats cannot be used, so requests are not kept for a later "
             f"look and large tool results stay in the chat: {error}"
@@ -371,7 +371,7 @@ def _find_last_compaction(path: Sequence[Entry]) -> int | None:
 
 
 def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
-    """Count the tokens of a path's messages; return the counts by the hash of each message."""
+    """Count the tokens of a path's messages. Returns the counts by the hash of each message."""
     said = replay_path(path, counter).messages
     return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}
 

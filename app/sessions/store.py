@@ -152,11 +152,11 @@ class SessionStore:
         return self._folder / f"{session}.jsonl"
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged `state.db` once; later calls return an empty text."""
+        """Return the warning about a damaged `state.db`, or an empty string on later calls."""
         return self._state.take_warning()
 
     def close(self) -> None:
-        """Close `state.db`; the next use opens it again."""
+        """Close `state.db`. The next use opens it again."""
         self._state.close()
 
     def _first_log(
@@ -206,7 +206,7 @@ class SessionStore:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
 
     def _forget(self, session: str, results: set[bytes]) -> None:
-        """Remove a deleted chat's data from `state.db`; a failure is only logged."""
+        """Remove a deleted chat's data from `state.db`. A failure is only logged."""
         try:
             for file in self._folder.glob("*.jsonl") if results else ():
                 results -= _find_results(file)

@@ -63,7 +63,7 @@ class StepItem:
         arguments: the arguments of the call, by name.
         status: the outcome of the call.
         seconds: the tool's run time, or None if it was not recorded.
-        ref_id: the reference to the stored result if it was too large for a request; otherwise
+        ref_id: the reference to the stored result if it was too large for a request, otherwise
             None.
         text: the beginning of the result, or an empty string if the call has no result.
         said: the text that the model wrote before the call; may be empty.
@@ -156,7 +156,7 @@ class SummaryItem:
     """A divider in a transcript: the turns above it are sent as a summary.
 
     Attributes:
-        entry: the id of the compaction's log entry; the chat can be continued from before it.
+        entry: the id of the compaction's log entry. The chat can be continued from before it.
         summary: the text of the summary.
         before_tokens: the number of tokens before the compaction.
         after_tokens: the number of tokens after the compaction, or None if it was not recorded.

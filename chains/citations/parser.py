@@ -309,7 +309,7 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
 
 def mask_non_prose(text: str) -> str:
-    """Blank out code and link targets in a text; all other characters keep their offsets."""
+    """Blank out code and link targets in a text. All other characters keep their offsets."""
     text = _mask_fences(text)
     text = _hide(text, _inline_code(text))
     return _LINK_END.sub(lambda match: HIDDEN * len(match.group()), text)

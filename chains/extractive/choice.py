@@ -98,7 +98,7 @@ class _Scored:
 
 
 def choose_parts(question: AskedQuestion, sources: Sequence[Segment]) -> list[Part]:
-    """Return the parts that answer a question, best first; in order of time if that is asked."""
+    """Return the parts that answer a question, best first. In order of time if that is asked."""
     parts = [part for source in sources for part in build_parts(source)]
     small = [part.words | part.words_around for part in parts if part.kind != "section"]
     weights = weigh_words(question.words, small)

@@ -51,7 +51,7 @@ class Part:
         number: the number of the source.
         first: the index of its first line in the source.
         end: the index of the line after its last one.
-        pieces: the lines of the quotation, as Markdown; each piece is found in the source.
+        pieces: the lines of the quotation, as Markdown. Each piece is found in the source.
         text: its own text, in which words of a question are looked for.
         around: the text that tells what it is about: title, headings, the sentence before it.
         heading: the headings above it.
@@ -260,7 +260,7 @@ def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
 
 
 def _write_row(line: str) -> str:
-    """Return a table row without markup; a row without any stays as it is."""
+    """Return a table row without markup. A row without any stays as it is."""
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     shown = [write_text(cell) if cell.strip("-: ") else cell for cell in cells]
     return line.strip() if shown == cells else f"| {' | '.join(shown)} |"

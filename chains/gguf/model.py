@@ -111,7 +111,7 @@ class FileModel:
 
 
 def _name_end(event: ModelEvent, running: RunningModel) -> ModelEvent:
-    """Return an event; an interruption names how the child ended, if it did."""
+    """Return an event. An interruption names how the child ended, if it did."""
     if not isinstance(event, ModelEnded) or event.status == "complete":
         return event
     end = running.find_end()

@@ -1,10 +1,9 @@
 """The child process that runs a model file: llama.cpp's server, by way of xllamacpp.
 
-Run as `python -P -m chains.gguf.worker`. It answers `{path, context, key}` with the
-`{address}` of the server when the file is loaded, and `{check}` with nothing, which says that it
-lives. While it loads the file it does nothing else, as the library holds Python's lock; the parent
-watches its memory. It listens on loopback, answers only requests with the key, and ends with its
-parent.
+Run as `python -P -m chains.gguf.worker`. It answers `{path, context, key}` with the `{address}` of
+the server when the file is loaded, and `{check}` with nothing, which says that it lives. While it
+loads the file it does nothing else, as the library holds Python's lock. The parent watches its
+memory. It listens on loopback, answers only requests with the key, and ends with its parent.
 """
 
 import os

@@ -52,7 +52,7 @@ class McpClient:
         call_s: float = CALL_S,
         loop: EventLoop | None = None,
     ) -> None:
-        """Store the settings; no server is started yet.
+        """Store the settings. No server is started yet.
 
         Args:
             is_offline: returns whether only servers on this computer may be called.

@@ -45,7 +45,7 @@ class ToolServer:
     """An MCP server whose tools only read."""
 
     def __init__(self, tools: Sequence[ToolDefinition], run: RunTool, instructions: str) -> None:
-        """Store the tools; nothing is served yet.
+        """Store the tools. Nothing is served yet.
 
         Args:
             tools: the definitions of the tools.
@@ -57,7 +57,7 @@ class ToolServer:
         self._instructions = instructions
 
     def serve(self, loop: EventLoop | None = None) -> None:
-        """Serve one client until standard input ends; calls that still run are abandoned then.
+        """Serve one client until standard input ends. Calls that still run are abandoned then.
 
         The event loop runs in a thread of its own, because a read of standard input cannot be
         cancelled: Ctrl+C ends the wait for the loop instead.

@@ -104,7 +104,7 @@ def fit_attachments(
 def estimate_attachments(context: TurnContext) -> FittedAttachments:
     """Return the attachments at about the size that they will have after the search.
 
-    Images are left out if the model does not see them; the turn itself would be refused.
+    Images are left out if the model does not see them. The turn itself would be refused.
     """
     request, counter = context.request, context.counter
     unseen = find_unseen_images(context, request.attached)

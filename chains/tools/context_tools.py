@@ -161,7 +161,7 @@ def build_search_tool(found: FoundTools) -> Tool:
 
 
 def _score(tool: ToolDefinition, words: Collection[str]) -> int:
-    """Return how many words occur in a tool; a word in its name counts twice."""
+    """Return how many words occur in a tool. A word in its name counts twice."""
     properties = tool.parameters.get("properties")
     arguments = properties if isinstance(properties, Mapping) else {}
     name = tool.name.casefold()

@@ -79,7 +79,7 @@ def build_edit_tools(editor: NoteEditor, run: EditRun) -> tuple[Tool, ...]:
 
     Args:
         editor: plans and applies the edits.
-        run: the run that the edits belong to; it is undone as a whole.
+        run: the run that the edits belong to. It is undone as a whole.
     """
     edits = _ProposedEdits(editor, run)
     plans: Mapping[str, Callable[[Mapping[str, Any]], EditPlan]] = {

@@ -2,7 +2,7 @@
 
 The memory of a chat is a scratchpad, facts and progress. Each change is an entry of the log, so it
 survives compaction, and is gone with a message that is edited away. Long-term memories are in one
-note of the user, whose text is at the beginning of every request; the user approves each of them.
+note of the user, whose text is at the beginning of every request. The user approves each of them.
 
 Source: "Context Engineering Optimization", 3.3.
 """
@@ -87,7 +87,7 @@ class SessionMemory:
         """Change the memory, and return the new one.
 
         Raises:
-            ToolFailed: a part of the new memory is too long; nothing is changed.
+            ToolFailed: a part of the new memory is too long. Nothing is changed.
         """
         with self._lock:
             changed = change(self._memory)
@@ -150,7 +150,7 @@ def list_memory_updates(
 
 
 def find_long_part(memory: Memory) -> str:
-    """Return a sentence about a part of the memory that is too long, or an empty text."""
+    """Return a sentence about a part of the memory that is too long, or an empty string."""
     steps = (*memory.progress.completed_steps, *memory.progress.pending_steps)
     parts = {
         "The scratchpad": len(memory.scratchpad),

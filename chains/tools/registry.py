@@ -162,7 +162,7 @@ class ToolRegistry:
 
 
 def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
-    """Parse the arguments of a call. An empty text means no arguments.
+    """Parse the arguments of a call. An empty string means no arguments.
 
     Raises:
         ToolFailed: the text is not a JSON object.

@@ -56,7 +56,7 @@ VAULT_TOOLS: Final = (_SEARCH, _READ, _LIST, _LINKS)
 
 
 def run_vault_tool(notes: NotesPort, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
-    """Run one call, and return its outcome; a failure is an error outcome.
+    """Run one call, and return its outcome. A failure is an error outcome.
 
     Args:
         notes: the open vault.

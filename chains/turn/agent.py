@@ -193,7 +193,7 @@ class AgentLoop:
     def _run_asking(
         self, calls: Sequence[ToolCallPart], turn: str, tries: int = MOST_PROPOSALS
     ) -> Generator[Event]:
-        """Ask about calls one after another; those that leave this computer then run in parallel.
+        """Ask about calls one after another. Those that leave this computer then run in parallel.
 
         The time that a person takes is not counted.
         """
@@ -264,7 +264,7 @@ class AgentLoop:
     def _store_result(
         self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
     ) -> tuple[ToolEnded, str]:
-        """Store a tool result; return its event, and a sentence on a storage problem or `""`."""
+        """Store a tool result. Returns its event, and a sentence on a storage problem or `""`."""
         session = self._session
         stored = offload_result(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"

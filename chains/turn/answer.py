@@ -116,7 +116,7 @@ class _Partial:
         return Message("assistant", parts)
 
     def add_reasoning(self, piece: ModelReasoning) -> None:
-        """Add a piece of reasoning; a signature ends the part that it signs."""
+        """Add a piece of reasoning. A signature ends the part that it signs."""
         self.thoughts.append(piece.text)
         if piece.signature:
             self.signed.append(ReasoningPart("".join(self.thoughts), piece.signature))
@@ -129,7 +129,7 @@ ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
 class AnswerStream:
     """The answer to one request. An agent streams several in a turn, other chains only one.
 
-    Args of the constructor: `read_calls` converts received tool calls into message parts; without
+    Args of the constructor: `read_calls` converts received tool calls into message parts. Without
     it they are ignored. `full_status` is the status of a complete answer. `read` contains the
     sources that tools have read before.
     """

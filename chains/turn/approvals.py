@@ -77,7 +77,7 @@ class ApprovedCalls:
         return STILL_CHANGING
 
     def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome | None:
-        """Apply an approved proposal; return None if the call has to be proposed again."""
+        """Apply an approved proposal. Returns None if the call has to be proposed again."""
         try:
             return self._registry.apply(call, proposal)
         except ProposalOutdated:

@@ -133,7 +133,7 @@ def clean_title(text: str) -> str:
 
 
 def shorten_line(line: str) -> str:
-    """Return a line of at most 60 characters; one that is too long is cut at a word."""
+    """Return a line of at most 60 characters. One that is too long is cut at a word."""
     if len(line) <= MOST_TITLE_CHARS:
         return line
     cut = line[: MOST_TITLE_CHARS - 1]

@@ -81,7 +81,7 @@ class WebClient:
     def __init__(
         self, is_offline: Callable[[], bool], ledger: LedgerPort, is_allowed: IPRule = is_public
     ) -> None:
-        """Store the settings; nothing is fetched yet.
+        """Store the settings. Nothing is fetched yet.
 
         Args:
             is_offline: returns whether nothing may be fetched.

@@ -2,7 +2,7 @@
 
 A page or a model may name any address, also one of this computer, of the local network or of a
 cloud's metadata service. Only addresses in the public Internet are therefore fetched. A host is
-looked up once; the connection is made to the very IP addresses that were checked, since a second
+looked up once. The connection is made to the very IP addresses that were checked, since a second
 answer of the name server could differ.
 """
 
@@ -71,7 +71,7 @@ def parse_url(address: str, base: "httpx.URL | None" = None) -> "httpx.URL":
 
 
 def is_same_host(first: "httpx.URL", second: "httpx.URL") -> bool:
-    """Return whether two addresses have the same host; a leading `www.` makes no difference."""
+    """Return whether two addresses have the same host. A leading `www.` makes no difference."""
     return _strip_www(first.host) == _strip_www(second.host)
 
 

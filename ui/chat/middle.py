@@ -31,8 +31,8 @@ class Middle(Scaled, Pane):
 
     Signals: `composer_resized` carries the composer's height in pixels, or 0 while no chat is
     shown. `menu_wanted` carries the open chat's menu, which the receiver fills. `columns_changed`
-    carries whether a note takes the place of the chat, whether a button for the sidebar is needed,
-    and whether the right column is visible.
+    carries whether a note covers the chat, whether a button for the sidebar is needed, and whether
+    the right column is visible.
     """
 
     columns_changed = Signal(bool, bool, bool)
@@ -108,7 +108,7 @@ class Middle(Scaled, Pane):
         self._arrange()
 
     def add_bar(self, bar: QWidget) -> None:
-        """Put a bar above the chat; the bar shows and hides itself."""
+        """Put a bar above the chat. The bar shows and hides itself."""
         self._rows.insertWidget(0, bar)
 
     def add_find_bar(self, bar: QWidget) -> None:
@@ -122,7 +122,7 @@ class Middle(Scaled, Pane):
         return self._title.whole
 
     def set_title(self, title: str) -> None:
-        """Show the open chat's title in the header; an empty title becomes "New chat"."""
+        """Show the open chat's title in the header. An empty title becomes "New chat"."""
         self._title.set_text(title or "New chat")
 
     def set_columns(self, *, has_sidebar: bool, has_rail: bool, has_panel: bool) -> None:
@@ -150,7 +150,7 @@ class Middle(Scaled, Pane):
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Align the bars above the chat with its text column, and emit `composer_resized`."""
+        """Align the bars with the text column, and emit `composer_resized`."""
         if event.type() == QEvent.Type.Resize:
             self._fit()
             self._tell_height()

@@ -21,7 +21,7 @@ class QuickAskWindow(Pane):
     """A window that stays on top of others and shows one question with its answer.
 
     Signals: `asked` carries a question, `stop_requested` asks to stop its answer, and
-    `open_requested` to show its chat in the main window. Esc hides the window; an answer that is
+    `open_requested` to show its chat in the main window. Esc hides the window. An answer that is
     being generated continues.
 
     Attributes:
@@ -82,7 +82,7 @@ class QuickAskWindow(Pane):
         self.open.setEnabled(False)
 
     def show_answer(self, answer: Answer | None, question: str = "") -> None:
-        """Show an answer below its question, in place of the previous answer; None removes it."""
+        """Show an answer below its question, replacing the previous one. None removes it."""
         self.question.setText(one_line(question))
         if self.answer is not None:
             self.answer.hide()
@@ -103,7 +103,7 @@ class QuickAskWindow(Pane):
         self._update_send()
 
     def tell(self, text: str) -> None:
-        """Show a sentence below the field; an empty text removes it."""
+        """Show a message below the field. An empty string removes it."""
         self.state.setText(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

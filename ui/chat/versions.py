@@ -25,7 +25,7 @@ _NONE_YET = "Choose which model answers too. Its answer becomes another version 
 
 
 class VersionColumn(Pane):
-    """One version of an answer: the model that wrote it, the answer, and a button that keeps it.
+    """One version of an answer, with its model and a button to keep it.
 
     The signal `kept` is emitted when the user clicks that button.
 
@@ -58,7 +58,7 @@ class VersionColumn(Pane):
         self.keep.setEnabled(False)
 
     def show_answer(self, answer: Answer) -> None:
-        """Show an answer instead of the previous one, without its action buttons."""
+        """Show an answer without its action buttons."""
         self.clear("")
         self.answer = answer
         answer.tools.hide()
@@ -75,9 +75,9 @@ class VersionColumn(Pane):
         self.tell(text)
 
     def tell(self, text: str) -> None:
-        """Show a sentence below the answer, or in its place if no answer is shown.
+        """Show a message below the answer, or in its place.
 
-        An empty text hides the sentence.
+        An empty string hides the message.
         """
         self.say.setText(text)
         self.say.setVisible(bool(text))
@@ -99,9 +99,9 @@ class VersionColumn(Pane):
 
 
 class VersionsDialog(QDialog):
-    """Shows an answer on the left, and another version or another model's answer on the right.
+    """Shows two versions of an answer side by side.
 
-    The signal `chosen` carries the value of the item that was chosen in the right column's menu.
+    Emits `chosen` with the value of the item that was chosen in the right column's menu.
 
     Attributes:
         left: the answer that the dialog was opened for.
@@ -124,7 +124,7 @@ class VersionsDialog(QDialog):
         self._fit()
 
     def open_for(self, name: str, answer: Answer) -> None:
-        """Open the dialog with an answer on the left and its model's name above it."""
+        """Open the dialog with an answer on the left."""
         self._name.set_text(name)
         self.left.show_answer(answer)
         self.left.keep.setEnabled(True)
@@ -136,7 +136,7 @@ class VersionsDialog(QDialog):
     def set_choices(
         self, versions: Sequence[tuple[str, str]], models: Mapping[str, tuple[str, str]]
     ) -> None:
-        """Fill the menu with the other versions, and the models with their properties.
+        """Fill the menu with the other versions and the available models.
 
         Args:
             versions: the menu value and the label of each other version.
@@ -150,7 +150,7 @@ class VersionsDialog(QDialog):
             self.menu.setText("Choose a model" if rows else "Loading…")
 
     def show_other(self, choice: str, answer: Answer) -> None:
-        """Show another stored version on the right, and select its item in the menu."""
+        """Show another version on the right, and select it in the menu."""
         self.menu.set_value(choice)
         self.right.show_answer(answer)
         self.right.keep.setEnabled(True)

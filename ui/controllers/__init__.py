@@ -24,13 +24,13 @@
     index         runs index updates, watches for changes, updates the index panel
     related       related notes, and why a note was sent to the model or not
 
-`ui.wiring` creates the controllers and passes each one the controllers it depends on. A
-controller connects itself to their signals. There is a signal only if several controllers listen
-to it; otherwise a controller calls another controller or a view directly.
+`ui.wiring` creates the controllers and passes each one the controllers it depends on. A controller
+connects itself to their signals. There is a signal only if several controllers listen to it,
+otherwise a controller calls another controller or a view directly.
 
 May import: `ui.frame`, `ui.tasks`, `ui.notify`, the views, `app`, the events and values of
-`chains`, `context` and `vault`. Must not: `ui.window`.
-Holds always: slow calls of the assistant run in a task, never in the GUI thread.
+`chains`, `context` and `vault`. Must not: `ui.window`. Holds always: slow calls of the assistant
+run in a task, never in the GUI thread.
 """
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The attachments of the unsent message: choose them, read them, count their tokens."""
+"""Manage the attachments of the unsent message."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ _PAGE = re.compile(r"^# Page \d+$", re.MULTILINE)  # the headings of a PDF's tex
 
 
 class AttachmentController(QObject):
-    """Reads the unsent message's attachments, and keeps the states of their chips up to date.
+    """Reads the attachments of the unsent message, and updates their chips.
 
     An attachment is read as soon as it is added, so that its chip shows whether it can be sent. The
     token counts come from the report of the next request.
@@ -54,21 +54,21 @@ class AttachmentController(QObject):
 
     @property
     def states(self) -> Mapping[Attachment, ChipState]:
-        """The chip state of each attachment, in the order in which they were added."""
+        """The chip state of each attachment, in order."""
         return dict(self._states)
 
     @property
     def attached(self) -> tuple[Attachment, ...]:
-        """The attachments of the unsent message, in the order in which they were added."""
+        """The attachments of the unsent message, in order."""
         return tuple(self._states)
 
     @property
     def sendable(self) -> tuple[Attachment, ...]:
-        """The attachments without a known problem, which the preview of the next request uses."""
+        """The attachments without a known problem."""
         return tuple(item for item, state in self._states.items() if not state.problem)
 
     def add(self, items: Iterable[Attachment]) -> None:
-        """Add attachments; those that were already added do not change."""
+        """Add attachments, unless they are already attached."""
         new = [item for item in items if item not in self._states]
         for item in new:
             self._states[item] = ChipState()
@@ -84,13 +84,13 @@ class AttachmentController(QObject):
             self.changed.emit()
 
     def replace(self, items: Iterable[Attachment]) -> None:
-        """Replace all attachments, for example when another draft is shown."""
+        """Replace all attachments, for example with those of another draft."""
         self._states, self._found = {}, {}
         self.add(items)
         self.changed.emit()
 
     def open_image(self, item: Attachment) -> None:
-        """Open an image in the program that the desktop uses for images."""
+        """Open an image in the default image viewer."""
         vault = self._assistant.vault
         file = Path(item.target) if vault is None else vault / item.target
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
@@ -108,11 +108,11 @@ class AttachmentController(QObject):
         self.measured.emit()
 
     def set_parts(self, parts: Mapping[str, int], is_read: bool) -> None:
-        """Update the chips of attachments that are too large to be sent whole.
+        """Show how attachments that are too large will be read.
 
         Args:
             parts: the number of parts in which each large attachment is read, by source.
-            is_read: whether large attachments are read in parts; otherwise they are searched.
+            is_read: whether large attachments are read in parts. Otherwise they are searched.
         """
         for item, segments in self._found.items():
             whole = (segment.source for segment in segments if segment.kind != "selection")
@@ -153,7 +153,7 @@ class AttachmentController(QObject):
             self._reads.pop(sender, None)
 
     def _sender_item(self) -> Attachment | None:
-        """Return the attachment that the sending task read, or None if it was removed meanwhile."""
+        """Return the attachment that the sending task has read, or None if it was removed."""
         sender = self.sender()
         item = self._reads.get(sender) if isinstance(sender, Task) else None
         return item if item in self._states else None
@@ -236,7 +236,7 @@ class AttachmentPicker(QObject):
         self._add([Attachment(path, (first, last) if first else None)])
 
     def _attach(self, items: Sequence[Attachment]) -> None:
-        """Attach files; if one of them is hidden, ask before attaching it."""
+        """Attach files. If one of them is hidden, ask before attaching it."""
         hidden = [item for item in items if item.name.startswith(".") and not item.is_folder]
         plain = [item for item in items if item not in hidden]
         if plain:

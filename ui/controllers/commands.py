@@ -51,7 +51,7 @@ class CommandController(QObject):
         self._frame = frame
 
     def run(self, text: str, situation: Situation) -> bool:
-        """Run the slash command in a text; return False if the text is not a command."""
+        """Run the slash command in a text. Returns False if the text is not a command."""
         try:
             parsed = parse(text, list_user_commands(self._assistant.paths.commands))
         except AppError as error:

@@ -1,4 +1,4 @@
-"""The unsent message: its text, attachments, mode and model, and how it is sent."""
+"""Edit and send the current message."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 
 
 class ComposerController(QObject):
-    """Connects the composer to its attachments, to the drafts of all chats, and to sending.
+    """Connects the composer with attachments, drafts, and sending.
 
     The signal `changed` is emitted when the next request changes. It carries True to preview the
     request at once, and False to wait for a pause in typing.
@@ -72,7 +72,7 @@ class ComposerController(QObject):
         session.loaded.connect(self._on_loaded)
 
     def next_message(self) -> NextMessage:
-        """Return the current unsent message, with the mode and model it would be sent with."""
+        """Return the current message, with the mode and model to use."""
         session = self._session
         return NextMessage(
             session.session,
@@ -127,7 +127,7 @@ class ComposerController(QObject):
             self._frame.navigation.show_note(item.target, *(item.lines or (0, 0)))
 
     def submit(self, text: str) -> None:
-        """Run the text as a slash command if it is one; otherwise send it as a message."""
+        """Run the text as a slash command if it is one, otherwise send it as a message."""
         session = self._session
         note = self._frame.note
         place = OpenPlace(note.path, note.find_selected_lines() if note.path else None)
@@ -148,7 +148,7 @@ class ComposerController(QObject):
         self._session.ask(text, attached, reads_whole)
 
     def _hold_back(self, text: str) -> None:
-        """Queue the message until the current answer is complete; commands are not queued."""
+        """Queue the message until the current answer is complete. Commands are not queued."""
         if text.lstrip().startswith("/"):
             self._composer.show_error(_NO_COMMAND)
             return
@@ -157,11 +157,11 @@ class ComposerController(QObject):
         self.queue.add(UnsentMessage(text, attached, reads_whole))
 
     def clear(self) -> None:
-        """Empty the composer, or show the next part of a long message that was split."""
+        """Clear the composer, or show the next part of a split message."""
         self._show(self.long_message.next())
 
     def restore(self, turn: ChatTurn) -> None:
-        """Put a message that was not sent back into its chat's draft, in front of newer text."""
+        """Return an unsent message to its chat's draft, before any newer text."""
         request = turn.request
         unsent = UnsentMessage(request.text, request.attached, request.reads_whole)
         if turn.session != self._session.session:
@@ -170,7 +170,7 @@ class ComposerController(QObject):
             self._show(unsent.before(self._unsent_message()))
 
     def show_budget(self, context: Mapping[str, Any] | None) -> None:
-        """Show the next request's share of the token budget; a report of None means unknown."""
+        """Show how much of the token budget the next request uses, or None if unknown."""
         if context is None:
             self._composer.set_meter(None)
             return
@@ -284,7 +284,7 @@ class ComposerController(QObject):
             self.set_mode("vault")
 
     def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
-        """Set the mode to the mode of the last user message when a chat has been opened."""
+        """Restore the mode of the last user message when a chat is opened."""
         user_messages = [item for item in transcript.items if isinstance(item, UserItem)]
         if is_new and user_messages and user_messages[-1].mode is not None:
             self.set_mode(user_messages[-1].mode)
@@ -295,7 +295,7 @@ class ComposerController(QObject):
             self.check()
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
-        """Restore a message that was not sent; if it was too large, also show why."""
+        """Restore a message that was not sent, and explain if it was too large."""
         if turn.result is not None or turn.is_stored:
             return
         info = turn.error
@@ -379,7 +379,7 @@ class ComposerController(QObject):
 
 
 def _show_in(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
-    """Show a text and its actions in a line of the composer; an empty text hides the line."""
+    """Show a message with actions. An empty string hides it."""
     if text:
         line.say(text, actions)
     else:

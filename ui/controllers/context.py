@@ -86,11 +86,11 @@ class ContextController(QObject):
         self._actions[act] = perform
 
     def refresh(self, *, now: bool = True) -> None:
-        """Preview the next request at once, or after a pause in typing if `now` is False."""
+        """Preview the next request, either at once or after a pause in typing."""
         self._previews.ask(partial(self._look_ahead, self._composer.next_message()), now=now)
 
     def preview_call(self) -> Callable[[Mapping[str, object]], Context]:
-        """Return a thread-safe function that previews the next request with other settings."""
+        """Return a thread-safe function that previews the next request with changed settings."""
         message = self._composer.next_message()
         return lambda changes: self._preview(message, changes)
 
@@ -117,12 +117,12 @@ class ContextController(QObject):
         self._frame.columns.show_right()
 
     def look_back(self, session: str, entry: str | None = None) -> None:
-        """Load a chat's last request; given an entry, load and show the request of its turn."""
+        """Load a chat's last request, or show the request for a given entry."""
         self._entry = entry
         self._lasts.ask(partial(self._look_up, session, entry), now=True)
 
     def show(self, which: str) -> None:
-        """Switch the panel to the `next`, the `last` sent, or an older, `chosen` request."""
+        """Show the `next`, the `last` sent or another `chosen` request."""
         if which == "next" or which in self._shown or which == "last":
             self._panel.show_which(which)
         self.redraw()
@@ -146,7 +146,7 @@ class ContextController(QObject):
         self._panel.show_context(shown.context, beside)
 
     def pin(self, target: str, is_on: bool) -> None:
-        """Pin or unpin a message or segment of the open chat. Pinned text is always sent whole."""
+        """Pin or unpin a message or segment. Pinned text is always sent in full."""
         session = self._session.session
         if session is None:
             return

@@ -42,7 +42,7 @@ class UnsentMessage:
     parts: int = 0
 
     def before(self, later: "UnsentMessage") -> "UnsentMessage":
-        """Return this message with a later message's content appended."""
+        """Append the content of a later message to this one."""
         if later.parts:
             waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting
             return replace(self, waiting=waiting, parts=later.parts)
@@ -51,7 +51,7 @@ class UnsentMessage:
         return replace(self, text=text, attached=(*self.attached, *others))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message as a JSON-serializable dict."""
+        """Return the message as a JSON object."""
         attached = [{"target": item.target, "lines": item.lines} for item in self.attached]
         more = {"reads_whole": self.reads_whole, "waiting": self.waiting, "parts": self.parts}
         return {"text": self.text, "attached": attached} | {
@@ -60,10 +60,10 @@ class UnsentMessage:
 
 
 class DraftStore(QObject):
-    """The drafts of all chats, saved one second after each change so that they survive a crash.
+    """Stores the drafts of all chats, and saves them one second after each change.
 
     Args:
-        kept: the saved drafts by session ID; the key "" holds the draft of a new chat.
+        kept: the saved drafts by session ID. The key "" holds the draft of a new chat.
         save: a function that writes all drafts to disk.
         parent: the Qt parent.
     """
@@ -77,18 +77,18 @@ class DraftStore(QObject):
         self._timer.timeout.connect(self.save)
 
     def open(self, session: str | None) -> UnsentMessage:
-        """Return a chat's draft and make the chat the open one, whose draft `keep` stores."""
+        """Return a chat's draft, and make `keep` update it from now on."""
         self._session = session or ""
         return self._drafts.get(self._session, UnsentMessage())
 
     def begin(self, session: str) -> None:
-        """Drop the new chat's draft, and make the stored chat that it became the open one."""
+        """Discard the draft of the new chat, which has become a stored chat."""
         if not self._session:
             self._drafts.pop("", None)
             self._session = session
 
     def keep(self, message: UnsentMessage) -> None:
-        """Store the draft of the open chat; an empty message removes it."""
+        """Store the draft of the open chat. An empty message removes it."""
         if message == self._drafts.get(self._session, UnsentMessage()):
             return
         if message == UnsentMessage():
@@ -98,7 +98,7 @@ class DraftStore(QObject):
         self._timer.start()
 
     def give_back(self, session: str | None, message: UnsentMessage) -> None:
-        """Put an unsent message in front of the draft of a chat that is not open."""
+        """Prepend an unsent message to the draft of a chat that is not open."""
         later = self._drafts.get(session or "", UnsentMessage())
         self._drafts[session or ""] = message.before(later)
         self._timer.start()

@@ -38,7 +38,7 @@ _MOMENT_S = 0.4
 class IndexController(QObject):
     """Runs one index update at a time, and shows its state in the footer, rail and index panel.
 
-    Signals: `phase_changed` carries the new phase of an indexing run; the list of notes may have
+    Signals: `phase_changed` carries the new phase of an indexing run. The list of notes may have
     changed by then. `finished` carries a run's `IndexReport`.
     """
 
@@ -131,7 +131,7 @@ class IndexController(QObject):
             self._show(replace(self.state, kind="running"))
 
     def toggle_pause(self) -> None:
-        """Resume the indexing run if it is paused; otherwise pause it."""
+        """Resume the indexing run if it is paused, otherwise pause it."""
         if self.state.kind == "paused":
             self.resume()
         else:
@@ -180,7 +180,7 @@ class IndexController(QObject):
         )
 
     def settle(self) -> None:
-        """Show the state from before an indexing run that a turn or a file change started.
+        """Restore the state from before an indexing run that the user did not start.
 
         If indexing was paused, it stays paused.
         """
@@ -294,8 +294,7 @@ class IndexController(QObject):
 class StateView(Protocol):
     """A view that shows the state of the index."""
 
-    def show_state(self, state: IndexState) -> None:
-        """Show the state of the index."""
+    def show_state(self, state: IndexState) -> None: ...
 
 
 class WatchController(QObject):
@@ -357,7 +356,7 @@ class WatchController(QObject):
             self.progressed.emit(progress)
 
     def _is_news(self, report: IndexReport) -> bool:
-        """Return whether an update changed the index or the lists of excluded or failed notes."""
+        """Return whether an update changed the index, or which notes are excluded or failed."""
         before, self._left_out = self._left_out, (report.excluded, report.failed)
         counts = (report.added, report.changed, report.removed, report.renamed)
         return any(counts) or before != self._left_out

@@ -22,7 +22,7 @@ _SHARE = 0.5  # of the budget, so that the answer to the previous part still fit
 
 
 class LongMessageController(QObject):
-    """Turns a long message into an attached file or into parts.
+    """Attaches a long message as a file, or splits it into parts.
 
     Signals: `replaced` carries the `UnsentMessage` that replaces the current one. `changed` is
     emitted when the property `line` changes. `failed` carries an error message.
@@ -80,17 +80,17 @@ class LongMessageController(QObject):
         return "", []
 
     def measure(self, context: Mapping[str, Any]) -> None:
-        """Read the message's size and its token budget from a request report."""
+        """Read the message's size and the token budget from a context report."""
         self._tokens = int(context["layers"]["L5"]["tokens"])
         self._budget = int(context["budget"]) - int(context["used"]) + self._tokens
 
     def keep(self, message: UnsentMessage) -> None:
-        """Take over the remaining parts of a message that is restored."""
+        """Restore the remaining parts of a split message."""
         self._before = None
         self.waiting, self.parts = message.waiting, message.parts
 
     def next(self) -> UnsentMessage:
-        """Return the next part of a split message; an empty message if no part is left."""
+        """Return the next part of a split message, or an empty message."""
         if not self.waiting:
             return UnsentMessage()
         return UnsentMessage(self.waiting[0], waiting=self.waiting[1:], parts=self.parts)

@@ -68,7 +68,7 @@ class ReadWholeController(QObject):
 
     @property
     def sentence(self) -> str:
-        """The offer as text, or why an attachment cannot be read.
+        """The offer, or the reason why an attachment cannot be read.
 
         This is an empty string if all attachments fit.
         """
@@ -85,7 +85,7 @@ class ReadWholeController(QObject):
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
 
     def look(self, message: NextMessage, budget: int) -> None:
-        """Check whether attachments are too large to be sent whole; if so, estimate the cost."""
+        """Check whether attachments are too large to be sent whole. If so, estimate the cost."""
         about = (message.attached, message.mode, message.model, message.session, budget)
         if about == self._about:
             return
@@ -112,7 +112,7 @@ class ReadWholeController(QObject):
         self.changed.emit()
 
     def keep(self, attached: tuple[Attachment, ...]) -> None:
-        """Accept the next offer automatically if it applies to exactly these attachments."""
+        """Accept the next offer automatically, if it covers exactly these attachments."""
         self._kept, self._about, self._agreed = attached, (), None
         self._looks.forget()
         self._show(None)

@@ -163,7 +163,7 @@ class MessageController(QObject):
         self._notifier.toast("Forked into a new chat.")
 
     def _on_selected(self, left: AbandonedBranch) -> None:
-        """Show the selected version; if the abandoned branch is long, offer to summarise it."""
+        """Show the selected version. If the abandoned branch is long, offer to summarise it."""
         self._session.load()
         if left.turns >= LONG_TURNS:
             self._notifier.toast(
@@ -226,7 +226,7 @@ class ErrorActionController(QObject):
             _copy(info)
 
     def _find_key_owner(self, info: ErrorInfo) -> str:
-        """Return whose API key an error asks for; empty means the configured model's key."""
+        """Return whose API key an error is about. An empty string means the configured model."""
         if info.key_owner:
             return info.key_owner
         model = self._session.model

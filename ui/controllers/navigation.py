@@ -1,4 +1,4 @@
-"""Fill the lists of chats and projects; open the palette and the search in the open chat."""
+"""Manage the lists of chats and projects, the palette, and the search in the open chat."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -84,7 +84,7 @@ class SessionListController(QObject):
         sidebar.show_chats(shown, self._session.session, running)
 
     def find_neighbour(self, step: int) -> str | None:
-        """Return the session ID of the chat above (-1) or below (1) the open one, or None."""
+        """Return the session id of the chat above (-1) or below (1) the open one, or None."""
         return self._frame.sidebar.chats.neighbour(self._session.session, step)
 
     def choices(self) -> list[Choice]:
@@ -330,7 +330,7 @@ class PaletteController(QObject):
         self._finder.open_at(entry, words, terms)
 
     def close(self) -> bool:
-        """Close the palette; return False if it was not open."""
+        """Close the palette. Returns False if it was not open."""
         return self._palette.dismiss()
 
     def _note_focus(self) -> None:

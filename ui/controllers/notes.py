@@ -40,7 +40,7 @@ class NoteListing:
         indexed_at: the time of the last index update, in ISO 8601, or None if the vault was never
             indexed.
         links: resolves links in answers and notes to the paths of notes.
-        tags: the paths of the notes with each tag; the keys are tags without `#`.
+        tags: the paths of the notes with each tag. The keys are tags without `#`.
     """
 
     notes: tuple[NoteState, ...] = ()
@@ -53,7 +53,7 @@ class NoteListing:
     tags: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def find_tagged(self, tag: str) -> list[Choice]:
-        """Return the notes with a tag or one of its subtags, as choices for the palette."""
+        """Return the notes with a tag or one of its subtags, for the palette."""
         wanted = tag.casefold().rstrip("/")
         paths = {
             path
@@ -91,7 +91,7 @@ class NotesController(QObject):
         self.listing = NoteListing()
 
     def open(self, folder: Path, *, remember: bool = True) -> None:
-        """Open a folder as the vault; if that fails, the current vault stays open."""
+        """Open a folder as the vault. If that fails, the current vault stays open."""
         task = self._runner.call(lambda: self._open(folder, remember))
         task.yielded.connect(self._on_opened)
         task.start()
@@ -151,7 +151,7 @@ class NotesController(QObject):
 
 
 def _add_names(notes: Sequence[NoteState], names: Sequence[NoteState]) -> tuple[NoteState, ...]:
-    """Return all notes; a note takes its state from the index if the index knows it."""
+    """Merge notes that are not indexed into the list."""
     known = {note.path: note for note in notes}
     return tuple(known.get(name.path, name) for name in names)
 
@@ -183,7 +183,7 @@ def build_offers(
 
     Args:
         notes: the notes of the vault with their states.
-        tags: the paths of the notes with each tag; the keys are tags without `#`.
+        tags: the paths of the notes with each tag. The keys are tags without `#`.
         images: the paths of the images.
     """
     known = [note for note in notes if note.state == "indexed"]

@@ -24,7 +24,7 @@ class QueueController(QObject):
     user takes the message back, it returns to the composer. When another chat is opened, the
     message stays in the draft of the chat it was written in.
 
-    The signal `returned` carries an `UnsentMessage` for the composer.
+    Emits `returned` with an `UnsentMessage` for the composer.
 
     Args:
         frame: the main window.
@@ -50,12 +50,12 @@ class QueueController(QObject):
         session.loaded.connect(self._on_loaded)
 
     def add(self, message: UnsentMessage) -> None:
-        """Queue a message; a second one is appended to the first."""
+        """Queue a message. A second one is appended to the first."""
         self._set(message if self._message is None else self._message.before(message))
         self._keep()
 
     def before(self, unsent: UnsentMessage) -> UnsentMessage:
-        """Return the draft: the queued message, if any, followed by the composer's message."""
+        """Return the queued message, if any, followed by the message in the composer."""
         return unsent if self._message is None else self._message.before(unsent)
 
     def take_back(self) -> None:
@@ -66,7 +66,7 @@ class QueueController(QObject):
             self.returned.emit(message)
 
     def drop(self) -> None:
-        """Forget the queued message, which the chat's draft still contains."""
+        """Discard the queued message. The chat's draft still contains it."""
         self._is_due = False
         self._set(None)
 

@@ -114,10 +114,10 @@ class SessionController(QObject):
 
     @property
     def mode_in_force(self) -> Mode:
-        """The mode that the next turn uses.
+        """The mode of the next turn.
 
-        That is the chosen mode, with two exceptions: `chat` if neither a vault nor a project is
-        open, and `vault` instead of `project` if the chat has no project.
+        This is the chosen mode, except that `chat` is used if neither a vault nor a project is
+        open, and `vault` is used instead of `project` if the chat has no project.
         """
         if self._assistant.vault is None and self.project is None:
             return "chat"
@@ -150,7 +150,7 @@ class SessionController(QObject):
         )
 
     def edit(self, entry: str, text: str, attached: tuple[Attachment, ...]) -> None:
-        """Send an edited version of a user message; the previous version is kept."""
+        """Send an edited version of a user message. The previous version is kept."""
         session, model, mode = self.session, self.model, self.mode_in_force
         if session is not None:
             self._start(
@@ -161,7 +161,7 @@ class SessionController(QObject):
             )
 
     def regenerate(self, entry: str, model: str | None = None) -> None:
-        """Answer a message again with `model`, or else the chat's model; keep the old answer."""
+        """Regenerate an answer, optionally with another model. The old answer is kept."""
         session, model = self.session, model or self.model
         if session is not None:
             self._start(
@@ -170,7 +170,7 @@ class SessionController(QObject):
             )
 
     def stop(self) -> None:
-        """Stop the running turn; the text that has arrived is kept."""
+        """Stop the running turn. The text that has arrived is kept."""
         if self.turn is not None:
             self.turn.task.cancel()
 
@@ -191,7 +191,7 @@ class SessionController(QObject):
             self.load(is_new=True)
 
     def load(self, *, is_new: bool = False) -> None:
-        """Load the open chat from its log; `is_new` means that it has not been shown before."""
+        """Load the open chat. `is_new` means that it was not shown before."""
         session = self.session
         if session is None:
             return
@@ -211,7 +211,7 @@ class SessionController(QObject):
             self._show_empty()
 
     def _show_empty(self) -> None:
-        """Show an empty chat; a project's chat shows the project's name."""
+        """Show an empty chat. A project's chat shows the project's name."""
         if self.project is None:
             self._transcript.show_empty(*self._empty)
         else:
@@ -293,7 +293,7 @@ class SessionController(QObject):
                 self._transcript.live.place_question(event.entry_id)
 
     def _show_step(self, text: str = "") -> None:
-        """Show a new step; without a text, update the current step's elapsed time."""
+        """Show a new step. Without a text, update the current step's elapsed time."""
         self._step = text or self._step
         turn = self.turn
         if turn is None:

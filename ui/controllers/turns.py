@@ -66,7 +66,7 @@ class ChatTurn(QObject):
         self._wait: tuple[str, int, float] | None = None
 
     def count_down(self, step: str) -> str:
-        """Return the text of the current step, with the seconds left until a retry, if any."""
+        """Describe the current step, with the seconds until the next retry, if any."""
         if self._wait is None or self._wait[0] != step:
             return step
         text, seconds, since_s = self._wait

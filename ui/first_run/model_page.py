@@ -270,7 +270,7 @@ class _FoundLine(QWidget):
         row.addWidget(self._again)
 
     def say(self, text: str, *, is_over: bool) -> None:
-        """Show a sentence, and the button if the search is finished. An empty text hides both."""
+        """Show a sentence, and the button if the search is finished. An empty string hides both."""
         self._text.setText(text)
         self._again.setVisible(bool(text) and is_over)
         self.setVisible(bool(text))

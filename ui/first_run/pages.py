@@ -165,7 +165,7 @@ class NotesPage(StepPage):
 
 
 class AskPage(StepPage):
-    """The page for the first question. The signal `asked` carries the question."""
+    """The page for the first question. Emits `asked` with the question."""
 
     asked = Signal(str)
 
@@ -194,7 +194,7 @@ class AskPage(StepPage):
         return self._has_notes and bool(self.field.text().strip())
 
     def show_questions(self, has_notes: bool, questions: Sequence[str]) -> None:
-        """Show up to three suggested questions; a click copies a question into the field."""
+        """Show up to three suggested questions. A click copies a question into the field."""
         self._has_notes = has_notes
         self.field.setEnabled(has_notes)
         self._missing.setVisible(not has_notes)

@@ -104,7 +104,7 @@ class ChoiceCard(QAbstractButton):
 
 
 class StepBar(QWidget):
-    """A bar with the names of the steps. Completed steps have a tick; the current one is filled."""
+    """A bar with the names of the steps. Completed steps have a tick. The current one is filled."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The leaves of a Markdown text: a flat list of blocks, each with the boxes it is nested in.
+"""Parsed Markdown as a flat list of blocks, which are called leaves.
 
 The list is flat because a document is written from top to bottom, and only its end is replaced. The
 `line` of a leaf is the number of its first line in the text that was parsed, from 1 on, or 0 if it
@@ -71,7 +71,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A container of leaves: a list item, a quote, a callout or a footnote.
+    """A container for leaves: a list item, quote, callout or footnote.
 
     Attributes:
         kind: the kind of container.
@@ -114,7 +114,7 @@ class CodeLines:
 
     Attributes:
         language: the language of the code as written, or an empty string.
-        lines: the lines; each is a sequence of pairs of colour name and text.
+        lines: the lines. Each is a sequence of pairs of colour name and text.
         boxes: the boxes the block is nested in.
         whole: all lines of the block in their final colours, if the block has just been closed and
             part of it was already drawn, otherwise an empty tuple.
@@ -151,7 +151,7 @@ class ColumnLayout:
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """A group of rows of a table; the first group begins with the header.
+    """A group of rows of a table. The first group begins with the header.
 
     Attributes:
         columns: the column layout of the whole table.
@@ -214,7 +214,7 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
     Args:
         header: the cells of the header.
         rows: the first rows, at most `GROUP_ROWS`.
-        written: the alignment of each column as written in the Markdown; an empty string if none is
+        written: the alignment of each column as written in the Markdown. An empty string if none is
             written.
     """
     columns = [[header[i], *(row[i] for row in rows)] for i in range(len(header))]

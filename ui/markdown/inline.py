@@ -42,7 +42,7 @@ def check_link(address: str) -> str:
     """Return a link's address in the form that a click reports, or "" if it is not allowed.
 
     Args:
-        address: the address as written in Markdown; without a scheme, it is the name of a note.
+        address: the address as written in Markdown. Without a scheme, it is the name of a note.
 
     Returns:
         An `http:` or `https:` address without user name and password, a `mailto:` address with at
@@ -98,7 +98,7 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
 
 
 def pictures_only(tokens: Sequence[Token]) -> list[Picture]:
-    """Return the images of a paragraph that contains nothing else; otherwise an empty list.
+    """Return the images of a paragraph that contains nothing else. Otherwise an empty list.
 
     Each image is a tuple of location, description, link and local source.
     """

@@ -171,7 +171,7 @@ def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
 
 
 def _collect(state: StateBlock, first: int, end: int, closing: str) -> tuple[list[str], int, bool]:
-    """Return a block's lines, the number of the line after it, and whether the block is closed."""
+    """Return the lines of a block, the next line number, and whether the block is closed."""
     lines: list[str] = []
     for number in range(first, end):
         line = _line(state, number)
@@ -206,7 +206,7 @@ class Callout(NamedTuple):
     Attributes:
         tone: the colour: `amber`, `danger`, `success` or `neutral`.
         icon: the name of the icon.
-        title: the title in Markdown; if none is written, the name of the callout's kind.
+        title: the title in Markdown. If none is written, the name of the callout's kind.
         rest: the Markdown that follows in the same paragraph.
     """
 
@@ -217,7 +217,7 @@ class Callout(NamedTuple):
 
 
 def parse_callout(paragraph: str) -> Callout | None:
-    """Parse a callout from the first paragraph of a quote; return None for a plain quote."""
+    """Parse a callout from the first paragraph of a quote. Returns None for a plain quote."""
     match = _HEAD.match(paragraph)
     if match is None:
         return None

@@ -28,7 +28,7 @@ _DELIMITERS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:|-]*)?$")
 
 @dataclass(frozen=True, slots=True)
 class NotePart:
-    """A part of a note that can be parsed alone.
+    """A section of a note that can be parsed on its own.
 
     Attributes:
         line: the number of the part's first line in the note, counted from 1.
@@ -51,7 +51,7 @@ class NotePart:
 
 @lru_cache(maxsize=4)
 def cut_parts(text: str) -> tuple[NotePart, ...]:
-    """Cut a note into parts. A short note is one part; an empty one has no parts."""
+    """Cut a note into parts. A short note is one part. An empty one has no parts."""
     lines = text.removesuffix("\n").split("\n")
     if not text.strip():
         return ()
@@ -153,7 +153,7 @@ def _show_properties(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines without `%%comments%%` outside of code; an unclosed `%%` stays as text."""
+    """Return the lines without `%%comments%%` outside of code. An unclosed `%%` stays as text."""
     if not any("%%" in line for line in lines):
         return lines
     kept, fence, opened = list(lines), "", None
@@ -181,7 +181,7 @@ def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
 def _blank(
     kept: list[str], lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]
 ) -> None:
-    """Remove the text between two positions; whole lines are emptied, so that line numbers stay.
+    """Remove a range of text, leaving empty lines so that line numbers stay correct.
 
     Earlier removals may have shortened `kept` before the positions, but never after them.
     """

@@ -43,7 +43,7 @@ class Resume:
     """The state needed to continue reading in the middle of a block.
 
     Attributes:
-        prefix: lines to put before the text; they are parsed again but produce no leaves.
+        prefix: lines to put before the text. They are parsed again but produce no leaves.
         number: the number of the next list item; None outside a numbered list.
         columns: the column layout of the continued table; None outside a table.
         code: the final lines of the continued code block, each with its line end.
@@ -77,13 +77,13 @@ class Unit:
 def read_units(
     text: str, resume: Resume, *, is_final: bool, has_citations: bool = True
 ) -> list[Unit]:
-    """Parse a Markdown text, or the rest of it, into units.
+    """Parse Markdown into units.
 
     Args:
-        text: the text from the position that `resume` belongs to.
-        resume: the state to continue with.
+        text: the text, starting at the position of `resume`.
+        resume: the state to continue from.
         is_final: whether the text is complete.
-        has_citations: whether `[1]` is a citation, as in an answer, rather than text.
+        has_citations: whether to parse `[1]` as a citation, as in answers.
     """
     whole = resume.prefix + text
     markdown = parser(has_citations=has_citations)
@@ -103,7 +103,7 @@ class _Reader:
         self._markdown = markdown
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
-        """Yield the top-level units; only the first block can continue an earlier one."""
+        """Yield the top-level units. Only the first block can continue an earlier one."""
         for group in _siblings(tokens):
             yield from self._units(group)
             self._resume = Resume()
@@ -122,7 +122,7 @@ class _Reader:
             yield Unit(start, end, leaves, is_sealed=bool(first.meta.get("is_closed")))
 
     def _items(self, group: Sequence[Token]) -> Iterator[Unit]:
-        """Yield a unit for each list item, except for the first one if it belongs to the prefix."""
+        """Yield a unit for each list item, except for an item that only repeats the prefix."""
         resume = self._resume
         number = _first_number(group[0]) if resume.number is None else resume.number
         for index, item in enumerate(_siblings(group[1:-1])):
@@ -245,7 +245,7 @@ class _Reader:
 
 
 def _siblings(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """Yield each outermost token together with the tokens up to its closing token."""
+    """Group top-level tokens with everything up to their closing token."""
     depth = start = 0
     for index, token in enumerate(tokens):
         depth += token.nesting

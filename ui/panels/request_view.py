@@ -154,7 +154,7 @@ def as_lines(exact: str) -> str:
 
 
 def find_places(text: str, words: str) -> list[tuple[int, int]]:
-    """Return the spans of all matches, ignoring case. Positions are UTF-16 units, as in Qt."""
+    """Find all matches, ignoring case. Positions are UTF-16 offsets, as in Qt."""
     if not words.strip():
         return []
     found = [match.span() for match in re.finditer(re.escape(words), text, re.IGNORECASE)]

@@ -90,7 +90,7 @@ class Sidebar(Pane):
             part.height_changed.connect(self._share_height)
 
     def show_vault(self, name: str, path: str) -> None:
-        """Show the open vault's name; an empty name means that no vault is open."""
+        """Show the open vault's name. An empty name means that no vault is open."""
         self.switcher.show_vault(name or "No folder open", path)
         self._reindex.setEnabled(bool(name))
 
@@ -135,7 +135,7 @@ class Sidebar(Pane):
         return super().eventFilter(watched, event)
 
     def _share_height(self) -> None:
-        """Distribute the height among the lists; space that one does not need goes to others."""
+        """Distribute the height among the lists. Unused space goes to the others."""
         free = self._lists.height() - 3 * Theme.current().px(_HEAD) - _BELOW
         if not self._search_row.isHidden():
             free -= self._search_row.sizeHint().height()

@@ -150,7 +150,7 @@ class SettingsDialog(QDialog):
             self._go_to(self.rows[name])
 
     def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
-        """Set the function that the row of the context limit uses to preview a change."""
+        """Set the function that previews how a changed limit affects the next request."""
         self._limit_row.set_preview(preview)
 
     def refresh_index(self) -> None:

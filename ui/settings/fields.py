@@ -211,7 +211,7 @@ _MAKERS: dict[str, MakeControl] = {
 
 
 def parse_number(text: str, spec: SettingSpec) -> float | int | None:
-    """Parse a typed number; return None if it is not a number or not in the setting's range."""
+    """Parse a typed number. Returns None if it is not a number or not in the setting's range."""
     plain = _SEPARATORS.sub("", text)
     try:
         value = int(plain) if spec.kind == "whole" else float(plain.removesuffix("%"))
@@ -232,7 +232,7 @@ def describe_range(spec: SettingSpec) -> str:
 
 
 def format_value(value: float, spec: SettingSpec) -> str:
-    """Format the value of a number setting for its field; a share is shown in percent."""
+    """Format the value of a number setting for its field. A share is shown in percent."""
     return format_number(round(value * 100, 4) if spec.is_share else value)
 
 

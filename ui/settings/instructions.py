@@ -81,7 +81,7 @@ class UserTextSection(QWidget):
 
     @property
     def text(self) -> str:
-        """The text in the field. Unlike Qt's `toPlainText`, it preserves no-break spaces."""
+        """The text in the field, including no-break spaces, which Qt's `toPlainText` replaces."""
         return self.field.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
 
     def refresh(self) -> None:

@@ -34,8 +34,8 @@ _FREE = re.compile(r"(Shift\+)?(F\d+|Esc)")  # these type nothing
 class KeyField(QPushButton):
     """A button that shows a command's shortcuts, and records a new one after a click.
 
-    Esc ends the recording without a change. The signal `recorded` carries the new shortcut as
-    portable text, which is empty after Backspace or Delete.
+    Esc ends the recording without a change. Emits `recorded` with the new shortcut as portable
+    text, which is empty after Backspace or Delete.
     """
 
     recorded = Signal(str)
@@ -72,7 +72,7 @@ class KeyField(QPushButton):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Record the pressed key, or end the recording with Esc. Otherwise, let Enter start it."""
+        """Record a shortcut, cancel with Esc, or start recording with Enter."""
         key = Qt.Key(event.key())
         if not self.is_recording:
             if key in _ENTER:
@@ -132,11 +132,11 @@ class CommandRow(QWidget):
         self.show_problem("")
 
     def show_problem(self, text: str, wanted: str = "") -> None:
-        """Show why a shortcut was not accepted; an empty text hides the message.
+        """Show why a shortcut was not accepted. An empty string hides the message.
 
         Args:
             text: the message, as a sentence.
-            wanted: the shortcut if another command has it; a button then offers to take it from
+            wanted: the shortcut if another command has it. A button then offers to take it from
                 that command.
         """
         self._wanted = wanted
@@ -262,7 +262,7 @@ def refuse_keys(keys: str) -> str:
 
 
 def _held(event: QKeyEvent) -> bool:
-    """Return whether a modifier key is held; Qt's modifier for the number pad does not count."""
+    """Return whether a modifier key is held. The keypad modifier does not count."""
     return bool(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
 
 

@@ -105,7 +105,7 @@ def _make_line(call: Mapping[str, Any]) -> QWidget:
 
 
 def _describe_size(call: Mapping[str, Any]) -> str:
-    """Return a call's bytes and tokens, such as `1,200 bytes out, 300 in, 450 tokens`."""
+    """Describe a call's size, such as `1,200 bytes out, 300 in, 450 tokens`."""
     came = "no answer" if call["bytes_in"] is None else f"{count(call['bytes_in'])} in"
     parts = [f"{count(call['bytes_out'] or 0)} bytes out", came]
     if call["tokens"] is not None:

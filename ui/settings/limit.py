@@ -96,7 +96,7 @@ class LimitRow(SettingRow):
         self.show_in_force()
 
     def set_problem(self, text: str) -> None:
-        """Show an error message in place of the allowed range; an empty text restores the range."""
+        """Show an error in place of the allowed range. An empty string restores the range."""
         super().set_problem(text)
         self._range.setVisible(not text)
 
@@ -224,7 +224,7 @@ class _Effect(QFrame):
 
 
 class _Half(QWidget):
-    """One of the two context bars of the preview, with its numbers."""
+    """One of the two bars in the preview, with its numbers."""
 
     def __init__(self, word: str) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ __all__ = ["Control", "MakeControl", "SettingRow"]
 
 @dataclass(frozen=True)
 class Control:
-    """A row's input widget, and the function that shows a value in it."""
+    """A row's input widget, and a function that shows a value in it."""
 
     widget: QWidget
     show: Callable[[Any], object]
@@ -62,7 +62,7 @@ class SettingRow(QWidget):
         self.reset_button.setVisible(value != self.spec.default)
 
     def set_problem(self, text: str) -> None:
-        """Show an error message below the row; an empty text hides it."""
+        """Show an error message below the row. An empty string hides it."""
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
         _mark_invalid(self.control, bool(text))
@@ -121,7 +121,7 @@ class SettingRow(QWidget):
 
 
 def _use_percent(problem: str) -> str:
-    """Return an error message with the unchanged share formatted as a percentage."""
+    """Show a fraction in an error message as a percentage."""
     return re.sub(r"(?<=stays at )[\d.]*\d", lambda found: format_share(float(found[0])), problem)
 
 

@@ -58,7 +58,7 @@ class SettingsSearch(QObject):
         }
 
     def show_matches(self, text: str) -> None:
-        """Show only the rows that contain all words of a text; an empty text shows all rows."""
+        """Show only the rows that contain all words of a text. An empty string shows all rows."""
         words = text.casefold().split()
         found = [name for name, rows in self._pages.items() if self._filter(name, rows, words)]
         self.filtered.emit(found)

@@ -44,7 +44,7 @@ class SettingsWriter(QObject):
         self._add(key, lambda: self._assistant.settings.set(key, value))
 
     def update(self, key: str, change: Callable[[object], object]) -> None:
-        """Change a setting: `change` converts its value at the time of writing to a new value."""
+        """Change a setting. `change` converts the value at the time of writing."""
         settings = self._assistant.settings
         self._add(key, lambda: settings.set(key, change(settings.get(key))))
 

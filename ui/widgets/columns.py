@@ -108,7 +108,7 @@ class Columns(QWidget):
             self.toggle_right()
 
     def close_drawer(self) -> bool:
-        """Close the drawer that was opened last; return False if no drawer is open."""
+        """Close the drawer that was opened last. Returns False if no drawer is open."""
         if not self._drawers:
             return False
         return self._close(self._drawers[-1].content)

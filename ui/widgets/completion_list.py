@@ -68,7 +68,7 @@ class Choice:
         object.__setattr__(self, "_keys", keys)
 
     def rank(self, query: str, words: Sequence[str]) -> tuple[int, int] | None:
-        """Return a sort key, lowest for the best match, or None if the item does not match."""
+        """Return a sort key for a query, lowest for the best match, or None without a match."""
         text, whole = self._keys
         if any(word not in whole for word in words):
             return None
@@ -90,7 +90,7 @@ class Match:
 def find_choices(choices: Iterable[Choice], query: str, most: int = _MOST) -> list[Match]:
     """Return the choices that contain every word of a query, best match first.
 
-    An empty query matches all choices, in their given order.
+    An empty query matches all choices, in their original order.
     """
     wanted = " ".join(query.casefold().split())
     words = wanted.split()
@@ -139,7 +139,7 @@ class ChoiceModel(QAbstractListModel):
 
 
 class ChoiceView(QListView):
-    """A list view of matches. The signal `chosen` carries the value of the clicked row.
+    """A list view of matches. Emits `chosen` with the value of the clicked row.
 
     The view never takes the focus. The focused widget calls `step` when an arrow key is pressed.
     """
@@ -179,7 +179,7 @@ class ChoiceView(QListView):
         self.scrollToTop()
 
     def step(self, by: int) -> None:
-        """Move the selection by a number of rows; a step of one row wraps around at the ends."""
+        """Move the selection by a number of rows. A step of one row wraps around at the ends."""
         rows = len(self.matches)
         if rows:
             row = self.currentIndex().row() + by

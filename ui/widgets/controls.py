@@ -136,7 +136,7 @@ class IconLabel(Scaled, QWidget):
 
 
 class IconButton(Scaled, QToolButton):
-    """A button that shows only an icon; its tooltip contains its name and its shortcut, if any.
+    """A button that shows only an icon. Its tooltip contains its name and its shortcut, if any.
 
     Args:
         icon_name: the name of the icon.
@@ -275,6 +275,6 @@ def plain_tip(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text as a single line, with control characters as hexadecimal escapes."""
+    """Convert a text to a single line, with control characters escaped."""
     flat = " ".join(text.split())
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)

@@ -57,7 +57,7 @@ class DiffView(QFrame):
 
     Attributes:
         text: the field with the diff's lines.
-        more: the button that expands the box; it says how many lines are hidden.
+        more: the button that expands the box. It says how many lines are hidden.
     """
 
     def __init__(self, diff: str, name: str = "The change", parent: QWidget | None = None) -> None:
@@ -182,7 +182,7 @@ class HunkList(QWidget):
 
 @dataclass(frozen=True)
 class _Shown:
-    """A line to show: its kind and its parts. Each part is a text and whether it is highlighted."""
+    """A line of the diff, as parts that are highlighted or not."""
 
     kind: str
     parts: Sequence[tuple[str, bool]]
@@ -240,7 +240,7 @@ class _DiffText(QPlainTextEdit):
             self._fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the lines if some are hidden; otherwise leave the event to the chat."""
+        """Scroll the lines if some are hidden. Otherwise leave the event to the chat."""
         if self.hidden_lines:
             super().wheelEvent(event)
         else:
@@ -307,7 +307,7 @@ def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
 
 
 def _describe_head(text: str, has_several: bool) -> str:
-    """Return the text to show for a header line of a unified diff; empty to leave the line out."""
+    """Return the text for a header line, or an empty string to omit the line."""
     if text.startswith("@@ "):
         start = text.split("+", 1)[1].split(" ", 1)[0].split(",", 1)[0]
         return "" if start in ("0", "1") else f"line {start}"

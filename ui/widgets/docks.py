@@ -89,7 +89,7 @@ class DockWindow(QMainWindow):
         self._laid_out = self._heights()
 
     def _learn_places(self) -> None:
-        """Update the record of which docks are tabbed together in one area."""
+        """Update which docks share an area as tabs."""
         seen: dict[str, set[str]] = {}
         for dock in self._list_placed():
             name = dock.objectName()

@@ -43,7 +43,7 @@ def percent(fraction: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Format a layer's share of the token budget: `25 %`, `<1 %` if below one percent, `–` if 0."""
+    """Format a part of the token budget: `25 %`, `<1 %` below one percent, `–` if 0."""
     return "–" if part <= 0 or whole <= 0 else percent(part / whole)
 
 

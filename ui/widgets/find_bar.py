@@ -90,7 +90,7 @@ class FindBar(QWidget):
             step.setEnabled(total > 0)
 
     def begin(self) -> None:
-        """Focus the search field and select its text, so that typing replaces it."""
+        """Focus the search field and select its text."""
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.field.selectAll()
 
@@ -133,7 +133,7 @@ class SearchField(QLineEdit):
         self._set_tip()
 
     def begin(self) -> None:
-        """Focus the field and select its text, so that typing replaces it."""
+        """Focus the field and select its text."""
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.selectAll()
 

@@ -48,7 +48,7 @@ def scale_size(widget: QWidget, width: int = 0, height: int = 0) -> None:
 
 
 class _Size(QObject):
-    """Keeps the fixed size of a widget up to date, as a child object of the widget."""
+    """Keeps a widget at a fixed size that follows the font scale."""
 
     def __init__(self, widget: QWidget, width: int, height: int) -> None:
         super().__init__(widget)
@@ -65,7 +65,7 @@ class _Size(QObject):
 
 
 def compute_column(width: int) -> tuple[int, int]:
-    """Return the text column's left edge and width in pixels, including the outdents.
+    """Return the left edge and width of the text column in pixels.
 
     Args:
         width: the width of the whole middle column, in pixels.

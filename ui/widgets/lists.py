@@ -79,8 +79,8 @@ class Row:
         right: text at the right edge, usually a count.
         problem: a problem with the item, shown as a warning icon with this tooltip, or an empty
             string if there is none.
-        tip: the tooltip; if empty, the row's text.
-        name: the text for screen readers; if empty, it is made from the other texts.
+        tip: the tooltip. If empty, the row's text.
+        name: the text for screen readers. If empty, it is made from the other texts.
         depth: the level of indentation, from 0.
         arrow: `open`, `closed`, or empty for a row without children.
         head: whether the row is a heading, which cannot be chosen.
@@ -288,7 +288,7 @@ def paint_text(
     mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     direction: Qt.LayoutDirection = Qt.LayoutDirection.LayoutDirectionAuto,
 ) -> str:
-    """Draw a line of text, elided if it is too long; return the visible text.
+    """Draw a line of text, elided if it is too long. Returns the visible text.
 
     By default, the text's first letter determines its direction, and the text is left-aligned. With
     an explicit right-to-left direction, the text is right-aligned.

@@ -38,7 +38,7 @@ class TwoLines:
         icon: the icon's name and colour token; `name` must say what the icon means.
         mark: an icon and a word at the right of the title, such as a link icon and "linked".
         act: the icon and the name of an action on the row, shown as a button at its right edge.
-        name: the text for screen readers; if empty, it is made from the other texts.
+        name: the text for screen readers. If empty, it is made from the other texts.
     """
 
     title: str
@@ -89,7 +89,7 @@ class LongList(WithMenus, QListView):
         self.clicked.connect(self._on_clicked)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of two and a half rows; the half row shows that there are more."""
+        """Return the height of two and a half rows, so that a cut row hints at more."""
         return QSize(0, round(2.5 * Theme.current().px(44)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -103,7 +103,7 @@ class LongList(WithMenus, QListView):
             self.acted.emit(index)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Store the position of the press, to tell a row's button from the rest of the row."""
+        """Remember where the mouse was pressed, to detect clicks on a row's button."""
         self._pressed = event.position().toPoint()
         super().mousePressEvent(event)
 
@@ -162,7 +162,7 @@ class _TwoLinesDelegate(QStyledItemDelegate):
 
 
 def find_act_rect(rect: QRect) -> QRect:
-    """Return the rectangle of the button in a row, given the row's rectangle."""
+    """Return the rectangle of the button within a row."""
     side = Theme.current().px(28)
     spot = QRect(0, 0, side, side)
     spot.moveCenter(QPoint(rect.right() - 12 - side // 2, rect.center().y()))

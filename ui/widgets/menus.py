@@ -20,7 +20,7 @@ _FEWEST = 5
 
 
 def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None:
-    """Show a menu at a global position and return at once; the menu is deleted when it closes.
+    """Show a menu at a global position and return at once. The menu is deleted when it closes.
 
     `opener` is the button that opened the menu. Its hover highlight ends when the menu closes.
 
@@ -35,10 +35,9 @@ def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None
 
 
 def unlight_after(menu: QMenu, opener: QWidget) -> None:
-    """Update a button's hover highlight when its menu closes.
+    """Remove a button's hover highlight when its menu closes.
 
-    Qt notifies a widget that the pointer has left only when the pointer moves over the window
-    again.
+    Qt reports that the pointer has left only when it moves over the window again.
     """
     menu.aboutToHide.connect(lambda: QTimer.singleShot(0, opener, lambda: _update_hover(opener)))
 
@@ -52,7 +51,7 @@ def _update_hover(widget: QWidget) -> None:
 class MenuButton(QToolButton):
     """A button with a menu of choices, labelled with the current one.
 
-    The signal `chosen` carries a newly chosen value.
+    Emits `chosen` with a newly chosen value.
 
     Args:
         name: what the user chooses, such as "Model".
@@ -173,7 +172,7 @@ class MenuButton(QToolButton):
 
 
 class TitleButton(QAbstractButton):
-    """A one-line title that opens a menu on a click; the code that creates it shows the menu.
+    """A one-line title that opens a menu on a click. The code that creates it shows the menu.
 
     Args:
         what: the kind of thing that has the title, such as "Chat", for screen readers.

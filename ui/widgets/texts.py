@@ -65,7 +65,7 @@ def from_left(sentence: str) -> str:
 
 
 def has_tall_letters(text: str) -> bool:
-    """Return whether a text contains letters that are too tall for a line of fixed height."""
+    """Return whether a text contains letters too tall for a fixed line height."""
     return _TALL.search(text) is not None
 
 

@@ -240,7 +240,7 @@ class _KnownOpcodes(SequenceMatcher[str]):
 
 
 def _format_range(start: int, end: int) -> str:
-    """Format a range of lines for a unified diff; an empty range names the line above it."""
+    """Format a range of lines for a unified diff. An empty range names the line above it."""
     length = end - start
     if length == 1:
         return str(start + 1)
@@ -266,7 +266,7 @@ def _list_words(text: str) -> list[str]:
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> list[_Opcode]:
-    """Return the diff opcodes for two sequences; only the differing middle is compared."""
+    """Return the diff opcodes for two sequences. Only the differing middle is compared."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)

@@ -57,7 +57,7 @@ class NoteEditor:
         exclude: Callable[[], Sequence[str]] = lambda: (),
         outside: Sequence[str] = (),
     ) -> None:
-        """Store the folder and the rules; nothing is read yet.
+        """Store the folder and the rules. Nothing is read yet.
 
         Args:
             root: the folder of notes.
@@ -161,7 +161,7 @@ class NoteEditor:
 
         Raises:
             EditOutdated: a note changed after the edit was planned.
-            EditFailed: the edit could not be written; the notes are as before.
+            EditFailed: the edit could not be written. The notes are as before.
         """
         self.history.remove_leftovers()
         with self._journal.lock():
@@ -225,7 +225,7 @@ class NoteEditor:
                 raise EditOutdated(printable(change.path))
 
     def _read(self, path: str) -> tuple[str, bytes]:
-        """Check that a model may edit a note; return its path with links resolved, and content.
+        """Check that a model may edit a note. Returns its path with links resolved, and content.
 
         Raises:
             EditRefused: the note is outside the project, or not a text note.
@@ -252,7 +252,7 @@ class NoteEditor:
         return self._outside is not None and self._outside.find_rule_on_path(path) is not None
 
     def _find_relative(self, path: str) -> str:
-        """Return a path relative to the folder of notes; a full path inside it is accepted too."""
+        """Return a path relative to the folder of notes. A full path inside it is accepted too."""
         for root in (self._named_root, str(self._root)):
             path = path.removeprefix(f"{root}/")
         return path

@@ -61,7 +61,7 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
 
     Raises:
         EditOutdated: the content of the file is no longer `before`.
-        EditFailed: the new content could not be written; the file is unchanged.
+        EditFailed: the new content could not be written. The file is unchanged.
     """
     with _convert_errors(path), _open_parent(root, path) as (folder, name):
         _check_content(folder, name, path, before)
@@ -75,7 +75,7 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
 
 
 def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
-    """Create a file and its missing folders; the arguments are as in `replace_file`.
+    """Create a file and its missing folders. The arguments are as in `replace_file`.
 
     Raises:
         EditOutdated: a file with this name exists by now.

@@ -143,7 +143,7 @@ class _Move:
     after: LinkResolver
 
     def plan_change(self, source: str, data: bytes) -> ContentChange | None:
-        """Plan the change to the links in one note; return None if all of them still work."""
+        """Plan the change to the links in one note. Returns None if all of them still work."""
         new_source = self._map(source)
         try:
             text = EditableText.decode(source, data)

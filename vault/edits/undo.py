@@ -215,7 +215,7 @@ def _check_unchanged(steps: Sequence[EditStep]) -> None:
 
 
 class _Files:
-    """The hashes that files would have after some steps were reverted; nothing is written."""
+    """The hashes that files would have after some steps were reverted. Nothing is written."""
 
     def __init__(self) -> None:
         self._hashes: dict[tuple[str, str], str | None] = {}

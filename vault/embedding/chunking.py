@@ -2,8 +2,8 @@
 
 The unit is the line, since citations name lines. A passage consists of consecutive whole lines.
 Only a line or paragraph that is too long by itself is split between sentences. Code fences and
-tables stay whole if they fit. Each line's tokens are counted once, with the model's own tokenizer;
-the counts of lines can be added up.
+tables stay whole if they fit. Each line's tokens are counted once, with the model's own tokenizer.
+The counts of lines can be added up.
 """
 
 import hashlib
@@ -92,7 +92,7 @@ def chunk_note(
     Args:
         note: the note with its title and text.
         document: the structure of the note's text.
-        tick: called regularly while a huge note is split; an exception that it raises ends the
+        tick: called regularly while a huge note is split. An exception that it raises ends the
             splitting.
     """
     text = _Text(note.text, document.lines, tick)
@@ -133,7 +133,7 @@ def _count_tokens(text: str) -> int:
 
 
 def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
-    """Yield each section's heading path and blocks; the heading itself is the first block."""
+    """Yield each section's heading path and blocks. The heading itself is the first block."""
     path: tuple[Heading, ...] = ()
     blocks: list[Block] = []
     if document.body_line > 1:

@@ -38,7 +38,7 @@ def measure_seconds(
     takes about one second at most, unless a single text takes longer.
 
     Args:
-        encoders: the encoders by name; the first one is the reference for the others.
+        encoders: the encoders by name. The first one is the reference for the others.
         clock: returns seconds; by default processor time, which excludes other programs.
     """
     long_text = (LONG_TEXT,)

@@ -79,7 +79,7 @@ PACKAGED = EmbeddingModel(MODEL_NAME, EMBEDDER)
 
 
 def find_model(name: str) -> EmbeddingModel:
-    """Find a model by the value of the setting `embedding.model`; nothing is downloaded.
+    """Find a model by the value of the setting `embedding.model`. Nothing is downloaded.
 
     Args:
         name: a folder, or the name of a Hugging Face model whose files are already downloaded.

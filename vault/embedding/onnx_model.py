@@ -46,7 +46,7 @@ class OnnxDetails:
 
     Attributes:
         inputs: the names of the graph's inputs, in order.
-        max_tokens: the token limit of a text; the rest is cut off.
+        max_tokens: the token limit of a text. The rest is cut off.
         tokenizer: the tokenizer as JSON.
         pad_id: the id of the padding token.
         pad_token: the text of the padding token.
@@ -153,7 +153,7 @@ class OnnxFiles:
         return bool(_read_json(self.details).get("refused"))
 
     def load(self) -> OnnxModel | None:
-        """Load the model; return None if it was not stored, or if a file is damaged."""
+        """Load the model. Returns None if it was not stored, or if a file is damaged."""
         known = _read_json(self.details)
         try:
             with self.graph.open("rb") as file:

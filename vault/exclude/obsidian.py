@@ -27,7 +27,7 @@ class ObsidianSettings:
 
     Attributes:
         ignore_filters: the "Excluded files": path prefixes, or `/regular expressions/`.
-        attachment_folder: the folder of attachments, relative to the vault; if it begins with `./`,
+        attachment_folder: the folder of attachments, relative to the vault. If it begins with `./`,
             relative to the note.
         problem: the reason in a few words why the file could not be read, or an empty string if it
             was read.
@@ -39,7 +39,7 @@ class ObsidianSettings:
 
 
 def read_settings(root: Path) -> ObsidianSettings:
-    """Read the settings of a vault; without a settings file, return Obsidian's defaults."""
+    """Read the settings of a vault. Without a settings file, return Obsidian's defaults."""
     try:
         data = read_bytes(root, SETTINGS_PATH) if (root / SETTINGS_PATH).exists() else b"{}"
     except NoteUnreadable as error:
@@ -87,7 +87,7 @@ class Filter(Protocol):
     problem: str
 
     def matches(self, path: str) -> bool:
-        """Return whether the filter excludes a path; the path of a folder ends with `/`."""
+        """Return whether the filter excludes a path. The path of a folder ends with `/`."""
 
 
 class _PrefixFilter:

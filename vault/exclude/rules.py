@@ -88,7 +88,7 @@ class _Pattern:
 
 
 class ExcludePatterns:
-    """Patterns as in a `.gitignore` file; the last matching pattern decides."""
+    """Patterns as in a `.gitignore` file. The last matching pattern decides."""
 
     def __init__(self, patterns: Sequence[str]):
         self._rules = tuple(

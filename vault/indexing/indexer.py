@@ -127,7 +127,7 @@ class Indexer:
         Raises:
             VaultMissing: the folder is not there, or its drive is not mounted.
             VaultUnreadable: the folder cannot be listed because of its permissions.
-            EmbedderFailed: passages cannot be embedded; they are still found by keywords.
+            EmbedderFailed: passages cannot be embedded. They are still found by keywords.
             IndexUnusable: the catalog cannot be written.
         """
         began = time.monotonic()

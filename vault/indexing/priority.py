@@ -129,7 +129,7 @@ def order_passages(catalog: Catalog, waiting: Sequence[Row]) -> Sequence[Row]:
 
 
 def _rank(values: Mapping[int, int]) -> dict[int, int]:
-    """Return each file's rank by its value; the largest value has rank 0."""
+    """Return each file's rank by its value. The largest value has rank 0."""
     ordered = sorted(values, key=lambda file: (-values[file], file))
     return {file: rank for rank, file in enumerate(ordered)}
 

@@ -96,7 +96,7 @@ class Throttle:
         self._read_load = read_load
 
     def begin(self) -> None:
-        """Record that an update begins; a short one is never slowed down."""
+        """Record that an update begins. A short one is never slowed down."""
         self._began = self._rested_at = self._read_at = self._clock()
         self._load = ""
         if self._read_load is not None:
@@ -227,7 +227,7 @@ class UpdateQueue:
             self._is_ending = False
 
     def wait_until_idle(self, timeout_s: float) -> bool:
-        """Wait for the running update to end; return False if `timeout_s` was not enough."""
+        """Wait for the running update to end. Returns False if `timeout_s` was not enough."""
         with self._throttle.run_at_full_speed():
             if not self._lock.acquire(timeout=timeout_s):
                 return False
@@ -239,7 +239,7 @@ class IdleJob:
     """Runs a job in its own thread. The job stops when an update begins, or on `close`."""
 
     def __init__(self, job: Callable[[Callable[[], bool]], None], updates: UpdateQueue):
-        """Store the job; nothing runs until `start`.
+        """Store the job. Nothing runs until `start`.
 
         Args:
             job: the job, which gets a function and calls it between its steps. That function rests

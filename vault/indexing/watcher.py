@@ -1,6 +1,6 @@
 """Watch a folder for changes, and report changes in batches.
 
-The callback gets the paths that changed, but not the kind of change; it has to look at the files.
+The callback gets the paths that changed, but not the kind of change. It has to look at the files.
 Changes during the callback are collected for the next call.
 
 Changes are debounced: they are collected for a short time before they are reported. A caller that
@@ -60,7 +60,7 @@ class Watcher:
             root: the vault's folder.
             changed: called with the changed paths, or None if there are too many to list.
             failed: called with the `VaultError` that `changed` raised.
-            marks_dir: a folder outside the vault for the marker files of `catch_up`; if it is None,
+            marks_dir: a folder outside the vault for the marker files of `catch_up`. If it is None,
                 `catch_up` does nothing.
         """
         self._root = root.resolve()

@@ -101,7 +101,7 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
     """Return the spans of days that a question names, such as "5 March", "2024" or "last week".
 
     Args:
-        text: the question; only the first 400 characters are searched.
+        text: the question. Only the first 400 characters are searched.
         today: the current date, to which "yesterday" refers. A day or month without a year means
             the most recent such day or month.
     """
@@ -148,7 +148,7 @@ def list_property_days(properties: Iterable[Iterable[str]]) -> list[str]:
 def write_date_forms(span: Span) -> list[str]:
     """Return the forms in which notes write the days of a span: as years, months or days.
 
-    The forms of a day are "2024-03-05", "5 March 2024" and "March 5 2024"; those of a month are
+    The forms of a day are "2024-03-05", "5 March 2024" and "March 5 2024". Those of a month are
     "2024-03" and "March 2024". A span of many days that begins or ends within a month has no forms.
     """
     first, after = span
@@ -262,7 +262,7 @@ def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
 
 
 def _build_weekday_span(match: re.Match[str], today: date) -> Span | None:
-    """Return the most recent such weekday; with "last", it must be before today."""
+    """Return the most recent such weekday. With "last", it must be before today."""
     back = (today.weekday() - _WEEKDAYS.index(match[1])) % 7
     if back == 0 and match[0].startswith("last"):
         back = 7

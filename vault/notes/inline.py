@@ -71,7 +71,7 @@ def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[
 
 
 def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
-    """Find tasks, including those in callouts; the arguments are the same as in `find_fields`."""
+    """Find tasks, including those in callouts. The arguments are the same as in `find_fields`."""
     for number, line in lines:
         if match := _TASK.match(line):
             yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
@@ -85,7 +85,7 @@ def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
 
 
 def blank_comments(lines: Sequence[Line]) -> list[Line]:
-    """Replace `%%comments%%` and `<!-- comments -->` with blanks; an unclosed mark is text."""
+    """Replace `%%comments%%` and `<!-- comments -->` with blanks. An unclosed mark is text."""
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
     for start, end in _find_comments(text):

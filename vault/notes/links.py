@@ -127,7 +127,7 @@ class LinkResolver:
 
         Args:
             notes: pairs of a path and its aliases, sorted by path.
-            attachments: the attachment folder from `.obsidian/app.json`, relative to the vault; if
+            attachments: the attachment folder from `.obsidian/app.json`, relative to the vault. If
                 it begins with `./`, relative to the note.
             titles: pairs of a path and its title, if titles may be used like aliases.
         """

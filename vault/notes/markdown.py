@@ -33,7 +33,7 @@ class Block:
     Attributes:
         kind: the parser's name of the block, such as `paragraph`, `fence`, `table` or `heading`.
         inner: the first and last line of each list item, paragraph, code fence or table in the
-            block; these may be nested.
+            block. These may be nested.
         heading: the heading, if the block is one; else None.
     """
 
@@ -98,7 +98,7 @@ class FrontMatter:
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Read the front matter of a text; without front matter, the properties are empty."""
+    """Read the front matter of a text. Without front matter, the properties are empty."""
     body_line = _find_body_line(lines)
     front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
     properties = load_properties(front)

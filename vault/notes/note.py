@@ -125,7 +125,7 @@ def parse_note(
         data: the bytes of the whole file.
         foreign: the client that parses files that need a child process, or None to start a process
             for this file alone.
-        on_wait: called regularly during a long parse; an exception that it raises ends the parse.
+        on_wait: called regularly during a long parse. An exception that it raises ends the parse.
 
     Raises:
         NoteUnreadable: the bytes cannot be read as text.
@@ -222,7 +222,7 @@ def _strip_suffix(path: str) -> str:
 
 
 def _find_property(properties: Mapping[str, Any], *names: str) -> Any:
-    """Return the first of the named properties that is not empty; the case of names is ignored."""
+    """Return the first of the named properties that is not empty. The case of names is ignored."""
     lowered = {name.strip().lower(): value for name, value in properties.items()}
     return next((lowered[name] for name in names if lowered.get(name)), None)
 

@@ -53,7 +53,7 @@ class ParserClient:
         Args:
             kind: the kind of the file.
             data: the bytes of the whole file.
-            on_wait: called about every 50 ms; an exception that it raises ends the parsing.
+            on_wait: called about every 50 ms. An exception that it raises ends the parsing.
 
         Raises:
             ReadingFailed: the file cannot be read as text, or not within the time and memory limit.

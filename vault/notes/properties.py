@@ -21,7 +21,7 @@ _SPLIT_COMMAS = re.compile(r"\s*,\s*")
 
 
 def load_properties(front: str) -> Mapping[str, Any]:
-    """Parse front matter; return an empty mapping unless it is a valid YAML mapping.
+    """Parse front matter. Returns an empty mapping unless it is a valid YAML mapping.
 
     Every scalar is returned as it is written: a date as `2024-01-05`, `yes` as `yes`. YAML aliases
     are refused, since a few lines of them can expand to billions of values. Deep nesting is

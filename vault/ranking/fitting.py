@@ -41,7 +41,7 @@ class Fit:
     """The ranking weights chosen for a vault, and how much they improve the results.
 
     Attributes:
-        weights: the chosen weights; the default ones if no others were clearly better.
+        weights: the chosen weights. The default ones if no others were clearly better.
         questions: the number of questions in both halves.
         before: the nDCG@10 of the second half with the default weights.
         after: the nDCG@10 of the second half with the chosen weights.

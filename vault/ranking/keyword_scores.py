@@ -28,7 +28,7 @@ class KeywordScores:
     """Scores the texts of one full-text index by the words of a query."""
 
     def __init__(self, catalog: Catalog, table: Table, columns: Sequence[float]):
-        """Store the full-text index and its weights; nothing is read yet.
+        """Store the full-text index and its weights. Nothing is read yet.
 
         Args:
             catalog: the catalog of the vault.
@@ -82,7 +82,7 @@ class KeywordScores:
         return ranked, [*self._columns, factor]
 
     def _choose_telling(self, terms: Sequence[Term], size: int) -> list[tuple[Term, int]]:
-        """Leave out terms that many texts contain; return the others with their number of texts.
+        """Leave out terms that many texts contain. Returns the others with their number of texts.
 
         The rarest term comes first. If many texts contain every term, all terms are returned.
         """

@@ -1,7 +1,7 @@
 """Search texts that are not indexed, such as a note that is too large to be sent whole.
 
 The texts are stored in a temporary catalog during the search. Passages are compared by meaning only
-if the index already has vectors of the same passages; nothing but the query is embedded.
+if the index already has vectors of the same passages. Nothing but the query is embedded.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

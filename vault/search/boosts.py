@@ -135,7 +135,7 @@ class PassageContext:
 
 
 class ContextReader:
-    """Reads the context of passages from the catalog; each method runs one SQL statement."""
+    """Reads the context of passages from the catalog. Each method runs one SQL statement."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
@@ -225,7 +225,7 @@ class QueryContext:
     """Computes the boosts of passages for one query."""
 
     def __init__(self, catalog: Catalog, attachments: str = "/"):
-        """Store the catalog; nothing is read yet.
+        """Store the catalog. Nothing is read yet.
 
         Args:
             catalog: the catalog of the index.

@@ -107,7 +107,7 @@ def cut_excerpts(
     """Return the `k` best hits: excerpts of long notes, and whole passages of other notes.
 
     Args:
-        hits: passages, best first; at least `FEWEST_PASSAGES`, if that many were found.
+        hits: passages, best first. At least `FEWEST_PASSAGES`, if that many were found.
         query: the query. If no excerpt contains its phrases, the passage is shown whole.
         long_notes: the paths of the notes whose passages are cut.
         k: the maximum number of hits.
@@ -139,7 +139,7 @@ def cut_excerpts(
 def _keep_note_order(
     hits: Sequence[Hit], placed: Sequence[tuple[float, Hit]]
 ) -> list[tuple[float, Hit]]:
-    """Give each passage's rank to the next best excerpt of the same note; the others follow.
+    """Give each passage's rank to the next best excerpt of the same note. The others follow.
 
     As a result, the words in an excerpt decide the order of excerpts within a note, but not the
     order of notes.
@@ -206,7 +206,7 @@ def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int
 
 
 def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, float]:
-    """Return the weight of each stem: the rarer it is in the parts, the higher; the sum is 1."""
+    """Return the weight of each stem: the rarer it is in the parts, the higher. The sum is 1."""
     having = {stem: sum(stem in part.held for part in parts) for stem in stems}
     rarity = {
         stem: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5))

@@ -122,7 +122,7 @@ def _compile_search(pattern: str) -> Callable[[str], bool]:
 
 
 def _read_text(root: Path, path: str) -> str:
-    """Read a plain text from disk; return an empty text for other kinds and unreadable files."""
+    """Read a plain text from disk. Returns an empty string for other kinds and unreadable files."""
     if find_kind(path).needs_worker:
         return ""
     try:

@@ -17,8 +17,8 @@ class Hit:
     Attributes:
         id: identifies the passage by the note's path, its first line and its text.
         lines: the first and last line in the current file, counted from 1.
-        signals: the score for each signal (dense, words, title, links, tags, dates, rerank);
-            those of `vault.search.boosts` are from 0 to 1. None if a signal was not used.
+        signals: the score for each signal (dense, words, title, links, tags, dates, rerank). Those
+            of `vault.search.boosts` are from 0 to 1. None if a signal was not used.
         version: the SHA-256 of the note's bytes to which the lines refer.
     """
 
@@ -53,8 +53,8 @@ class SearchResult:
     Attributes:
         seconds: the time that the search took, in seconds.
         filters: the query's filters, each with its values.
-        warnings: sentences about parts of the search that failed; the signals of these are None.
-        total: the number of matching notes in a listing; None in a search.
+        warnings: sentences about parts of the search that failed. The signals of these are None.
+        total: the number of matching notes in a listing, or None in a search.
         next: the offset of the next page of a listing; None on the last page and in a search.
         support: a measure of how well quoted hits support an answer, as in `vault.quotes.sections`,
             or None if it was not measured.

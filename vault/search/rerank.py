@@ -28,7 +28,7 @@ class Reranker:
     """Runs the cross-encoder of one vault; thread-safe."""
 
     def __init__(self) -> None:
-        """Initialize the state; no process is started yet."""
+        """Initialize the state. No process is started yet."""
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._folder = ""

@@ -66,7 +66,7 @@ def run_self_test(
     Args:
         catalog: the catalog from which the questions are built.
         search: the search function to measure.
-        is_cancelled: checked between questions; if it returns True, the result covers only the
+        is_cancelled: checked between questions. If it returns True, the result covers only the
             questions asked so far.
     """
     ranks: list[int | None] = []

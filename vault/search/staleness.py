@@ -62,7 +62,7 @@ class StalenessFilter:
         return _keep if note.version == passage.version else _build_finder(note, document)
 
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Check a file that is slow to parse by its content; if it changed, drop its passages.
+        """Check a file that is slow to parse by its content. If it changed, drop its passages.
 
         The next update of the index brings them back.
         """

@@ -64,7 +64,7 @@ class Requests:
         """Take over standard input and output, and send what libraries print to standard error.
 
         Args:
-            ends_at_once: whether to exit immediately when the parent ends; otherwise the current
+            ends_at_once: whether to exit immediately when the parent ends. Otherwise the current
                 request is finished first.
             idle_s: the seconds without a request after which the child ends, or None for no limit.
         """

@@ -139,7 +139,7 @@ class Child:
         Args:
             number: the number returned by `submit`.
             timeout_s: the seconds after which the child counts as dead and is killed.
-            on_wait: called about every 50 ms; an exception that it raises ends the wait, and the
+            on_wait: called about every 50 ms. An exception that it raises ends the wait, and the
                 answer is discarded when it arrives.
 
         Raises:

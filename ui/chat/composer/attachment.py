@@ -27,7 +27,7 @@ _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 @dataclass(frozen=True)
 class Attachment:
-    """An attached note, folder, tag, file or web page, or a selection of lines in a note or file.
+    """An attached note, folder, tag, file or web page, or selected lines of a note or file.
 
     Attributes:
         target: the path, with a trailing `/` for a folder; the tag with its `#`; or the address of
@@ -41,7 +41,7 @@ class Attachment:
 
     @property
     def name(self) -> str:
-        """The name on a chip, such as `Backups.md`, `Prices.md, lines 12–30` or `server`."""
+        """The short name for a chip, such as `Backups.md`, `Prices.md, lines 12–30` or `server`."""
         if self.is_tag:
             return self.target.removeprefix("#")
         if self.is_web_page:
@@ -53,7 +53,7 @@ class Attachment:
 
     @property
     def whole_name(self) -> str:
-        """The attachment's name with its full path, for the tooltip."""
+        """The name with the full path, for the tooltip."""
         if self.is_web_page:
             return self.target
         folder = "" if self.is_tag else self.target.rstrip("/").rpartition("/")[0]
@@ -61,7 +61,7 @@ class Attachment:
 
     @property
     def icon(self) -> str:
-        """The name of the icon for an attachment of this kind."""
+        """The name of the icon."""
         if self.is_tag:
             return "hash"
         if self.is_web_page:
@@ -76,7 +76,7 @@ class Attachment:
 
     @property
     def is_tag(self) -> bool:
-        """Whether the attachment is a tag, that is, all notes with that tag."""
+        """Whether all notes with a tag are attached."""
         return self.target.startswith("#") and self.lines is None
 
     @property
@@ -86,12 +86,12 @@ class Attachment:
 
     @property
     def is_folder(self) -> bool:
-        """Whether the attachment is a folder, that is, all notes in it."""
+        """Whether all notes in a folder are attached."""
         return self.target.endswith("/") and self.lines is None and not self.is_web_page
 
     @property
     def is_image(self) -> bool:
-        """Whether the attachment is an image file, judged by its file name."""
+        """Whether the attachment is an image file, based on its file name."""
         is_named = self.target.lower().endswith(_IMAGE_SUFFIXES)
         return is_named and self.lines is None and not self.is_web_page
 
@@ -104,7 +104,7 @@ class Attachment:
 
 
 def _shorten_address(address: str) -> str:
-    """Return the host of an address and the end of its path, such as `example.org/…/guide.html`."""
+    """Shorten a web address to its host and last segment, such as `example.org/…/guide.html`."""
     host, *folders = address.partition("://")[2].partition("?")[0].rstrip("/").split("/")
     return "/".join([host, *(["…"] if len(folders) > 1 else []), *folders[-1:]])
 
@@ -112,7 +112,7 @@ def _shorten_address(address: str) -> str:
 def describe_uses(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, str]:
-    """Return, for each attachment that was too large, a text that says which part was sent."""
+    """Describe which part of each large attachment was sent."""
     return {item: use for item in attached for use in _use(item, sent)}
 
 
@@ -135,12 +135,12 @@ def _use(item: Attachment, sent: Sequence[Segment]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The files, folders and web pages that were dropped together.
+    """Files, folders and web pages that were dropped together.
 
     Attributes:
         items: what can be attached: anything inside the vault, single files outside it, and web
             pages.
-        folders: the folders outside the vault; they can only be opened as a vault.
+        folders: folders outside the vault. They can only be opened as a vault.
     """
 
     items: tuple[Attachment, ...] = ()
@@ -211,7 +211,7 @@ class Drops(QObject):
 
 
 def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
-    """Return what was dropped: the files, folders and web pages to attach, and folders to open."""
+    """Sort dropped data into attachments and folders to open."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     pages = [Attachment(url.toString()) for url in data.urls() if url.scheme() in ("http", "https")]
     folders = tuple(path for path in paths if path.is_dir() and _below(path, vault) is None)
@@ -220,7 +220,7 @@ def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
 
 
 def attachments_at(paths: Sequence[Path], vault: Path | None) -> tuple[Attachment, ...]:
-    """Return an attachment for each path that exists; paths inside the vault become relative."""
+    """Create attachments for existing paths. Paths inside the vault become relative."""
     return tuple(_attachment(path, vault) for path in paths if path.exists())
 
 
@@ -235,7 +235,7 @@ def _attachment(path: Path, vault: Path | None) -> Attachment:
 
 
 def _below(path: Path, vault: Path | None) -> str | None:
-    """Return a path relative to the vault, or None if it is not below the vault's folder."""
+    """Return a path relative to the vault, or None if it is outside the vault."""
     if vault is None:
         return None
     whole = path.resolve()

@@ -43,17 +43,17 @@ class ChipState:
 
     @property
     def obstacle(self) -> str:
-        """Why the message cannot be sent with this attachment, or an empty string if it can."""
+        """Why this attachment blocks sending, or an empty string if it does not."""
         return self.problem or self.unseen
 
     @property
     def is_amber(self) -> bool:
-        """Whether the chip warns: the attachment cannot be sent, or only a part of it fits."""
+        """Whether the chip shows a warning, because not all of the attachment can be sent."""
         return bool(self.obstacle) or (self.sent is not None and self.parts is None)
 
     @property
     def figures(self) -> str:
-        """The text after the name, such as `11 notes, 3,120`; its last number counts tokens."""
+        """The numbers after the name, such as `11 notes, 3,120`. The last is the token count."""
         if self.obstacle:
             return "cannot be sent"
         if self.parts is not None:
@@ -66,7 +66,7 @@ class ChipState:
 
     @property
     def sentence(self) -> str:
-        """The sentence below the name in the chip's tooltip."""
+        """A sentence about the attachment, for the chip's tooltip."""
         if self.obstacle:
             return self.obstacle
         if self.tokens is None:
@@ -85,7 +85,7 @@ class ChipState:
 
 @lru_cache(maxsize=64)
 def read_thumbnail(image: ImageData, side: int) -> QImage:
-    """Decode an image, scaled to fit a square of `side` pixels; return a null image on failure."""
+    """Decode an image, scaled to fit a square of `side` pixels. Returns a null image on failure."""
     buffer = QBuffer()
     buffer.setData(QByteArray(b64decode(image.data)))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)

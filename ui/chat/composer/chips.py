@@ -1,4 +1,4 @@
-"""The attachments of a message as chips above its text."""
+"""Attachments shown as chips above the message text."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -44,7 +44,7 @@ _NO_USES: Mapping[Attachment, str] = MappingProxyType({})
 
 
 class Chip(QAbstractButton):
-    """A chip for one attachment; a click opens the attachment.
+    """A chip for one attachment. A click opens the attachment.
 
     Signals: `removed` is emitted when the user clicks the cross or presses Delete or Backspace.
     `left` is emitted by the arrow keys; it carries the step to the neighbouring chip, -1 or 1.
@@ -54,7 +54,7 @@ class Chip(QAbstractButton):
         state: the attachment's state in an unsent message, or None if it was sent already, in which
             case the chip has no cross.
         used: which part of the attachment was sent, or an empty string if all of it was.
-        image: the image that was sent; None in an unsent message, where `state` holds the image.
+        image: the image that was sent, or None in an unsent message, where `state` holds the image.
     """
 
     removed = Signal()
@@ -89,11 +89,11 @@ class Chip(QAbstractButton):
 
     @property
     def figures(self) -> str:
-        """The numbers after the attachment's name, or a text that says what part of it was sent."""
+        """The numbers after the name, or which part of the attachment was sent."""
         return self._state.figures if self._state else self._used
 
     def set_state(self, state: ChipState) -> None:
-        """Update the chip to a new state of its attachment."""
+        """Show a new state of the attachment."""
         if state != self._state:
             self._state = state
             self._say()
@@ -101,7 +101,7 @@ class Chip(QAbstractButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size that the chip's icon, name, numbers and cross need."""
+        """Return the size needed for the icon, name, numbers and cross."""
         theme = Theme.current()
         name = min(self._name_width(), theme.px(_MOST_NAME))
         figures = self._figures_width()
@@ -110,7 +110,7 @@ class Chip(QAbstractButton):
         return QSize(wide + (theme.px(_CROSS) if self._state else _PADDING), height)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest size at which the chip can still be recognised."""
+        """Return the smallest size at which the chip is still recognisable."""
         return QSize(Theme.current().px(72), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -128,7 +128,7 @@ class Chip(QAbstractButton):
                 super().keyPressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Remove the chip if its cross was clicked; otherwise open the attachment."""
+        """Remove the chip if its cross was clicked. Otherwise open the attachment."""
         if self._state and self.cross_rect().contains(event.position().toPoint()):
             self.setDown(False)
             self.removed.emit()
@@ -136,7 +136,7 @@ class Chip(QAbstractButton):
             super().mouseReleaseEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Repaint, because the cross changes its colour while the pointer is over it."""
+        """Repaint the cross, which changes its colour on hover."""
         super().mouseMoveEvent(event)
         self.update()
 
@@ -181,7 +181,7 @@ class Chip(QAbstractButton):
         return Theme.current().px(_IMAGE_SIDE if self.image else 14)
 
     def _paint_image(self, painter: QPainter, spot: QRect) -> bool:
-        """Paint the image into a square; return False if there is no image or decoding fails."""
+        """Paint the image into a square. Returns False if there is none or decoding fails."""
         if self.image is None:
             return False
         small = read_thumbnail(self.image, round(spot.width() * self.devicePixelRatioF()))
@@ -264,7 +264,7 @@ class ChipRow(FlowRow):
         return [chip for chip in self.shown() if isinstance(chip, Chip)]
 
     def show_states(self, states: Mapping[Attachment, ChipState]) -> None:
-        """Show the attachments of an unsent message and their states."""
+        """Show the attachments of an unsent message, with their states."""
         known = {chip.attachment: chip for chip in self.chips()}
         chips = []
         for attachment, state in states.items():
@@ -282,15 +282,15 @@ class ChipRow(FlowRow):
         """Show the attachments of a message that was sent.
 
         Args:
-            attachments: the attachments in their order.
-            uses: for each attachment that was not sent whole, which part was sent.
+            attachments: the attachments, in display order.
+            uses: which part of each large attachment was sent.
             images: the attachments that were sent as images.
         """
         chips = (Chip(one, None, uses.get(one, ""), images.get(one)) for one in attachments)
         self._show([self._connect(chip) for chip in chips])
 
     def focus_last(self) -> bool:
-        """Focus the last chip; return False if there is no chip."""
+        """Focus the last chip. Returns False if there is no chip."""
         chips = self.chips()
         if chips:
             chips[-1].setFocus(Qt.FocusReason.BacktabFocusReason)

@@ -40,7 +40,7 @@ _TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
 
 @dataclass(frozen=True)
 class Offers:
-    """Completion suggestions by kind. A value is a note's path, or a folder's path with `/`."""
+    """Completion suggestions by kind. Each value is a note path, or a folder path ending in `/`."""
 
     notes: Sequence[Choice] = ()
     folders: Sequence[Choice] = ()
@@ -61,7 +61,7 @@ class Trigger:
 
     Attributes:
         kind: `note`, `link`, `tag`, `command` or `url`.
-        start: the position in the text of the trigger's first character, such as `@`.
+        start: the text position where the trigger starts.
         query: the text between the trigger's prefix, such as `@` or `[[`, and the cursor.
     """
 
@@ -88,8 +88,8 @@ def find_trigger(before: str, line_start: int) -> Trigger | None:
 class Completer(QObject):
     """Shows a list of suggestions while the user types in a text field.
 
-    The signal `attached` carries the value of a note, folder, tag or web page that was chosen, or
-    of a note that the user typed a link to.
+    Emits `attached` with the value of a note, folder, tag or web page that was chosen, or of a note
+    that the user typed a link to.
     """
 
     attached = Signal(str)
@@ -108,17 +108,17 @@ class Completer(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether the list of suggestions is open."""
+        """Whether the suggestions are shown."""
         return not self.popup.isHidden()
 
     def set_offers(self, offers: Offers) -> None:
-        """Replace the suggestions that completion offers."""
+        """Set the available suggestions."""
         self._offers = offers
         self._hide()
         self._update()
 
     def begin(self, mark: str) -> None:
-        """Insert a trigger such as `@` at the cursor, which opens the list of suggestions."""
+        """Insert a trigger such as `@` at the cursor, and show suggestions."""
         cursor = self._field.textCursor()
         before = cursor.block().text()[: cursor.positionInBlock()]
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -126,9 +126,9 @@ class Completer(QObject):
         self._field.setTextCursor(cursor)
 
     def close(self) -> bool:
-        """Close the list of suggestions; return False if it was not open.
+        """Hide the suggestions. Returns False if none were shown.
 
-        The list stays closed until another trigger is typed.
+        They stay hidden until another trigger is typed.
         """
         if not self.is_open:
             return False
@@ -137,7 +137,7 @@ class Completer(QObject):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle the keys of an open suggestion list; close the list when the field loses focus."""
+        """Handle keys while suggestions are shown, and hide them when the field loses focus."""
         if event.type() == QEvent.Type.FocusOut or event.type() == QEvent.Type.Hide:
             self._hide()
         if not self.is_open or not isinstance(event, QKeyEvent):
@@ -222,7 +222,7 @@ class Completer(QObject):
 
 
 def _find_matches(offers: Offers, trigger: Trigger) -> Sequence[Match]:
-    """Return the suggestions for a trigger; for an address, the web page itself."""
+    """Return the suggestions for a trigger. A web address suggests itself."""
     if trigger.kind == "url":
         return [Match(Choice(trigger.query, trigger.query, "globe", beside="Attach this web page"))]
     return find_choices(offers.of(trigger.kind), trigger.query)

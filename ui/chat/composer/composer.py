@@ -65,7 +65,7 @@ class ModelOption(Protocol):
 
 
 class Composer(Scaled, QWidget):
-    """Attachment chips, text field, attach button, mode, model, context meter and Send button.
+    """The composer: text field, attachment chips, mode, model, context meter and Send button.
 
     Signals: `submitted` carries the text, which stays in the field until the receiver clears it.
     The send key emits it even while an answer is being generated. `attach_chosen` carries the path
@@ -190,12 +190,12 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def set_meter(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
-        """Show which share of the token budget the next request uses; see `Meter.set_fraction`."""
+        """Show how much of the token budget the next request uses."""
         self.meter.set_fraction(fraction, amber_from)
         self._update_send()
 
     def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:
-        """Show why no message can be sent, with actions that help; an empty text hides this."""
+        """Show why no message can be sent, with actions that help, or hide this."""
         self._obstacle = text
         if text:
             self._note.say(text, actions)
@@ -218,7 +218,7 @@ class Composer(Scaled, QWidget):
         return "" if self._error.isHidden() else self._error.text
 
     def set_drop_target(self, is_target: bool) -> None:
-        """Highlight the composer while something attachable is dragged over the window."""
+        """Highlight the composer while something is dragged that can be attached."""
         self._frame.set_target(is_target)
 
     def set_hint_visible(self, is_visible: bool) -> None:
@@ -337,7 +337,7 @@ class Composer(Scaled, QWidget):
         self.submitted.emit(self.text())
 
     def _refuse(self, attachment: Attachment, problem: str) -> None:
-        """Show why an attachment prevents the message from being sent; a button removes it."""
+        """Show why an attachment cannot be sent, with a button to remove it."""
         way_out = (f"Remove {attachment.name}", lambda: self._on_chip_removed(attachment))
         self.show_error(f"{problem} Nothing was sent.", (way_out,))
 

@@ -48,7 +48,7 @@ Action = tuple[str, Callable[[], object]]
 
 
 class Meter(QAbstractButton):
-    """A bar and a percentage: the share of the token budget that the next request uses."""
+    """A bar and a percentage that show how much of the token budget the next request uses."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,11 +60,11 @@ class Meter(QAbstractButton):
         self.set_fraction(None)
 
     def set_fraction(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
-        """Show a share of the token budget.
+        """Show the used fraction of the token budget.
 
         Args:
-            fraction: the share, where 1.0 is the whole budget, or None if it is unknown.
-            amber_from: the share at which trimming begins; above it, the bar is amber.
+            fraction: the fraction, where 1.0 is the whole budget, or None if unknown.
+            amber_from: the fraction at which trimming begins. Above it, the bar is amber.
         """
         self.fraction, self._amber_from = fraction, amber_from
         words = "not known" if fraction is None else f"{round(fraction * 100)} percent"
@@ -121,7 +121,7 @@ class Meter(QAbstractButton):
 
 
 class SendButton(QPushButton):
-    """The Send button. It becomes Stop while an answer is generated; its size never changes."""
+    """The Send button, which becomes Stop while an answer is generated. Its size never changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -144,7 +144,7 @@ class SendButton(QPushButton):
         dress(self, "ui_strong", "")
 
     def sizeHint(self) -> QSize:
-        """Return the size that the longer of the labels Send and Stop needs."""
+        """Return the size needed for the longer of the two labels."""
         side = Theme.current().px(16)
         if self.iconSize() != QSize(side, side):
             self.setIconSize(QSize(side, side))
@@ -158,10 +158,10 @@ class SendButton(QPushButton):
 
 
 class ComposerLine(Scaled, QFrame):
-    """A line in the composer with one sentence and action buttons, above its tools.
+    """A line above the composer's buttons, with one sentence and action buttons.
 
     Args:
-        tone: `danger` for an error that prevents sending, `info` otherwise.
+        tone: `danger` for an error that prevents sending, otherwise `info`.
         parent: the parent widget.
     """
 
@@ -190,7 +190,7 @@ class ComposerLine(Scaled, QFrame):
         return self._text.text()
 
     def say(self, text: str, actions: Sequence[Action] = ()) -> None:
-        """Show a sentence and its actions; each action is a button's label and a function."""
+        """Show a sentence and its actions, given as pairs of label and function."""
         self._text.setText(from_left(one_line(text)))
         self.setAccessibleName(one_line(text))
         while (item := self._ways.takeAt(0)) is not None:
@@ -259,7 +259,7 @@ class ComposerFrame(QFrame):
 class AttachButton(IconButton):
     """A paperclip button whose menu lists what can be attached.
 
-    The signal `chosen` carries `@`, `#` or `file`.
+    Emits `chosen` with `@`, `#` or `file`.
     """
 
     chosen = Signal(str)

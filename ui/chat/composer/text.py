@@ -74,7 +74,7 @@ class ComposerText(QTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.End)
 
     def set_most_height(self, height: int) -> None:
-        """Set the maximum height in pixels; the field never grows beyond twelve lines."""
+        """Set the maximum height in pixels. The field never exceeds twelve lines."""
         self._most = height
         self._fit()
 
@@ -141,7 +141,7 @@ class ComposerText(QTextEdit):
         painter.drawText(QPointF(0, _BASELINE * theme.line("body")), self._hint)
 
     def _leave_or_move(self, event: QKeyEvent) -> None:
-        """Emit `left_back` or `left_up` in an empty field; otherwise handle the key as usual."""
+        """Emit `left_back` or `left_up` in an empty field. Otherwise handle the key as usual."""
         leaves = {Qt.Key.Key_Backspace: self.left_back, Qt.Key.Key_Up: self.left_up}
         signal = leaves.get(Qt.Key(event.key()))
         if signal is not None and self.document().isEmpty() and not event.isAutoRepeat():

@@ -43,7 +43,8 @@ class Answer(AccessibleFrame):
         changed: the cited notes that have changed since the answer was written.
         doubts: the callout that lists unverified citations, or None if all are verified.
         ending: why the answer is incomplete; empty if it is complete.
-        found_sources: the sentence on the sources that Strata found; empty if the model cites.
+        found_sources: a sentence about sources that Strata found, or an empty string if the model
+            cited its own.
         model: the name of the model that wrote the answer; empty until it is finished.
         seconds: how long the answer took, or has taken so far, in seconds, or None if it is
             unknown.
@@ -93,11 +94,11 @@ class Answer(AccessibleFrame):
 
     @property
     def entry(self) -> str:
-        """The ID of the answer's entry in the log, or an empty string until it is stored."""
+        """The id of the answer's log entry, or an empty string until it is stored."""
         return self._entry
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show the turn's current step and the seconds since the turn started."""
+        """Show the current step, and the seconds since the turn started."""
         self.seconds = seconds
         self.step.show_step(text, seconds)
 
@@ -109,7 +110,7 @@ class Answer(AccessibleFrame):
         self.view.append(text)
 
     def begin_step(self, step: StepView) -> None:
-        """Add a running step; the text that arrived before it moves into the step's row."""
+        """Add a running step. Text that arrived before it moves into the step's row."""
         self.steps.begin_step(replace(step, said=self._text.strip()))
         if self._text:
             self.set_text("")
@@ -121,13 +122,13 @@ class Answer(AccessibleFrame):
         self.view.setVisible(bool(text))
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
-        """Set the source that belongs to each citation number."""
+        """Set the sources by citation number."""
         self._sources = sources
         self.view.set_sources(sources)
         self._say()
 
     def finish(self, entry: str | None, time: str = "", text: str | None = None) -> None:
-        """End the stream: replace the current step's line with the actions.
+        """End the streaming, and show the actions in place of the current step.
 
         Args:
             entry: the ID of the answer's entry in the log, or None if it is not stored.
@@ -144,7 +145,7 @@ class Answer(AccessibleFrame):
         self._say()
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Set the answer's entry ID, the entry IDs of all its versions, and the user's label."""
+        """Show which version of the answer this is, and the user's label."""
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 
@@ -157,7 +158,7 @@ class Answer(AccessibleFrame):
         self.steps.set_steps(steps)
 
     def show_doubts(self, sentences: Sequence[str]) -> None:
-        """Show a callout below the text with a sentence for each unverified citation."""
+        """List the unverified citations in a callout below the text."""
         if tuple(sentences) == (self.doubts.sentences if self.doubts else ()):
             return
         if self.doubts is not None:
@@ -167,7 +168,7 @@ class Answer(AccessibleFrame):
         self._extras.insertLayout(0, _outdent(self.doubts))
 
     def show_changes(self, changed: Sequence[ChangedSource]) -> None:
-        """Show below the text how each cited note has changed since the answer was written."""
+        """Show below the text which cited notes have changed since the answer was written."""
         if self.changed == tuple(changed):
             return
         for view in self._changes:
@@ -179,7 +180,7 @@ class Answer(AccessibleFrame):
             self._extras.insertLayout(place + bool(self.doubts), _outdent(view))
 
     def show_found_sources(self, sentence: str) -> None:
-        """Show below the text that Strata found the sources, and for how many sentences."""
+        """Show below the text how many sentences have sources that Strata found."""
         if sentence == self.found_sources:
             return
         self.found_sources = sentence

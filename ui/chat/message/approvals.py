@@ -139,8 +139,8 @@ class ApprovalCard(AccessibleFrame):
     If the change has several hunks, each one can be switched off before the change is approved.
 
     For the first half second the card ignores its buttons, so that a click meant for something else
-    decides nothing. Enter refuses; only a click or the space bar approves. The signal `decided`
-    carries the request's ID and the verdict.
+    decides nothing. Enter refuses. Only a click or the space bar approves. Emits `decided` with the
+    request's ID and the verdict.
 
     Attributes:
         request: the approval request to be decided.
@@ -175,7 +175,7 @@ class ApprovalCard(AccessibleFrame):
         self._timer.start()
 
     def decide(self, decision: Decision) -> None:
-        """Emit the user's verdict, unless the card appeared less than half a second ago."""
+        """Emit the user's decision, unless the card has appeared less than half a second ago."""
         if not self.is_armed:
             return
         verdict: Verdict = decision
@@ -191,7 +191,7 @@ class ApprovalCard(AccessibleFrame):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move between the card's switches and buttons with Tab; leave the card after the last."""
+        """Move between the card's switches and buttons with Tab."""
         switches = [] if self.hunks is None else self.hunks.switches
         stops = [stop for stop in (*switches, *self._buttons) if stop.isEnabled()]
         focus = QApplication.focusWidget()
@@ -303,7 +303,7 @@ def _warn(text: str) -> QHBoxLayout:
 
 
 def _wrap(text: str, tone: str) -> QWidget:
-    """Return a label in which long words, such as addresses, may break anywhere."""
+    """Build a label in which long words, such as addresses, may break anywhere."""
     said = _LONG_WORD.sub(lambda word: "\N{ZERO WIDTH SPACE}".join(word[0]), one_line(text))
     return make_wrapped_label(from_left(said), "ui", tone)
 
@@ -324,5 +324,5 @@ def _thaw(value: object) -> object:
 
 
 def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:
-    """Return a text for screen readers with everything that the decision depends on."""
+    """Return everything relevant for the decision as text for screen readers."""
     return " ".join(filter(None, (words.question, one_line(request.summary), *request.warnings)))

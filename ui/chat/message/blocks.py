@@ -22,7 +22,7 @@ _ONLY_HERE = "shown here only, neither stored nor sent"
 
 
 class _Line(Scaled, QWidget):
-    """A horizontal line with an icon, a sentence, numbers and action buttons in its middle."""
+    """A horizontal line with an icon, a sentence, numbers and buttons in the middle."""
 
     def __init__(self, icon: str, said: str, figures: str, *actions: QPushButton) -> None:
         super().__init__()
@@ -46,12 +46,12 @@ class _Line(Scaled, QWidget):
 
 
 class Divider(AccessibleFrame):
-    """A divider below the turns that are no longer sent: their number, tokens, and the reason.
+    """A divider below turns that are no longer sent.
 
     Args:
-        turns: the number of turns that are no longer sent.
+        turns: how many turns are no longer sent.
         tokens: the number of tokens in those turns.
-        reason: the reason's name in the request report, such as `tail`.
+        reason: the reason as named in the context report, such as `tail`.
         parent: the parent widget.
     """
 
@@ -68,14 +68,14 @@ class Divider(AccessibleFrame):
 
 
 class FoldedDivider(AccessibleFrame):
-    """A divider with a longer Markdown text, which the user can show and hide.
+    """A divider with a longer Markdown text that can be expanded.
 
     Args:
         icon: the name of the icon.
-        said: the sentence that says what happened.
-        figures: additional text on the same line, such as token counts; may be empty.
-        what: the noun for the button's label, such as `summary` for "Show summary".
-        markdown: the longer text; if it is empty, there is no button.
+        said: a sentence about what happened.
+        figures: more text on the same line, such as token counts. May be empty.
+        what: the noun in the button's label, such as `summary` for "Show summary".
+        markdown: the longer text. Without it, there is no button.
         parent: the parent widget.
     """
 
@@ -109,7 +109,7 @@ class FoldedDivider(AccessibleFrame):
         self.more.setText(f"{word} {self._what}")
 
     def _build_block(self) -> QWidget:
-        """Build a bordered block for the longer text, so that it is not mistaken for an answer."""
+        """Build a bordered block for the text, so that it does not look like an answer."""
         self.view = MarkdownView()
         self.view.setAccessibleName(self._what.capitalize())
         self.view.set_markdown(self._markdown)
@@ -127,13 +127,13 @@ class FoldedDivider(AccessibleFrame):
 
 
 class SummaryDivider(FoldedDivider):
-    """A divider below the turns that are sent as a summary; the user can show the summary.
+    """A divider below turns that are sent as a summary. The summary can be expanded.
 
     Args:
         summary: the summary in Markdown.
-        before: the number of tokens in the messages that the summary replaces.
-        after: the number of tokens in the summary, or None if it was not recorded.
-        by: `model` or `outline`, depending on how the summary was made.
+        before: the token count of the messages that the summary replaces.
+        after: the token count of the summary, or None if it was not recorded.
+        by: who wrote the summary: `model` or `outline`.
         parent: the parent widget.
     """
 
@@ -149,13 +149,13 @@ class SummaryDivider(FoldedDivider):
 
 
 class HookDivider(FoldedDivider):
-    """A divider for a hook's change to what the model receives, described by the hook itself.
+    """A divider that shows how a hook changed what the model receives.
 
     Args:
         hook: the name of the hook.
-        title: a short description of the change; "Changed for the model" if it is empty.
+        title: a short description of the change. Defaults to "Changed for the model".
         summary: more about the change, in one line.
-        markdown: the full description, which the user can show.
+        markdown: the full description, which can be expanded.
         parent: the parent widget.
     """
 
@@ -176,7 +176,7 @@ class _QuietBlock(QWidget):
 
 
 class NoteBlock(AccessibleFrame):
-    """A block between messages: Markdown from a program or a command, headed by its origin.
+    """A block of Markdown from a program or a command, with its origin as the title.
 
     The signal `dismissed` is emitted when the user closes the block. A stored block has no close
     button.
@@ -184,7 +184,7 @@ class NoteBlock(AccessibleFrame):
     Args:
         title: the origin of the text, such as `/context`.
         text: the text in Markdown.
-        is_local: whether the text is only shown, that is, neither stored nor sent.
+        is_local: whether the text is only displayed, and neither stored nor sent.
         parent: the parent widget.
     """
 

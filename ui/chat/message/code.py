@@ -1,4 +1,4 @@
-"""Tools' plain text (arguments, results) in a monospaced box that can be expanded."""
+"""Plain text of tools, such as arguments and results, in an expandable monospaced box."""
 
 from math import ceil
 
@@ -45,7 +45,7 @@ class CodeBox(QFrame):
         painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the "Show all" button if lines are cut off at the new width."""
+        """Show the "Show all" button if lines are cut off."""
         super().resizeEvent(event)
         if self.text.most_lines:
             self.more.setVisible(self.text.is_cut)
@@ -94,7 +94,7 @@ class _Lines(QPlainTextEdit):
         self.setFixedHeight(self._compute_height(shown) + 2)
 
     def _compute_height(self, lines: int) -> int:
-        """Return the height in pixels of the first lines, measured from their laid-out text."""
+        """Return the height of the first lines after layout, in pixels."""
         total, block = 0.0, self.document().firstBlock()
         while lines > 0 and block.isValid():
             whole = self.blockBoundingRect(block).height()  # this call also lays the block out

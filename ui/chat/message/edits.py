@@ -1,4 +1,4 @@
-"""The card with the notes that an agent changed in a turn, and a button to undo the changes."""
+"""A card that lists the notes an agent changed, with a button to undo the changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,13 +19,15 @@ __all__ = ["EditsCard", "summarise_edits"]
 
 
 class EditsCard(AccessibleFrame):
-    """A card with an agent run's net changes; the signal `undo_requested` carries the run's ID.
+    """A card with the changes that an agent run made to notes.
+
+    Emits `undo_requested` with the run's id.
 
     Args:
-        edits: the run's ID and the notes that it changed, as recorded in the turn's result.
+        edits: the run's id and the changed notes, as recorded in the turn's result.
 
     Attributes:
-        run: the ID of the agent run.
+        run: the id of the agent run.
         undo: the button that undoes all changes of the run.
         more: the button that shows and hides the changes.
         changes: the changes of each note, or None until they are shown for the first time.
@@ -50,12 +52,12 @@ class EditsCard(AccessibleFrame):
 
     @property
     def text(self) -> str:
-        """The sentence that says which notes were changed."""
+        """A sentence that names the changed notes."""
         return self._text.whole
 
     @property
     def state(self) -> str:
-        """The result of the undo in one sentence, or an empty string before an undo."""
+        """The result of the undo, or an empty string before an undo."""
         return self._state.text()
 
     def show_undone(self) -> None:
@@ -113,7 +115,7 @@ class EditsCard(AccessibleFrame):
 
 
 def summarise_edits(notes: Sequence[Mapping[str, Any]]) -> str:
-    """Return a sentence about changed notes, such as `Beans.md changed` or `3 notes changed`."""
+    """Describe which notes changed, such as `Beans.md changed` or `3 notes changed`."""
     if len(notes) == 1:
         return f"{one_line(str(notes[0]['path']))} {_name_change(notes[0])}"
     return f"{plural(len(notes), 'note')} changed"

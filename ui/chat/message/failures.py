@@ -1,4 +1,4 @@
-"""An error in place of an answer: the message, a hint, and buttons to recover."""
+"""An error shown in place of an answer, with a hint and buttons to recover."""
 
 import re
 
@@ -48,7 +48,7 @@ _OTHER = ("x-circle", (_RETRY,))
 
 
 class Failure(AccessibleFrame):
-    """A failed turn's error; the signal `chosen` carries the clicked action, such as `retry`."""
+    """The error of a failed turn. Emits `chosen` with the clicked action, such as `retry`."""
 
     chosen = Signal(str)
 

@@ -1,4 +1,4 @@
-"""Widgets of an answer: the current step's line, and the list of unverified citations."""
+"""The line with the current step, and the list of unverified citations."""
 
 from collections.abc import Sequence
 
@@ -49,7 +49,7 @@ class StepLine(Scaled, AccessibleFrame):
         return self._text.whole
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show a step and the seconds since the turn started, which are left out below 0.1 s."""
+        """Show a step and the elapsed seconds, which are omitted below 0.1 s."""
         if text != self._text.whole:
             self._text.set_text(text)
             self._text.updateGeometry()
@@ -61,7 +61,7 @@ class StepLine(Scaled, AccessibleFrame):
 
 
 class UnverifiedNotice(Scaled, AccessibleFrame):
-    """An amber callout that lists an answer's unverified citations, at most six of them."""
+    """An amber callout that lists up to six unverified citations of an answer."""
 
     def __init__(self, sentences: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Note, parent)

@@ -1,4 +1,4 @@
-"""An answer's sources by citation number, built from its segments and checked citations."""
+"""Collect the sources of an answer by citation number."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,12 +16,12 @@ def list_sources(
     citations: Iterable[Citation] = (),
     unverified: Iterable[Unverified] = (),
 ) -> dict[int, Source]:
-    """Return the source for each citation number, including numbers of unverified citations.
+    """Return the source for each citation number, including unverified ones.
 
     Args:
-        segments: the segments that were sent; those without a number cannot be cited.
-        citations: the answer's checked citations; empty while it streams.
-        unverified: the citations and quotes that could not be verified.
+        segments: the segments that were sent. Only numbered ones can be cited.
+        citations: the answer's verified citations. Empty while the answer streams.
+        unverified: the citations and quotations that could not be verified.
     """
     verified: dict[int, Citation] = {}
     for citation in citations:
@@ -64,8 +64,7 @@ def _source(segment: Segment, citation: Citation | None) -> Source:
 def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str]:
     """Return the passage from the first cited line on, and the text of the cited lines.
 
-    If all lines are cited, or the lines do not match the text, return the whole passage and an
-    empty text.
+    If all lines are cited, or the line numbers do not match the text, the second text is empty.
     """
     text = segment.raw_content.split("\n")
     if lines is None or segment.lines is None or lines == segment.lines:

@@ -1,4 +1,4 @@
-"""One step of an agent: a line that expands to the arguments and the result."""
+"""One step of an agent, which expands to its arguments and result."""
 
 import json
 
@@ -21,7 +21,7 @@ _NOT_YET = "The result can be read here when the turn has ended."
 
 
 class StepRow(QWidget):
-    """The row of one agent step; a click on its line shows or hides the details.
+    """The row of one agent step. A click shows or hides the details.
 
     Attributes:
         step: the step that is shown.
@@ -48,7 +48,7 @@ class StepRow(QWidget):
         self._show(step)
 
     def set_step(self, step: StepView) -> None:
-        """Show the new state of the step, and update the details if they are expanded."""
+        """Show a new state of the step."""
         if step == self.step:
             return
         self.step = step
@@ -117,7 +117,7 @@ class _StepLine(QAbstractButton):
 
 
 def _paint_right(painter: QPainter, rest: QRect, text: str, tone: str, *, numbers: bool) -> QRect:
-    """Paint a text at the right edge; return the remaining rectangle to the left of it."""
+    """Paint a text at the right edge, and return the rectangle that is left."""
     if not text:
         return rest
     theme = Theme.current()

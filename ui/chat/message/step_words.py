@@ -1,4 +1,4 @@
-"""The words that describe an agent's steps, one by one and as a summary."""
+"""Texts that describe an agent's steps."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ _NOTED = {"update_memory": "what is needed later", "update_progress": "the progr
 
 @dataclass(frozen=True)
 class StepView:
-    """One step of an agent: its data, and the words that describe it.
+    """One step of an agent, and the texts that describe it.
 
     Attributes:
         id: the ID of the tool call.
@@ -91,7 +91,7 @@ class StepView:
 
     @property
     def verb(self) -> str:
-        """The verb for the step, such as `Reading` while it runs and `Read` afterwards."""
+        """The verb for the step, such as `Reading` or, once it has finished, `Read`."""
         words = _TOOLS.get(self.name, _OTHER)
         if self.status == "running":
             return words.present
@@ -99,7 +99,7 @@ class StepView:
 
     @property
     def argument(self) -> str:
-        """The tool's main argument, such as `Backups.md, lines 12–30`; an unknown tool's name."""
+        """The main argument, such as `Backups.md, lines 12–30`, or the name of an unknown tool."""
         if self.name not in _TOOLS:
             return one_line(self.name)
         if self.name in _NOTED:
@@ -132,12 +132,12 @@ class StepView:
 
     @property
     def took(self) -> str:
-        """The time that the step took, such as `1.4 s`, or an empty string if it is unknown."""
+        """The duration of the step, such as `1.4 s`, or an empty string if it is unknown."""
         return "" if self.seconds is None else took(self.seconds)
 
     @property
     def spoken(self) -> str:
-        """The whole line as one text for screen readers."""
+        """The whole line as text for screen readers."""
         took = f"{self.seconds:.1f} seconds" if self.seconds is not None else ""
         running = "running" if self.status == "running" else ""
         parts = (f"{self.verb} {self.argument}", took, self.outcome, running)
@@ -145,12 +145,12 @@ class StepView:
 
 
 def took(seconds: float) -> str:
-    """Return a duration as text, such as `1.4 s`; `<0.1 s` below 0.05 seconds."""
+    """Format a duration, such as `1.4 s` or `<0.1 s`."""
     return "<0.1 s" if seconds < 0.05 else f"{seconds:.1f} s"
 
 
 def describe_running_step(step: StepView) -> str:
-    """Return the text of the current-step line, such as `Reading Backups.md…`."""
+    """Describe a running step, such as `Reading Backups.md…`."""
     return f"{_TOOLS.get(step.name, _OTHER).present} {step.argument}…"
 
 
@@ -172,7 +172,7 @@ def summary(steps: Iterable[StepView]) -> str:
 
 
 def _find_group(tool: str) -> str:
-    """Return the name of the tool under which the summary counts a tool's steps."""
+    """Return the name under which the summary counts a tool."""
     groups = {"append_to_note": "edit_note", "update_progress": "update_memory"}
     return groups.get(tool, tool)
 

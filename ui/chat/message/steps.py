@@ -57,7 +57,7 @@ class Steps(AccessibleFrame):
         return not self._list.isHidden()
 
     def set_steps(self, steps: Sequence[StepView]) -> None:
-        """Replace the steps; rows that were expanded stay expanded."""
+        """Replace the steps. Expanded rows stay expanded."""
         known = {row.step.id: row for row in self._rows}
         rows = [known.get(step.id) or StepRow(step) for step in steps]
         for row in self._rows:
@@ -72,14 +72,14 @@ class Steps(AccessibleFrame):
         self._say()
 
     def begin_step(self, step: StepView) -> None:
-        """Add a step that has started to the list of steps."""
+        """Add a step that has just started."""
         row = StepRow(step)
         self._rows.append(row)
         self._column.addWidget(row)
         self._say()
 
     def end_step(self, id: str, status: str, seconds: float) -> None:
-        """Show a finished step's status and the seconds that it took."""
+        """Show the status and duration of a finished step."""
         for row in self._rows:
             if row.step.id == id:
                 row.set_step(replace(row.step, status=status, seconds=seconds))
@@ -110,7 +110,7 @@ class _Head(QAbstractButton):
 
     @property
     def took(self) -> str:
-        """The steps' total time, such as `1.4 s`, or an empty string if it is unknown."""
+        """The total duration of the steps, such as `1.4 s`, or an empty string if it is unknown."""
         return self._took
 
     def show_words(self, words: str, took: str) -> None:
@@ -122,7 +122,7 @@ class _Head(QAbstractButton):
         self.update()
 
     def set_open(self, is_open: bool) -> None:
-        """Show whether the list is expanded: the chevron points down if it is, otherwise right."""
+        """Show whether the list of steps is expanded."""
         self._is_open = is_open
         self._name()
         self.update()

@@ -1,4 +1,4 @@
-"""The tool strip of a message: action buttons, pin, version switcher and label."""
+"""The actions of a message: buttons, pin, version switcher and label."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 
 
 class ToolStrip(Scaled, AccessibleFrame):
-    """A strip with two groups of tools, on one line, or on two lines if there is little space.
+    """A strip with two groups of buttons, which uses two lines if space is short.
 
     The signal `lines_changed` is emitted when the number of lines changes.
 
@@ -69,13 +69,12 @@ class ToolStrip(Scaled, AccessibleFrame):
     def fill(
         self, first: Sequence[QWidget], second: Sequence[QWidget], growing: QWidget | None
     ) -> None:
-        """Add both groups of tools to the strip.
+        """Add two groups of buttons to the strip.
 
         Args:
-            first: the tools at the left, or on the first line.
-            second: the tools at the right, or on the second line.
-            growing: the tool that takes up the free width, or None to leave it as space between the
-                groups.
+            first: the buttons on the left, or on the first line.
+            second: the buttons on the right, or on the second line.
+            growing: the button that takes up the free width, or None for a gap between the groups.
         """
         for group, widgets in ((self._first, first), (self._second, second)):
             for widget in widgets:
@@ -87,7 +86,7 @@ class ToolStrip(Scaled, AccessibleFrame):
         self._outer.addLayout(self._second, 1 if growing in second else 0)
 
     def event(self, event: QEvent) -> bool:
-        """Update the number of lines when tools are shown or hidden."""
+        """Update the number of lines when buttons are shown or hidden."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return super().event(event)
@@ -123,25 +122,25 @@ def _least_width(group: QHBoxLayout) -> int:
 
 
 class QuietButton(IconButton):
-    """A button that is painted only while its message is hovered or the button has the focus."""
+    """A button that is painted only on hover or focus."""
 
     _is_seen = False
 
     def set_seen(self, is_seen: bool) -> None:
-        """Set whether the button is painted. Its space stays reserved even if it is not."""
+        """Show or hide the button. Its space stays reserved."""
         self._is_seen = is_seen
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the button only if its message is hovered or it has the focus."""
+        """Paint the button if its message is hovered or it has the focus."""
         if self._is_seen or self.hasFocus():
             super().paintEvent(event)
 
 
 class PinButton(QuietButton):
-    """A button that pins or unpins a message; it is always painted while the message is pinned.
+    """A button that pins or unpins a message. It stays visible while the message is pinned.
 
-    The signal `chosen` carries `pin` or `unpin`.
+    Emits `chosen` with `pin` or `unpin`.
     """
 
     chosen = Signal(str)
@@ -162,7 +161,7 @@ class PinButton(QuietButton):
         self.set_seen(self._is_seen)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the button, even without hover if the message is pinned."""
+        """Paint the button on hover, or if the message is pinned."""
         if self._is_pinned:
             IconButton.paintEvent(self, event)
         else:
@@ -173,7 +172,7 @@ class PinButton(QuietButton):
 
 
 class Siblings(QWidget):
-    """A version switcher, such as ‹ 2/3 ›; the signal `chosen` carries a version's entry ID."""
+    """A version switcher, such as ‹ 2/3 ›. Emits `chosen` with the entry id of a version."""
 
     chosen = Signal(str)
 
@@ -196,11 +195,11 @@ class Siblings(QWidget):
 
     @property
     def text(self) -> str:
-        """The current version's number and the total, such as `2/3`."""
+        """The position and the total, such as `2/3`."""
         return self._place.text()
 
     def show_versions(self, entries: Sequence[str], present: str) -> None:
-        """Show the current version's position; hide the switcher if there is only one version."""
+        """Show the position of the current version, or hide the switcher if there is only one."""
         self._entries = tuple(entries)
         self._at = self._entries.index(present) if present in self._entries else 0
         total = len(self._entries)
@@ -216,7 +215,7 @@ class Siblings(QWidget):
         self.following.setEnabled(after)
 
     def take_focus(self) -> None:
-        """Focus the next-version button, or the previous-version button at the last version."""
+        """Focus the button for the next version, or for the previous one if this is the last."""
         target = self.following if self.following.isEnabled() else self.previous
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -225,9 +224,9 @@ class Siblings(QWidget):
 
 
 class LabelTag(Scaled, QWidget):
-    """The user's label for a message.
+    """The user's label on a message.
 
-    The signal `named` carries a new label; it is empty if the user removed the label.
+    Emits `named` with a new label, or with an empty string if the label was removed.
     """
 
     named = Signal(str)
@@ -264,14 +263,14 @@ class LabelTag(Scaled, QWidget):
         return self._words.whole
 
     def show_label(self, text: str) -> None:
-        """Show a label; hide the tag if the label is empty and is not being edited."""
+        """Show a label. Without one, the tag is hidden unless it is being edited."""
         self._words.set_text(text)
         self._fit()
         if self._stack.currentWidget() is not self.field:
             self.setVisible(bool(text))
 
     def edit(self) -> None:
-        """Open the label's editor. Enter accepts the new label, Esc keeps the old one."""
+        """Edit the label. Enter accepts the new label, Esc keeps the old one."""
         self.field.setText(self.text)
         self._stack.setCurrentWidget(self.field)
         self.show()
@@ -280,7 +279,7 @@ class LabelTag(Scaled, QWidget):
         self.field.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cancel editing on Esc, before the window treats the key as a shortcut."""
+        """Cancel editing on Esc, before it triggers a window shortcut."""
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:
@@ -314,14 +313,14 @@ class LabelTag(Scaled, QWidget):
 
 @dataclass(frozen=True)
 class MessageAction:
-    """An action that the user wants to perform on a message.
+    """An action that the user requested for a message.
 
     Attributes:
-        kind: `edit` (the user message), `again` (answer it again), `branch` (into a new chat),
-            `select` (another version), `label`, `saw` (show the request), `pin`, `unpin`, `note`
-            (save the answer as a note) or `compare` (the versions of the answer).
-        entry: the ID of the message's entry in the log; for `select`, that of the other version.
-        text: the new text for `edit`, the new label for `label`, otherwise an empty string.
+        kind: `edit`, `again` (regenerate the answer), `branch` (fork into a new chat), `select`
+            (show another version), `label`, `saw` (show the request), `pin`, `unpin`, `note` (save
+            the answer as a note) or `compare` (compare versions).
+        entry: the id of the message's log entry, or for `select`, that of the other version.
+        text: the new text for `edit` or the new label for `label`, otherwise an empty string.
     """
 
     kind: Literal[
@@ -366,7 +365,7 @@ class UserTools(ToolStrip):
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Set the entry ID, versions and label. A message with no entry ID can only be copied."""
+        """Set the entry id, versions and label. A message without an id can only be copied."""
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)
@@ -378,7 +377,7 @@ class UserTools(ToolStrip):
         self.pin.show_pin(is_pinned)
 
     def set_seen(self, is_seen: bool) -> None:
-        """Set whether the buttons are painted. Their space stays reserved even if they are not."""
+        """Show or hide the buttons. Their space stays reserved."""
         for tool in (self.edit, self.copy, self.branch, self.pin, self.name):
             tool.set_seen(is_seen)
 

@@ -100,7 +100,7 @@ class UserMessage(AccessibleFrame):
 
     @property
     def text(self) -> str:
-        """The whole text of the message, even if a part of it is folded."""
+        """The full text of the message, even if it is folded."""
         return self._text
 
     @property
@@ -109,7 +109,7 @@ class UserMessage(AccessibleFrame):
         return self._entry
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Set the entry ID, versions and label. Only a message with an entry ID can be edited."""
+        """Set the entry id, versions and label. Without an entry id, a message cannot be edited."""
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 
@@ -120,7 +120,7 @@ class UserMessage(AccessibleFrame):
     def show_uses(
         self, uses: Mapping[Attachment, str], images: Mapping[Attachment, ImageData]
     ) -> None:
-        """Show the images among the attachments, and which part of large attachments was sent."""
+        """Show the attached images, and which part of each large attachment was sent."""
         if uses or images:
             self.chips.show_sent(self.attached, uses, images)
 
@@ -131,7 +131,7 @@ class UserMessage(AccessibleFrame):
         self._show_text()
 
     def edit(self, text: str = "") -> None:
-        """Replace the message with an editor that holds `text`, or else the message's own text."""
+        """Edit the message, starting with `text` or else its current text."""
         if self.editor is not None or not self._entry:
             return
         self.editor = MessageEditor(text or self._text)
@@ -156,7 +156,7 @@ class UserMessage(AccessibleFrame):
         self._show_more()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show the message's buttons. Their space is always reserved, so nothing moves."""
+        """Show the buttons. Their space is always reserved, so the layout does not change."""
         self.tools.set_seen(True)
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -311,7 +311,7 @@ class MessageEditor(QWidget):
         return self.field.toPlainText()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cancel editing on Esc, before the window treats the key as a shortcut."""
+        """Cancel editing on Esc, before it triggers a window shortcut."""
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:
@@ -323,7 +323,7 @@ class MessageEditor(QWidget):
         return False
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move the focus within the editor, whose widgets are not in the chat's tab order."""
+        """Keep the focus within the editor, whose widgets are not in the chat's tab order."""
         stops: list[QWidget] = [self.field, self.cancel, self.send]
         focus = QApplication.focusWidget()
         place = stops.index(focus) + (1 if forward else -1) if focus in stops else -1

@@ -23,7 +23,7 @@ _ROW = 36
 class EmptyState(QWidget):
     """The page of an empty chat.
 
-    The signal `question_chosen` carries the suggested question that the user clicked.
+    Emits `question_chosen` with the suggested question that the user clicked.
     """
 
     question_chosen = Signal(str)
@@ -121,7 +121,7 @@ class EmptyState(QWidget):
 
 
 class _Question(QPushButton):
-    """A suggested question on its own line; the whole line can be clicked."""
+    """A suggested question on its own line. The whole line can be clicked."""
 
     def __init__(self, question: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The column of a chat's messages, of which at most about 200 have widgets at a time."""
+"""A list of message widgets, which keeps about 200 widgets at most."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ WALKABLE = "walkable"
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """One message, divider or error of the chat, whether it has a widget or not.
+    """A message, divider or error in the chat, with or without a widget.
 
     Attributes:
         make: builds the widget; called again when the widget is needed after it was removed.
@@ -43,7 +43,7 @@ class Slot:
 
 
 class MessageRow(QWidget):
-    """The widget of one message and the space above it, with a focus ring if it is current."""
+    """A message widget with a gap above it, and a focus ring if it is current."""
 
     def __init__(self, widget: QWidget, gap: int) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class MessageRow(QWidget):
         self.quiet()
 
     def quiet(self) -> None:
-        """Remove all child widgets from the tab order: the whole transcript is one tab stop."""
+        """Take all child widgets out of the tab order, since the transcript is one tab stop."""
         for child in self.widget.findChildren(QWidget):
             policy = child.focusPolicy()
             if policy.value & Qt.FocusPolicy.TabFocus.value:
@@ -64,13 +64,13 @@ class MessageRow(QWidget):
                 child.setFocusPolicy(_CLICK if can_click == _CLICK.value else _NONE)
 
     def event(self, event: QEvent) -> bool:
-        """Remove newly added child widgets from the tab order too."""
+        """Take newly added child widgets out of the tab order too."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.quiet()
         return super().event(event)
 
     def walk(self) -> list[QWidget]:
-        """Return the child widgets that Tab visits inside the message, in order."""
+        """Return the child widgets that Tab visits within the message, in order."""
         self.quiet()
         children = self.widget.findChildren(QWidget)
         return [
@@ -80,19 +80,19 @@ class MessageRow(QWidget):
         ]
 
     def set_current(self, is_current: bool) -> None:
-        """Set whether this is the current message, which has a focus ring."""
+        """Mark this as the current message, which has a focus ring."""
         self.is_current = is_current
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the focus ring around the message, without the space above it."""
+        """Paint the focus ring around the message."""
         if self.is_current:
             ring = self.widget.geometry().adjusted(-4, -4, 4, 4)
             paint_focus(QPainter(self), ring.intersected(self.rect()), "lg")
 
 
 class Feed(QWidget):
-    """The column of message widgets for a range of slots; slots outside it have no widget.
+    """The widgets for a range of messages. Messages outside the range have no widget.
 
     The signal `row_made` is emitted after a message's widget has been built.
     """
@@ -129,8 +129,7 @@ class Feed(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Return the height that the messages need at the current width.
 
-        Qt's own value assumes the narrowest width, at which lines wrap most; a scroll area would
-        then make the feed too tall.
+        Qt's default assumes the narrowest width, which would make the feed too tall.
         """
         if self._column.hasHeightForWidth():
             return QSize(0, self._column.heightForWidth(self.width()))
@@ -149,7 +148,7 @@ class Feed(QWidget):
         self._show_end()
 
     def append(self, slot: Slot) -> MessageRow:
-        """Append a message and build its widget; the feed then shows the end of the chat."""
+        """Append a message and build its widget. The feed then shows the end of the chat."""
         if self.has_newer:
             self.show_latest()
         self._slots.append(slot)
@@ -175,7 +174,7 @@ class Feed(QWidget):
         self._last -= index < self._last
 
     def arrange(self, slots: Sequence[Slot]) -> None:
-        """Show exactly the given slots; those that are already shown keep their widgets.
+        """Show exactly the given slots, reusing existing widgets.
 
         If more than 40 slots are new, all widgets are rebuilt.
 
@@ -260,7 +259,7 @@ class Feed(QWidget):
             self._timer.start()
 
     def _page(self) -> None:
-        """Build or remove one widget at a time, so that the scroll position can be restored."""
+        """Build or remove one widget at a time, so that the scroll position can be kept."""
         live = self._last - self._first
         if live > MOST_LIVE:
             self._trim()
@@ -284,7 +283,7 @@ class Feed(QWidget):
         self._is_older_side = False
 
     def _trim(self) -> None:
-        """Remove one widget at the end opposite to the one where widgets are being added."""
+        """Remove a widget at the end opposite to the one that grows."""
         if self._is_older_side:
             slot = self._slots[self._last - 1]
             if slot.is_kept:

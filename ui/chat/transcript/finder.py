@@ -19,14 +19,14 @@ __all__ = ["Finder"]
 
 @dataclass(frozen=True)
 class _Place:
-    """One occurrence of the search text: its message, and its index within that message."""
+    """An occurrence of the search text in a message."""
 
     slot: Slot
     nth: int
 
 
 class Finder(QObject):
-    """Connects the find bar to the transcript: finds, highlights and shows occurrences.
+    """Connects the find bar to the transcript.
 
     The search begins at the top of the view: it shows the first occurrence below that point, or
     else the last one above it. All occurrences are highlighted, even in messages that get their
@@ -51,19 +51,19 @@ class Finder(QObject):
         bar.closed.connect(self._on_closed)
 
     def open(self) -> None:
-        """Open the find bar and repeat the last search, starting from the top of the view."""
+        """Open the find bar, and repeat the last search from the top of the view."""
         self._note_origin()
         self._show_bar(True)
         self._bar.begin()
         self._on_sought(self._bar.words)
 
     def open_at(self, entry: str, words: str, terms: Sequence[str]) -> None:
-        """Open the find bar and show where an entry's message first contains one of the terms.
+        """Open the find bar, and show the first match in an entry's message.
 
         Args:
-            entry: the ID of the entry in the log; if the chat has no message for it, the search
+            entry: the ID of the entry in the log. If the chat has no message for it, the search
                 begins at the top of the view.
-            words: the text shown in the find bar; the terms are searched for until the user changes
+            words: the text shown in the find bar. The terms are searched for until the user changes
                 this text.
             terms: the texts to search for and to highlight.
         """
@@ -84,9 +84,9 @@ class Finder(QObject):
         self._show_bar(False)
 
     def renew(self) -> None:
-        """Search again after messages have changed, without leaving the current occurrence.
+        """Update the matches after messages have changed, and keep the current match.
 
-        This does nothing while the find bar is closed.
+        Does nothing while the find bar is closed.
         """
         if self._bar.isHidden():
             return
@@ -111,7 +111,7 @@ class Finder(QObject):
             self._transcript.scroller.shift(distance)
 
     def _find_top(self) -> int:
-        """Return the y coordinate of the chat's upper edge in the window, in pixels."""
+        """Return the y coordinate of the chat's upper edge within the window."""
         return self._transcript.mapTo(self._transcript.window(), QPoint()).y()
 
     def _on_row_made(self) -> None:
@@ -138,9 +138,9 @@ class Finder(QObject):
             self._show()
 
     def _note_origin(self) -> None:
-        """Remember which message is at the top of the view, and how much of it is out of view.
+        """Remember which message is at the top of the view, and how far it is scrolled.
 
-        The area that the find bar is about to cover does not count as part of the view.
+        The area that the find bar will cover does not count.
         """
         scroller = self._transcript.scroller
         covered = self._bar.sizeHint().height() if self._bar.isHidden() else 0
@@ -159,7 +159,7 @@ class Finder(QObject):
         return [_Place(slot, nth) for slot, total in counts for nth in range(total)]
 
     def _choose_place(self) -> int:
-        """Return the index of the first occurrence at or after the origin, or else the last."""
+        """Return the index of the first match at or after the start, or else the last one."""
         slots = self._transcript.feed.slots()
         order = {id(slot): at for at, slot in enumerate(slots)}
         origin, above = self._origin
@@ -173,7 +173,7 @@ class Finder(QObject):
         return max(0, len(self._places) - 1)
 
     def _lies_above(self, place: _Place, height: int) -> bool:
-        """Return whether an occurrence begins less than `height` pixels below its message's top."""
+        """Return whether a match is within the first `height` pixels of its message."""
         row = place.slot.row
         field = None if row is None else _find_field(row.widget)
         if row is None or field is None or height <= 0:
@@ -194,7 +194,7 @@ class Finder(QObject):
         QTimer.singleShot(0, self, self._show_marked)
 
     def _show_marked(self) -> None:
-        """Highlight all occurrences and scroll to the current one."""
+        """Highlight all matches, and scroll to the current one."""
         self._mark()
         row = self._places[self._at].slot.row if self._places else None
         field = None if row is None else _find_field(row.widget)

@@ -21,7 +21,7 @@ __all__ = ["LiveTurn"]
 
 
 class LiveTurn(QObject):
-    """Shows the running turn at the end of a feed. Its methods do nothing if no turn is shown."""
+    """Shows the running turn at the end of the chat. Without a turn, its methods do nothing."""
 
     def __init__(self, feed: Feed, maker: MessageMaker) -> None:
         super().__init__(maker)
@@ -30,7 +30,7 @@ class LiveTurn(QObject):
         self._slot: Slot | None = None
 
     def forget(self) -> None:
-        """Stop showing the running turn because another chat is shown; the turn continues."""
+        """Stop showing the turn, because another chat is opened. The turn continues."""
         self._asked = self._slot = None
 
     def begin(
@@ -64,7 +64,7 @@ class LiveTurn(QObject):
         self._feed.append(self._slot)
 
     def place_question(self, entry: str) -> None:
-        """Set the new user message's entry ID once the message has been stored in the log."""
+        """Set the user message's entry id once it is stored."""
         slot = self._asked
         if slot is not None and slot.row and isinstance(slot.row.widget, UserMessage):
             slot.key = ("user", entry)
@@ -87,7 +87,7 @@ class LiveTurn(QObject):
             answer.steps.end_step(event.id, event.status, event.seconds)
 
     def show_sources(self, sources: Sequence[Segment]) -> None:
-        """Set the source of each of the answer's citation numbers."""
+        """Set the sources by citation number."""
         if answer := self._get_running_answer():
             answer.set_sources(list_sources(sources))
 
@@ -115,7 +115,7 @@ class LiveTurn(QObject):
 
         Args:
             info: the error to show.
-            is_stored: whether the user message is in the log; otherwise its widget is removed.
+            is_stored: whether the user message is in the log. Otherwise its widget is removed.
         """
         slot, answer = self._slot, self._get_running_answer()
         if slot is None or answer is None:
@@ -134,7 +134,7 @@ class LiveTurn(QObject):
         return row.widget if row and isinstance(row.widget, Answer) else None
 
     def _let_go(self) -> None:
-        """Allow the feed to remove the widgets of the turn's messages, and forget the turn."""
+        """Release the turn and allow its widgets to be removed."""
         for slot in (self._slot, self._asked):
             if slot is not None:
                 slot.is_kept = False
@@ -143,10 +143,10 @@ class LiveTurn(QObject):
         self.forget()
 
     def _cut(self, entry: str, *, keeps_question: bool) -> None:
-        """Remove a message and all messages after it from the view; they stay in the log.
+        """Hide a message and all messages after it. They stay in the log.
 
         Args:
-            entry: the entry ID of the message; if it is empty or unknown, nothing is removed.
+            entry: the entry ID of the message. If it is empty or unknown, nothing is removed.
             keeps_question: whether the message itself stays if it is a user message.
         """
         slots = self._feed.slots()

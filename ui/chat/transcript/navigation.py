@@ -14,7 +14,7 @@ _BACKTAB = Qt.FocusReason.BacktabFocusReason
 
 
 class KeyboardNavigation:
-    """Moves between messages with the keyboard, and marks the current message.
+    """Handles keyboard navigation between messages.
 
     Args:
         stop: the widget that has the focus while the user moves between messages.
@@ -28,11 +28,11 @@ class KeyboardNavigation:
 
     @property
     def row(self) -> MessageRow | None:
-        """The current message's row, or None if no message is current or it has lost its widget."""
+        """The row of the current message, or None if there is none or it has no widget."""
         return self._row if self._row in self._scroller.feed.rows else None
 
     def step(self, by: int) -> None:
-        """Move by a number of messages, down or (if negative) up; stop at the first or last one."""
+        """Move down by a number of messages, or up if the number is negative."""
         rows = self._scroller.feed.rows
         if not rows:
             return
@@ -41,13 +41,13 @@ class KeyboardNavigation:
         self._go(rows[max(0, min(index + by, len(rows) - 1))])
 
     def forget(self) -> None:
-        """Remove the focus ring and forget the current message."""
+        """Clear the current message and its focus ring."""
         if self.row is not None:
             self.row.set_current(False)
         self._row = None
 
     def show(self) -> None:
-        """Show the focus ring at the current or else a visible message, without scrolling."""
+        """Mark the current message, or else a visible one, without scrolling."""
         if self.row is None:
             self._row = self._scroller.find_row_in_view()
         if self.row is not None:
@@ -55,7 +55,7 @@ class KeyboardNavigation:
             announce(self._stop, self.row.widget.accessibleName())
 
     def tab(self, forward: bool) -> bool:
-        """Move the focus within the current message; return False if it must leave the chat."""
+        """Move the focus within the current message. Returns False if it must leave the chat."""
         row, focused = self.row, QApplication.focusWidget()
         inside = row.walk() if row else []
         if focused is self._stop:

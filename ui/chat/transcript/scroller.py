@@ -17,10 +17,10 @@ _JUMP_FROM = 120
 
 
 class Scroller(QWidget):
-    """A scroll area for a feed.
+    """A scroll area for the messages of a chat.
 
-    If the view is at the end, it stays at the end while the feed grows. Otherwise the message at
-    the top of the view does not move while others are added or removed above or below it.
+    If the view is at the end, it follows the end as the chat grows. Otherwise the message at the
+    top does not move when others are added or removed.
     """
 
     def __init__(self, feed: Feed, parent: QWidget | None = None) -> None:
@@ -48,7 +48,7 @@ class Scroller(QWidget):
 
     @property
     def bar(self) -> QScrollBar:
-        """The scroll bar that sets the position; the user sees a copy of it over the feed."""
+        """The scroll bar that controls the position. The user sees a copy of it."""
         return self.area.verticalScrollBar()
 
     def to_end(self) -> None:
@@ -68,7 +68,7 @@ class Scroller(QWidget):
             self.bar.setValue(bottom - page)
 
     def find_row_in_view(self) -> MessageRow | None:
-        """Return the last message that begins in the view, or else the one at the view's top."""
+        """Return the last message that starts in the view, or else the topmost visible one."""
         top, bottom = self.bar.value(), self.bar.value() + self.bar.pageStep()
         begun = [row for row in self.feed.rows if top <= row.y() < bottom]
         return begun[-1] if begun else self.feed.row_at(top)
@@ -80,18 +80,18 @@ class Scroller(QWidget):
         self._note_anchor()
 
     def hold(self, row: MessageRow, above: int) -> None:
-        """Keep a message at a distance in pixels from the view's top, even when heights change."""
+        """Keep a message at a fixed distance from the top of the view, in pixels."""
         self._is_following = False
         self._anchor = (row, above)
         QTimer.singleShot(0, self, self._settle)
 
     def shift(self, distance: int) -> None:
-        """Scroll by the distance that the view itself moved down, unless it follows the end."""
+        """Compensate for the view itself moving down, unless it follows the end."""
         if not self._is_following:
             self.bar.setValue(self.bar.value() + distance)
 
     def show_span(self, top: int, height: int) -> None:
-        """Scroll a span of the feed to a third of the view's height, unless it is visible."""
+        """Scroll a range to one third of the view's height, unless it is already visible."""
         value, page = self.bar.value(), self.bar.pageStep()
         if top < value or top + height > value + page:
             self.bar.setValue(top - page // 3)

@@ -34,7 +34,7 @@ _LOOSE = frozenset({"failure", "aside", "approval", "edits"})
 class Transcript(QWidget):
     """The transcript of one chat, or the empty state if the chat has no messages.
 
-    The signal `question_chosen` carries a suggested question that was clicked.
+    Emits `question_chosen` with a suggested question that was clicked.
 
     Attributes:
         maker: builds the messages' widgets, and forwards the signals of their actions.
@@ -107,7 +107,7 @@ class Transcript(QWidget):
         self.scroller.to_end()
 
     def refresh(self, chat: Chat) -> None:
-        """Update the chat that is shown; the widgets of unchanged messages are kept."""
+        """Update the chat that is shown. The widgets of unchanged messages are kept."""
         known = {slot.key: slot for slot in self.feed.slots() if slot.key}
         slots = []
         for item in chat.items:
@@ -121,9 +121,9 @@ class Transcript(QWidget):
         self._place_held()
 
     def hold_versions(self, entry: str) -> None:
-        """Keep a message's position in the view while the user switches to another version of it.
+        """Keep a message in place while the user switches to another version of it.
 
-        If the focus is in the message, the version switcher of the new version gets the focus.
+        If the message has the focus, the version switcher of the new version receives it.
         """
         for at, slot in enumerate(self.feed.slots()):
             if slot.row is not None and entry in getattr(slot.item, "siblings", ()):
@@ -162,7 +162,7 @@ class Transcript(QWidget):
         return card
 
     def remove_approval(self, card: ApprovalCard) -> None:
-        """Remove an approval card, because there is a decision or the turn has ended."""
+        """Remove an approval card after a decision, or when the turn has ended."""
         for slot in self.feed.slots():
             if slot.row is not None and slot.row.widget is card:
                 self.feed.remove(slot)
@@ -209,7 +209,7 @@ class Transcript(QWidget):
             answer.view.mark(number)
 
     def is_last_answer(self, entry: str) -> bool:
-        """Return whether this is the entry ID of the last answer, whose sources the panel shows."""
+        """Return whether an entry is the last answer, whose sources the panel shows."""
         answer = self._last_answer()
         return answer is not None and answer.entry == entry
 
@@ -230,12 +230,12 @@ class Transcript(QWidget):
             answer.view.copy_last_code()
 
     def step_message(self, by: int) -> None:
-        """Move between messages like the arrow keys; down if `by` is positive, otherwise up."""
+        """Move to the next message, or to the previous one if `by` is negative."""
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._walker.step(by)
 
     def hasHeightForWidth(self) -> bool:
-        """Return False, so that the composer gets its height before the transcript does."""
+        """Return False, so that the composer is laid out before the transcript."""
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -268,13 +268,13 @@ class Transcript(QWidget):
             self._walker.show()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Remove the focus ring, unless the focus was moved by Tab, perhaps into the message."""
+        """Remove the focus ring, unless the focus moved by Tab, which may stay in the message."""
         super().focusOutEvent(event)
         if event.reason() not in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
             self._walker.forget()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Treat the chat as one tab stop; from there, Tab moves into the current message."""
+        """Handle Tab: the chat is one tab stop, from which Tab enters the current message."""
         if self._stack.currentWidget() is self.scroller:
             if self._walker.tab(forward):
                 return True
@@ -308,7 +308,7 @@ class Transcript(QWidget):
         return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
-        """Return the slots, merged with the errors and other blocks that are not in the log."""
+        """Merge in the errors and other blocks that are not in the log."""
         present, found = {id(slot) for slot in slots}, list(slots)
         before: Slot | None = None
         for slot in self.feed.slots():

@@ -66,18 +66,18 @@ class MessageMaker(QObject):
                 self._tell_about(row.widget)
 
     def slot(self, item: TranscriptItem) -> Slot:
-        """Return a slot for a transcript item."""
+        """Create a slot for a transcript item."""
         made = self.loose(_find_kind(item), self._choose_maker(item))
         made.key = build_key(item)
         made.item = item
         return made
 
     def loose(self, kind: str, make: Callable[[], QWidget]) -> Slot:
-        """Return a slot for a widget that is not in the log, such as an error."""
+        """Create a slot for a widget that is not in the log, such as an error."""
         return Slot(make, _ABOVE.get(kind, 0), kind)
 
     def renew(self, slot: Slot, item: TranscriptItem) -> bool:
-        """Update a slot to show a changed item; return False if its widget must be rebuilt."""
+        """Update a slot for a changed item. Returns False if its widget must be rebuilt."""
         is_same, slot.item = slot.item == item, item
         slot.make = self._choose_maker(item)
         widget = slot.row.widget if slot.row else None
@@ -171,7 +171,7 @@ class MessageMaker(QObject):
 
         Args:
             message: the text to show.
-            entry: the ID of the entry that "Try again" answers again.
+            entry: the id of the entry that "Try again" regenerates.
             code: the error's code, or an empty string if it is not known.
         """
         info = ErrorInfo(code, message)
@@ -187,7 +187,6 @@ class MessageMaker(QObject):
         return made
 
     def _rest(self, answer: Answer, item: AnswerItem) -> None:
-        """Show an answer's sources and its unverified citations."""
         sources = list_sources(item.sources, item.citations, item.unverified)
         answer.set_sources(sources)
         told = (one.sentence for one in item.changed)
@@ -214,14 +213,14 @@ class MessageMaker(QObject):
 
 
 def build_key(item: TranscriptItem) -> tuple[object, ...]:
-    """Return a key that identifies an item in its chat."""
+    """Return a key that identifies an item within its chat."""
     if isinstance(item, DroppedItem):
         return ("divider", item.turns, item.tokens, item.reason)
     return (_find_kind(item), item.entry)
 
 
 def is_failure(item: TranscriptItem) -> bool:
-    """Return whether an item is a failed answer that has neither text nor steps."""
+    """Return whether an item is a failed answer without text or steps."""
     if not isinstance(item, AnswerItem) or item.status != "error":
         return False
     return not item.text and not item.steps

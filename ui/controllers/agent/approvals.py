@@ -1,7 +1,7 @@
-"""Show the tool proposals that wait for a decision, and pass the decisions on.
+"""Show tool proposals that wait for a decision, and pass the decisions on.
 
-A turn waits at the `ApprovalDesk` in its own thread. Its event `ApprovalRequested` makes the window
-show a card in the chat; the card's buttons pass the decision to the desk.
+A turn waits at the `ApprovalDesk` in its own thread. The event `ApprovalRequested` shows a card in
+the chat, whose buttons pass the user's decision to the desk.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _TITLE_CHARS: Final = 60
 
 @dataclass
 class _Waiting:
-    """A proposal that waits for a decision, with its turn, and its card if its chat is open."""
+    """A proposal that waits for a decision."""
 
     turn: ChatTurn
     request: ApprovalRequested
@@ -36,7 +36,7 @@ class _Waiting:
 
 
 class ApprovalController(QObject):
-    """Connects the `ApprovalDesk`, where turns wait, to the cards in the open chat."""
+    """Connects the `ApprovalDesk` with the cards in the open chat."""
 
     def __init__(
         self, assistant: Assistant, frame: WindowFrame, session: SessionController
@@ -53,12 +53,12 @@ class ApprovalController(QObject):
 
     @property
     def card(self) -> ApprovalCard | None:
-        """The open chat's first card that waits for a decision, or None if no proposal waits."""
+        """The first card in the open chat that waits for a decision, or None."""
         cards = [waiting.card for waiting in self._waiting.values() if waiting.card is not None]
         return cards[0] if cards else None
 
     def refuse(self) -> bool:
-        """Refuse the proposal that waits in the open chat; return False if no proposal waits."""
+        """Refuse the proposal in the open chat. Returns False if there is none."""
         card = self.card
         if card is not None:
             card.decide("reject")
@@ -120,7 +120,7 @@ class ApprovalController(QObject):
                 self._forget(id)
 
     def _on_session_changed(self, _session: str | None) -> None:
-        """Forget the cards of the chat that was open before; its proposals keep waiting."""
+        """Forget the cards of the previous chat. Its proposals keep waiting."""
         for waiting in self._waiting.values():
             waiting.card = None
 
@@ -135,7 +135,7 @@ class ApprovalController(QObject):
                 self._forget(id)
 
     def _forget(self, id: str) -> None:
-        """Remove a proposal and its card; if the card had the focus, focus the composer."""
+        """Remove a proposal and its card. If the card had the focus, focus the composer."""
         card = self._waiting.pop(id).card
         if card is None:
             return

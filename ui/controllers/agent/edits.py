@@ -1,7 +1,7 @@
 """Show the changes that an agent made to notes, and undo them.
 
-Each chat has a card for its last agent run that changed notes and was not undone. The card appears
-after the turn, and again when the chat is reopened, even after a restart.
+Each chat shows a card for the last agent run that changed notes, unless it was undone. The card
+appears after the turn, and again when the chat is reopened, even after a restart.
 """
 
 from collections.abc import Mapping

@@ -31,7 +31,7 @@ _TITLE_CHARS = 40
 class ChatActionController(QObject):
     """Searches, renames, pins, archives, exports and deletes chats.
 
-    A deleted chat is only hidden at first. It is deleted for good after a minute, when another chat
+    Deleting a chat only hides it at first. It is deleted for good after a minute, when another chat
     is deleted, or when the window closes. If the program is killed before that, the chat is kept.
     """
 
@@ -111,7 +111,7 @@ class ChatActionController(QObject):
         task.start()
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
-        """Set or clear a chat's pinned or archived mark; offer to undo archiving."""
+        """Set or clear a chat's pinned or archived mark. Archiving can be undone."""
         if self._refuse_running(session):
             return
         task = self._runner.call(lambda: self._assistant.branches.mark(session, mark, on))
@@ -120,12 +120,12 @@ class ChatActionController(QObject):
         task.start()
 
     def mark_open(self, mark: ChatMark) -> None:
-        """Pin or archive the open chat; if it is pinned or archived already, clear that mark."""
+        """Pin or archive the open chat, or reverse that."""
         if (chat := self._find(self._session.session)) is not None:
             self.mark(chat.session, mark, not getattr(chat, mark))
 
     def delete(self, session: str) -> None:
-        """Hide a chat and offer to undo that; delete the chat that was hidden before for good."""
+        """Hide a chat, offer to undo that, and delete the previously hidden chat."""
         if self._refuse_running(session):
             return
         self.finish()
@@ -224,7 +224,7 @@ class ChatActionController(QObject):
         return one_line(chat.title, _TITLE_CHARS) if chat and chat.title else "New chat"
 
     def _refuse_running(self, session: str) -> bool:
-        """Return whether a chat is being answered; if so, say that it cannot be changed."""
+        """Return whether a chat is being answered, and tell the user that it cannot be changed."""
         is_running = session in self._session.list_running()
         if is_running:
             self._frame.notifier.toast("This chat is being answered. Stop the answer first.")

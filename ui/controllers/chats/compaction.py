@@ -144,5 +144,5 @@ def _describe(report: CompactionReport) -> str:
 
 
 def _count_summarised(report: CompactionReport) -> int:
-    """Count the messages that a summary replaces; the summary itself is one message afterwards."""
+    """Count the messages that a summary replaces."""
     return report.result.before_messages - report.result.after_messages + 1

@@ -29,7 +29,7 @@ class QuickAskController(QObject):
     """Answers questions asked in the small window, which uses a new chat each time it is opened.
 
     With the setting `ui.quickAsk`, an icon in the system tray opens the window, if the desktop has
-    a system tray. Answers search the open vault; nothing is edited, and no agent runs.
+    a system tray. Answers search the open vault. Nothing is edited, and no agent runs.
 
     Attributes:
         tray: the icon in the system tray, or None while no icon is shown.
@@ -64,13 +64,13 @@ class QuickAskController(QObject):
         return made
 
     def open(self) -> None:
-        """Open the small window; its first question begins a new chat."""
+        """Open the window. Its first question starts a new chat."""
         if self._turn is None:
             self._chat = None
         self.window.begin("Ask the model" if self._mode == "chat" else "Ask about your notes")
 
     def apply_setting(self) -> None:
-        """Show or hide the icon in the system tray, according to the setting `ui.quickAsk`."""
+        """Show or hide the tray icon, depending on the setting `ui.quickAsk`."""
         wants_tray = self._assistant.settings.values.ui_quick_ask
         if wants_tray and self.tray is None and QSystemTrayIcon.isSystemTrayAvailable():
             self.tray = self._make_tray()
@@ -161,7 +161,7 @@ class QuickAskController(QObject):
         turn.deleteLater()
 
     def _show_failure(self, turn: ChatTurn) -> None:
-        """Show why there is no answer; the question stays in the field."""
+        """Show why there is no answer. The question stays in the field."""
         is_stopped = turn.error is None or turn.error.code == "cancelled"
         said = "Stopped." if is_stopped or turn.error is None else turn.error.message
         self.window.tell(said)

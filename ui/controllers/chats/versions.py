@@ -98,7 +98,7 @@ class VersionsController(QObject):
             task.start()
 
     def _on_read(self, item: AnswerItem) -> None:
-        """Open the dialog with an answer, and with the newest of its other versions, if any."""
+        """Open the dialog with an answer, and with its newest other version."""
         self._item, self._other, self._turn = item, "", None
         self._writers[item.entry] = item.model
         self._dialog.open_for(self._find_name(item.model), self._build(item))

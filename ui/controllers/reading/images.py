@@ -57,7 +57,7 @@ class ImageController(QObject):
 
 
 def decode_image(data: bytes) -> QImage:
-    """Decode an image, scaled down to the text column; return a null image on failure."""
+    """Decode an image, scaled down to the text column. Returns a null image on failure."""
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
@@ -76,7 +76,7 @@ def decode_image(data: bytes) -> QImage:
 def _load(
     root: Path, sources: list[str], path: str, token: CancelToken
 ) -> Iterator[tuple[str, str, QImage]]:
-    """Yield the note's path, each image's source, and the image; a missing image is null."""
+    """Yield the note's path, each image's source, and the image. A missing image is null."""
     QImageReader.setAllocationLimit(_MOST_MB)
     for source in sources:
         token.raise_if_cancelled()

@@ -65,7 +65,7 @@ class LinkController(QObject):
         task.start()
 
     def refuse(self) -> bool:
-        """Refuse the change that waits for a decision; return False if no change waits."""
+        """Refuse the change that waits for a decision. Returns False if no change waits."""
         if self._card is None or not isValid(self._card) or not self._card.isVisible():
             return False
         self._card.decide("reject")

@@ -28,7 +28,7 @@ _MOST_VISITS = 100
 
 @dataclass(frozen=True)
 class NoteVisit:
-    """A note that was opened, and the place in it where the user was reading.
+    """A visited note, and the user's position in it.
 
     Attributes:
         path: the path of the note.
@@ -47,7 +47,7 @@ class NoteVisit:
 
 
 class VisitHistory:
-    """The history of opened notes, and which of them is open now."""
+    """The visited notes, as in a browser's history."""
 
     def __init__(self) -> None:
         self._visits: list[NoteVisit] = []
@@ -59,21 +59,21 @@ class VisitHistory:
         return self._visits[self._at] if self._visits else None
 
     def add(self, visit: NoteVisit) -> None:
-        """Add a visit after the current one, dropping the visits that the user went back from."""
+        """Add a visit after the current one, and discard the forward history."""
         self._visits = [*self._visits[: self._at + 1], visit][-_MOST_VISITS:]
         self._at = len(self._visits) - 1
 
     def find(self, step: int) -> NoteVisit | None:
-        """Return the visit `step` visits away, or None beyond the ends of the history."""
+        """Return the visit `step` entries away, or None."""
         at = self._at + step
         return self._visits[at] if 0 <= at < len(self._visits) else None
 
     def go(self, step: int) -> None:
-        """Move `step` visits forward in the history, or back if it is negative."""
+        """Move forward in the history, or back if `step` is negative."""
         self._at += step
 
     def leave(self, top: int) -> None:
-        """Remember which line is at the top of the view when the user leaves the current note."""
+        """Remember the scroll position of the current note."""
         if self._visits:
             self._visits[self._at] = replace(self._visits[self._at], top=top)
 
@@ -85,7 +85,7 @@ class VisitHistory:
 class ReadingController(QObject):
     """Shows one note at a time, beside the chat or in place of it.
 
-    The signal `tag_clicked` carries the name of a tag that was clicked in the note.
+    Emits `tag_clicked` with the name of a tag that was clicked in the note.
     """
 
     tag_clicked = Signal(str)
@@ -129,10 +129,9 @@ class ReadingController(QObject):
         }
 
     def show(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Read a note from disk and show it at the given lines; 0 highlights no lines.
+        """Show a note at the given lines. A line number of 0 highlights nothing.
 
-        If `path` is the address of a web page, which can be a source too, the page is opened in the
-        browser.
+        A web page is opened in the browser.
         """
         if is_web_address(path):
             open_address(self._frame.notifier, path)
@@ -177,7 +176,7 @@ class ReadingController(QObject):
             self._rereads.ask(lambda: self._read(visit, None), now=True)
 
     def close(self) -> bool:
-        """Close the open note and focus the composer; return False if no note is open."""
+        """Close the open note and focus the composer. Returns False if no note is open."""
         if not self._frame.middle.is_reading:
             return False
         self._visits.leave(self._panel.find_top_line())

@@ -36,7 +36,7 @@ class Source:
         doubt: why a citation of this source is unverified, or an empty string if no citation is.
         doubted: the quotations that were not found in the source. If it is empty although `doubt`
             is set, all citations of the source are unverified.
-        page: the page, if the file has pages; it is shown in place of the lines.
+        page: the page, if the file has pages. It is shown in place of the lines.
         cited: the cited lines, which are the beginning of the passage, or an empty string if the
             whole passage is cited.
         is_found: whether Strata found the source for a sentence of the answer; False if the model
@@ -101,9 +101,9 @@ class CitationCard(QFrame):
         column.addWidget(self._doubt)
 
     def show_source(self, source: Source, at: QRect) -> None:
-        """Show a source below the citation at `at`, or above it if there is no space below.
+        """Show a source below a citation, or above it if there is no space.
 
-        `at` is the rectangle of the citation on the screen.
+        `at` is the citation's rectangle on the screen.
         """
         self._title.set_text(source.title)
         self._place.set_text(source.place)
@@ -148,7 +148,7 @@ class CitationCard(QFrame):
 
 
 class _Passage(QWidget):
-    """At most the first four lines of a passage; a longer passage ends with an ellipsis."""
+    """The first lines of a passage, at most four."""
 
     def __init__(self) -> None:
         super().__init__()

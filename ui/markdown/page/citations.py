@@ -58,7 +58,7 @@ class LinkHandler(QObject):
         return self._card
 
     def point_at(self, url: QUrl) -> None:
-        """Behave as if the pointer hovered over an anchor; an empty address ends the hover."""
+        """Behave as if the pointer hovered over an anchor. An empty address ends the hover."""
         self.hide_card()
         href = url.toString()
         number = _number(href)
@@ -175,7 +175,7 @@ def _places(document: QTextDocument, quote: str) -> Iterator[QTextCursor]:
 
 
 def _beside(place: QTextCursor, pills: list[Pill]) -> Pill:
-    """Return the citation after a quotation in the same block; if none follows, the nearest one."""
+    """Return the citation after a quotation in the same block, or else the nearest one."""
     block = place.block()
     after = [
         pill

@@ -17,7 +17,7 @@ _ABOVE_BASELINE = 0.8
 
 
 def parse_origin(block: QTextBlock) -> QPointF:
-    """Return the top left corner of a block, to which the positions of its lines are relative."""
+    """Return the top left corner of a block. Line positions are relative to it."""
     layout = block.document().documentLayout()
     return layout.blockBoundingRect(block).topLeft()
 

@@ -55,7 +55,7 @@ class DecorationPainter:
 
     @property
     def _page_width(self) -> float:
-        """The width of the view in pixels; a long line of code can make the document wider."""
+        """The width of the view in pixels. A long line of code can make the document wider."""
         return self._document.textWidth()
 
     def forget(self) -> None:
@@ -115,7 +115,7 @@ class DecorationPainter:
                 self._paint_doubt(painter, pill)
 
     def paint_ring(self, painter: QPainter, start: int, end: int) -> None:
-        """Paint the focus ring of a link or citation, over the dotted rectangle that Qt draws."""
+        """Paint a focus ring around a link or citation, covering Qt's dotted rectangle."""
         pen = QPen(Theme.current().color("line.focus"), 2)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -123,7 +123,7 @@ class DecorationPainter:
             painter.drawRoundedRect(rect.adjusted(-0.5, 0, 0.5, 0), 2, 2)
 
     def find_reach(self, clip: QRectF) -> Reach:
-        """Return the first and last text position in a clip rectangle and two lines around it."""
+        """Return the range of text positions to paint for a clip rectangle."""
         layout = self._document.documentLayout()
         spare = 2 * Theme.current().line("body")
         fuzzy = Qt.HitTestAccuracy.FuzzyHit
@@ -329,7 +329,7 @@ class DecorationPainter:
 
 
 def _between(ink: list[_Ink], first: int, last: int) -> list[_Ink]:
-    """Return the decorations that begin between two positions; the list must be in text order."""
+    """Return the decorations that begin between two positions. The list must be in text order."""
     return ink[bisect_left(ink, first, key=_start) : bisect_right(ink, last, key=_start)]
 
 

@@ -38,7 +38,7 @@ _AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
 
 
 def as_it_stands(leaf: TableRows) -> TableRows:
-    """Return a table's rows with the columns ordered from left to right, as Qt needs them."""
+    """Reorder table columns from left to right, as Qt requires."""
     columns = leaf.columns
     if not columns.is_rtl:
         return leaf

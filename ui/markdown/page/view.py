@@ -46,7 +46,7 @@ _COLORS_S = 0.006
 
 
 class MarkdownView(QTextBrowser):
-    """Draws a Markdown text, complete or streamed; the view is always as high as the text.
+    """Draws a Markdown text, complete or streamed. The view is always as high as the text.
 
     Signals: `citation_clicked` carries the number of a source. `citation_pointed` carries the
     number of the hovered source, or 0 when the pointer leaves its citation. `link_clicked` carries
@@ -238,14 +238,14 @@ class MarkdownView(QTextBrowser):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move the focus to the next or previous link, which then behaves like a hovered one."""
+        """Move the focus to the next or previous link, and show it as if hovered."""
         is_here = super().focusNextPrevChild(forward)
         href = self.textCursor().charFormat().anchorHref() if is_here else ""
         self._pointing.focus(href)
         return is_here
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Show a menu to copy the selection or a link's address, and to select everything."""
+        """Show a context menu to copy the selection or link address, or to select all."""
         menu = self._pointing.menu(self.anchorAt(event.pos()))
         show_menu(menu, event.globalPos())
 

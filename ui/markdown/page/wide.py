@@ -98,7 +98,7 @@ class WideBlocks(QObject):
         self._place_bars()
 
     def scroll(self, y: int, by: int) -> bool:
-        """Scroll the wide block at a y coordinate of the view; return False if there is none."""
+        """Scroll the wide block at a y coordinate of the view. Returns False if there is none."""
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.top() <= y <= strip.rect.bottom() + _BAR:
                 bar.setValue(bar.value() + by)
@@ -106,7 +106,7 @@ class WideBlocks(QObject):
         return False
 
     def step(self, by: int, seen: QRect) -> bool:
-        """Scroll all visible wide blocks by steps of 40 pixels; return False if none is visible."""
+        """Scroll visible wide blocks by steps of 40 pixels. Returns False if there are none."""
         moved = False
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.intersects(seen):
@@ -155,7 +155,7 @@ class WideBlocks(QObject):
             yield _Strip(key, None, tables, rect.toRect(), content, self._offsets.get(key, start))
 
     def _widest_line(self, panel: Panel) -> float:
-        """Return the longest line's width in pixels; only the newest lines are measured again."""
+        """Return the longest line's width in pixels. Only the newest lines are measured again."""
         position, widest = self._widest.get(panel.first, (panel.first, 0.0))
         if position > panel.last:
             position, widest = panel.first, 0.0

@@ -25,8 +25,8 @@ _TOP = "The top of the vault"
 class SaveNoteDialog(QDialog):
     """A dialog that asks for a new note's name and folder, and shows why saving failed.
 
-    The signal `save_requested` carries the note's path relative to the vault. The dialog stays open
-    until the code that opened it accepts it.
+    Emits `save_requested` with the note's path relative to the vault. The dialog stays open until
+    the code that opened it accepts it.
     """
 
     save_requested = Signal(str)
@@ -48,7 +48,7 @@ class SaveNoteDialog(QDialog):
         Args:
             name: the suggested name, without a suffix.
             folder: the suggested folder, or an empty string for the top of the vault.
-            folders: the vault's folders, for completion; the user may also name a new one.
+            folders: the vault's folders, for completion. The user may also name a new one.
         """
         completer = QCompleter(list(folders), self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)

@@ -44,8 +44,8 @@ class ChatListModel(QAbstractListModel):
     """A Qt list model of chats, newest first, with a heading for each period.
 
     Pinned chats come first. Archived chats come last, below a row that shows and hides them. During
-    a search, the model lists the matching texts below the titles of their chats. The signal
-    `renamed` carries a session id and the title that the user typed.
+    a search, the model lists the matching texts below the titles of their chats. Emits `renamed`
+    with a session id and the title that the user typed.
 
     Attributes:
         vault: the open vault; chats of another vault are listed with that vault's name.
@@ -152,7 +152,7 @@ class ChatListModel(QAbstractListModel):
         return self._rows[index.row()][0].data(Qt.ItemDataRole.DisplayRole if is_edited else role)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the row's flags; a heading has none, so that it cannot be chosen."""
+        """Return the row's flags. A heading has none, so that it cannot be chosen."""
         if not index.isValid() or self._rows[index.row()][0].head:
             return Qt.ItemFlag.NoItemFlags
         is_chat = self._rows[index.row()][1] is not None
@@ -299,7 +299,7 @@ class ChatList(FitTree):
             self.setCurrentIndex(QModelIndex())
 
     def neighbour(self, session: str | None, step: int) -> str | None:
-        """Return the session id of the chat above (-1) or below (1) a chat; None at the ends."""
+        """Return the chat above (-1) or below (1) a chat, or None at the ends."""
         known = self._model.sessions()
         if session not in known:
             return known[0] if known else None
@@ -307,7 +307,7 @@ class ChatList(FitTree):
         return known[place] if 0 <= place < len(known) else None
 
     def _stay_near(self, row: int, session: str) -> None:
-        """Make the user's row current again; if it is gone, the row that took its place."""
+        """Keep the user's row current, or select the row that took its place."""
         found = self._model.find(session)
         place = found if found.isValid() else self._model.index(row, 0)
         if place.isValid() and self._model.flags(place):

@@ -161,7 +161,7 @@ class ContextBar(QProgressBar):
         return ""
 
     def _drawn(self) -> list[Slot]:
-        """Return the bar segments with their current positions, which an animation changes."""
+        """Return the bar segments as currently animated."""
         found = self.slots()
         if self._motion.state() != QVariantAnimation.State.Running:
             return found

@@ -33,9 +33,9 @@ _EDITED: Final = "Edited. Its tokens are counted when it is used."
 class CompactionDialog(QDialog):
     """A dialog that shows what a compaction would summarise, and then its editable summary.
 
-    Nothing is stored before the signal `use_requested`, which carries the text of the summary. The
-    signal `make_requested` carries what the summary should keep above all. Qt's signal `rejected`
-    is emitted if the user cancels at any step.
+    Nothing is stored before the signal `use_requested`, which carries the text of the summary.
+    Emits `make_requested` with what the summary should keep above all. Qt's signal `rejected` is
+    emitted if the user cancels at any step.
 
     Attributes:
         text: the questions that would be summarised, and later the summary.

@@ -61,7 +61,7 @@ class LeftOutRow:
 def left_out_rows(
     context: Mapping[str, Any], questions: Mapping[str, str], told: str = ""
 ) -> list[LeftOutRow]:
-    """Return a row for each omitted item: history, then tool results, passages and tools.
+    """Build a row for each omitted item: history, tool results, passages and tools.
 
     Args:
         context: the request report.

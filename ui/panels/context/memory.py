@@ -26,7 +26,7 @@ _FIELD_HEIGHT: Final = 64
 class MemoryView(QWidget):
     """The chat's memory, which the user can edit.
 
-    The signal `saved` carries the edited memory, in the form used by request reports.
+    Emits `saved` with the edited memory, in the form used by request reports.
 
     Attributes:
         edit: the button that opens the editor; hidden while the memory cannot be edited.
@@ -54,7 +54,7 @@ class MemoryView(QWidget):
     def show_memory(
         self, memory: Mapping[str, Any] | None, current: Mapping[str, Any] | None
     ) -> bool:
-        """Show a request's memory; return whether there is anything to show.
+        """Show a request's memory. Returns whether there is anything to show.
 
         Args:
             memory: the memory in the shown request.

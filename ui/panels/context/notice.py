@@ -55,7 +55,7 @@ def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def find_passed_share(context: Mapping[str, Any]) -> float:
-    """Return the highest exceeded threshold, as a share of the token budget, or 0 if none is."""
+    """Return the highest threshold that the request exceeds, or 0."""
     shares = _shares(context)
     steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
     return next((step for step in steps if context["fraction"] > step), 0.0)

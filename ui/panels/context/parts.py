@@ -70,7 +70,7 @@ class PartRow:
 
     Attributes:
         tokens: the item's number of tokens, or None if it is counted only as part of a total.
-        beside: alternative texts to show between name and tokens, longest first; the first that
+        beside: alternative texts to show between name and tokens, longest first. The first that
             fits is used.
         tip: the tooltip, one fact per line.
         path: the path of the note that the row opens, or an empty string if it opens no note.
@@ -225,7 +225,7 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
 
 
 def _beside(segment: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return a segment's state as texts: first with its original token count, then without."""
+    """Describe a segment's state, with and without its original token count."""
     if segment.get("derived"):
         return ("read whole",)
     if is_excerpt(segment):

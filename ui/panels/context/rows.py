@@ -48,7 +48,7 @@ class PartTree(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Pin or unpin the row if its pin icon is clicked; otherwise handle the click as usual."""
+        """Pin or unpin the row if its pin icon is clicked. Otherwise handle the click as usual."""
         spot = event.position().toPoint()
         row = self.indexAt(spot).data(ROW)
         if self._is_on_pin(spot) and isinstance(row, PartRow) and row.target:
@@ -225,7 +225,7 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
 
 
 def shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
-    """Shorten a path with line numbers to a width: first its folder is removed, then letters.
+    """Shorten a path with line numbers to a width, removing the folder first.
 
     The line or page numbers are never shortened.
     """

@@ -69,9 +69,9 @@ def bar_parts(context: Mapping[str, Any]) -> tuple[BarPart, ...]:
 
 
 def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
-    """Return each bar segment with its left edge and its width in pixels, including the gap.
+    """Compute the left edge and width in pixels of each bar segment.
 
-    Segments that would be too narrow get the minimum width, and the wider ones shrink accordingly.
+    Segments that would be too narrow get the minimum width, at the expense of wider ones.
     """
     total = sum(part.tokens for part in parts)
     if total <= 0 or width <= 0:
@@ -90,7 +90,7 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
 
 
 def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
-    """Return the trim, compact and block marks; only the budget mark if the budget is exceeded."""
+    """Return the trim, compact and block marks. Only the budget mark if the budget is exceeded."""
     if context["used"] > context["budget"]:
         return [budget_mark(context, width)]
     budget = context["budget"]
@@ -114,7 +114,7 @@ def label_spans(
 ) -> dict[str, tuple[int, int]]:
     """Return the left and right edge of each mark's label, without labels that do not fit.
 
-    The label of the block mark is to its right; the other labels are to the left of their marks if
+    The label of the block mark is to its right. The other labels are to the left of their marks if
     there is space. Labels that would overlap are moved to the left.
     """
     spans: dict[str, tuple[int, int]] = {}

@@ -46,7 +46,7 @@ def reason_in_words(reason: str | None) -> str:
 
 @dataclass(frozen=True)
 class Prices:
-    """A model's prices in dollars per prompt token, or None if unknown.
+    """A model's prices in dollars per prompt token.
 
     Attributes:
         read: the price of a token that is newly read.

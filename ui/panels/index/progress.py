@@ -77,7 +77,7 @@ class ProgressBox(QWidget):
 
 
 class _Bar(QWidget):
-    """A progress bar that is four pixels high; it is empty if the progress is unknown."""
+    """A progress bar that is four pixels high. It is empty if the progress is unknown."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -172,7 +172,7 @@ class NotesByState:
 
     Args:
         notes: all notes of the vault.
-        before: the previous object; each of its lists is reused if it is equal to the new one.
+        before: the previous object. Each of its lists is reused if it is equal to the new one.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ ROOT = 0
 
 @dataclass
 class Node:
-    """A node of the tree: a folder or a note.
+    """A folder or note in the tree.
 
     Attributes:
         number: the node's index in the list of all nodes.
@@ -60,7 +60,7 @@ class Folders:
         return "/".join(reversed(names))
 
     def depth(self, number: int) -> int:
-        """Return a node's depth; the root's children have depth 0."""
+        """Return a node's depth. The root's children have depth 0."""
         depth, node = 0, self.nodes[number]
         while node.parent > ROOT:
             node = self.nodes[node.parent]

@@ -29,7 +29,7 @@ _MOST_HEADINGS = 400
 
 
 class NotePanel(Pane):
-    """The note panel: a header, and the note as rendered Markdown or as source text.
+    """The panel that shows a note as rendered Markdown or as source text.
 
     Signals: the header's buttons emit `closed`, `related_requested` and `attach_requested`.
     `attach_requested` carries the path and the first and last selected line, which are 0 for the
@@ -41,7 +41,7 @@ class NotePanel(Pane):
     Attributes:
         page: the note as rendered Markdown.
         finder: the search in the note.
-        source: the note's source text; it is only filled while it is shown.
+        source: the note's source text. It is only filled while it is shown.
     """
 
     closed = Signal()
@@ -205,7 +205,7 @@ class NotePanel(Pane):
             self.finder.open()
 
     def close_search(self) -> bool:
-        """Close the search in the note and restore the focus; return False if it was not open."""
+        """Close the search in the note and restore the focus. Returns False if it was not open."""
         is_open = not self._bar.isHidden()
         if is_open:
             self.finder.close()
@@ -285,7 +285,7 @@ class NotePanel(Pane):
             self.source.stay_at(at)
 
     def show_lost(self, path: str) -> None:
-        """Show that the note no longer exists; its text stays visible."""
+        """Show that the note no longer exists. Its text stays visible."""
         if path == self.path and self._note is not None:
             hint = "It was moved or deleted. This is how it was."
             self._notice.show_notice("amber", "This note is not there any more.", hint, ())
@@ -370,7 +370,7 @@ def _find_page(note: "Note", line: int) -> int | None:
 
 
 def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the lines' numbers in the changed note.
+    """Find the lines in the changed note.
 
     Returns None if they are gone or occur repeatedly.
     """

@@ -132,7 +132,7 @@ class NoteText(QPlainTextEdit):
         super().paintEvent(event)
 
     def mark_found(self, found: Sequence[QTextEdit.ExtraSelection]) -> None:
-        """Highlight the occurrences of a search; an empty list removes the highlights."""
+        """Highlight the occurrences of a search. An empty list removes the highlights."""
         self._found = found
         self._mark()
 
@@ -283,14 +283,14 @@ def _format(kind: str) -> QTextCharFormat:
 
 
 def describe_cut(start: int, end: int, total: int) -> str:
-    """Return the sentence to show above a note that is too large to be shown completely."""
+    """Describe which part of a large note is shown."""
     if start == end:
         return f"Line {count(start)} of {count(total)} is shown here."
     return f"Lines {count(start)} to {count(end)} of {count(total)} are shown here."
 
 
 def cut_source(text: str, line: int) -> tuple[int, str, int]:
-    """Return the number of the first line to show, the text to show, and the total line count.
+    """Cut a large note to the part around a line.
 
     If a note is too large, only a part around the given line is shown.
     """

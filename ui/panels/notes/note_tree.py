@@ -58,11 +58,11 @@ class NoteTreeModel(QAbstractItemModel):
         return self._folders.path(index.internalId())
 
     def note(self, index: Index) -> "NoteState | None":
-        """Return a row's note, or None for a folder."""
+        """Return the note in a row, or None for a folder."""
         return self._node(index).note
 
     def find(self, path: str) -> QModelIndex:
-        """Return the index of a note or folder by path; an invalid index if it is not listed."""
+        """Return the index of a note or folder, or an invalid index if it is not listed."""
         node = self._folders.find(path)
         return QModelIndex() if node is None else self.createIndex(node.place, 0, node.number)
 

@@ -1,6 +1,6 @@
 """A note's rendered text. Only the parts near the visible area are drawn.
 
-Each drawn part has its own view; the others have an estimated height. When a view is created, the
+Each drawn part has its own view. The others have an estimated height. When a view is created, the
 line at the top of the visible area does not move.
 """
 

@@ -85,7 +85,7 @@ class SourcesPanel(Pane):
 
     Signals: `place_chosen` carries the path and lines of a clicked source. `hovered` carries the
     number of the hovered source, or 0 if none is hovered. `cited` carries the path of the first row
-    that has a note. `reason_requested` carries the path of a note; the receiver explains why it was
+    that has a note. `reason_requested` carries the path of a note. The receiver explains why it was
     used.
     """
 
@@ -130,7 +130,7 @@ class SourcesPanel(Pane):
             self.cited.emit(cited)
 
     def show_reason(self, reason: str) -> None:
-        """Show above the rows why a note was or was not used."""
+        """Show why a note was or was not used, above the rows."""
         self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
         self._scroll.verticalScrollBar().setValue(0)
         announce(self, reason)
@@ -249,7 +249,7 @@ class _SourceDelegate(QStyledItemDelegate):
 
 
 def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
-    """Return a citation number's row. If several places are cited, it opens the whole passage."""
+    """Build the row for a citation number."""
     first = citations[0]
     places = {citation.lines for citation in citations}
     lines = first.lines if len(places) == 1 or source is None else source.lines

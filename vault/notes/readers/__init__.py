@@ -21,7 +21,7 @@ __all__ = ["parts", "read_extract"]
 
 
 def read_extract(kind: str | FileKind, data: bytes) -> Extract:
-    """Extract the text from a file's bytes; the reader's library is imported on first use.
+    """Extract the text from a file's bytes. The reader's library is imported on first use.
 
     Args:
         kind: the kind of the file or that kind's name; any kind except Markdown.

@@ -67,7 +67,7 @@ def clean_prose(text: str) -> str:
 
 
 def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
-    """Yield rows as a Markdown table whose header is the first row; nothing if all are empty."""
+    """Yield rows as a Markdown table whose header is the first row. Nothing if all are empty."""
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if filled:
         width = max(map(len, filled))
@@ -98,7 +98,7 @@ def _format_row(cells: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class _DocumentBuilder:
-    """Builds a document from extract parts; the attributes hold the lines and blocks so far."""
+    """Builds a document from extract parts. The attributes hold the lines and blocks so far."""
 
     lines: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
