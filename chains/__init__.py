@@ -1,4 +1,4 @@
-"""From a user message to a stored, checked answer, as an iterator of events.
+"""Answer user messages: retrieve notes, call a model, check citations, store the answer.
 
 ```
 turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, check, finish
@@ -16,7 +16,8 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 
 - `events`: the values that a turn yields, in order. `errors`: the errors it raises.
 - `tool`: a tool that a model may call, and the approval that it may need.
-- `model`: LiteLLM, the only door to language models. `models`: limits, prices and hosts of models.
+- `model`: LiteLLM, the only module that calls language models. `models`: limits, prices and hosts
+of models.
 - `tokenizer`: counts tokens by the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in the prompt of an agent.

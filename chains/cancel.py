@@ -14,7 +14,7 @@ __all__ = ["CancelToken", "Pause", "wait_or_cancel"]
 
 
 class CancelToken:
-    """A thread-safe flag that stops the work it was passed to."""
+    """A thread-safe flag for cancelling work."""
 
     def __init__(self) -> None:
         self._cancelled = threading.Event()
@@ -24,7 +24,7 @@ class CancelToken:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether `cancel` has been called."""
+        """Whether the token has been cancelled."""
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
@@ -44,7 +44,7 @@ class CancelToken:
             raise Cancelled
 
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call `callback` once when the token is cancelled, or immediately if it already is.
+        """Call `callback` when the token is cancelled, or immediately if it already is.
 
         Args:
             callback: runs in the thread that cancels. It must be quick and must not raise.
@@ -62,7 +62,7 @@ class CancelToken:
         return lambda: None
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait up to `timeout_s` for a cancel, and return whether the token is cancelled."""
+        """Wait up to `timeout_s` seconds for a cancel. Returns whether the token is cancelled."""
         return self._cancelled.wait(timeout_s)
 
     def _forget(self, key: int) -> None:

@@ -1,8 +1,8 @@
-"""Run blocking calls in a bounded pool, so that a cancelled call returns at once.
+"""Run blocking calls in a bounded thread pool, so that cancelling returns at once.
 
-A cancelled call is abandoned: its caller continues within milliseconds, and the blocked thread
-returns to the pool when its call ends. The threads are daemons, so that a server that stalls never
-delays the exit of the program.
+A cancelled call is abandoned: its caller continues immediately, and its thread returns to the pool
+when the call ends. The threads are daemons, so a stalled server never delays the exit of the
+program.
 """
 
 import queue
@@ -27,7 +27,7 @@ Emit = Callable[[T], bool]
 
 
 class WorkerPool:
-    """A pool of at most `size` daemon threads, which are started on demand."""
+    """A pool of up to `size` daemon threads, started on demand."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -58,11 +58,11 @@ _POOL: Final = WorkerPool(POOL_SIZE)
 
 
 class _Ended(Exception):
-    """The channel has no more items."""
+    """Raised when the channel has no more items."""
 
 
 class _Channel(Generic[T]):
-    """A bounded queue from one producer to one consumer that either side can end."""
+    """A bounded queue between one producer and one consumer. Either side can close it."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -72,7 +72,7 @@ class _Channel(Generic[T]):
         self._error: BaseException | None = None
 
     def put(self, item: T) -> bool:
-        """Pass an item to the consumer. Return False if the channel is closed."""
+        """Pass an item to the consumer. Returns False if the channel is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or len(self._items) < BUFFER_ITEMS)
             if not self._is_closed:
@@ -81,7 +81,7 @@ class _Channel(Generic[T]):
             return not self._is_closed
 
     def finish(self, error: BaseException | None = None) -> None:
-        """End the channel from the producer's side. The consumer raises `error` if it is given."""
+        """End the channel as the producer, optionally with an error for the consumer."""
         with self._changed:
             self._is_finished, self._error = True, error
             self._changed.notify_all()
@@ -93,10 +93,10 @@ class _Channel(Generic[T]):
             self._changed.notify_all()
 
     def get(self) -> T:
-        """Wait for the next item and return it.
+        """Wait for the next item.
 
         Raises:
-            _Ended: no item is left, since the producer has finished or the channel is closed.
+            _Ended: there are no more items.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._items or self._is_finished or self._is_closed)
@@ -112,7 +112,7 @@ class _Channel(Generic[T]):
 def iterate(
     produce: Callable[[Emit[T]], None], cancel: CancelToken, pool: WorkerPool = _POOL
 ) -> Iterator[T]:
-    """Run `produce` in a thread of the pool, and yield the items that it emits.
+    """Run `produce` in the pool, and yield the items that it emits.
 
     Raises:
         Cancelled: at once when the token is cancelled. The producer stops at its next emit.
@@ -146,7 +146,7 @@ def iterate(
 def gather(
     functions: Sequence[Callable[[], T]], cancel: CancelToken, pool: WorkerPool = _POOL
 ) -> Iterator[tuple[int, T]]:
-    """Run functions in parallel in the pool, and yield the index and result of each as it ends.
+    """Run functions in parallel, and yield the index and result of each as it finishes.
 
     Raises:
         Cancelled: the token was cancelled. Calls that are still running are abandoned.
@@ -177,7 +177,7 @@ def gather(
 
 
 def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None:
-    """Start a call in the pool, and discard its result and any exception."""
+    """Start a call in the pool, ignoring its result and any exception."""
 
     def attempt() -> None:
         with suppress(Exception):
@@ -187,7 +187,7 @@ def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None
 
 
 def call(function: Callable[[], T], cancel: CancelToken, pool: WorkerPool = _POOL) -> T:
-    """Run `function` in a thread of the pool and return its result.
+    """Run `function` in the pool and return its result.
 
     Raises:
         Cancelled: the token was cancelled first. The function runs on, and its result is lost.

@@ -1,4 +1,4 @@
-"""Errors of the chains package. Each message is a sentence that also suggests what to do.
+"""The exceptions of this package. Messages are sentences that suggest what to do.
 
 ```
 ChainError
@@ -50,7 +50,7 @@ __all__ = [
 
 
 class ChainError(Exception):
-    """Base class of the errors of the chains package."""
+    """Base class of the exceptions in this package."""
 
 
 class ToolFailed(ChainError):
@@ -73,11 +73,11 @@ class LedgerFailed(ChainError):
 
 
 class ProposalOutdated(ChainError):
-    """The content that an approved proposal was computed from has changed since."""
+    """The content behind an approved proposal has changed in the meantime."""
 
 
 class McpFailed(ChainError):
-    """An MCP server cannot be used, or a call of its tool failed. The message says why."""
+    """An MCP server or one of its tools failed. The message says why."""
 
 
 class BadPrompt(ChainError):
@@ -89,10 +89,10 @@ class CannotRead(ChainError):
 
 
 class CannotSee(ChainError):
-    """Images are attached, and the model does not see images.
+    """Images are attached, but the model does not accept images.
 
     Args:
-        reason: why no image is sent to it.
+        reason: why images cannot be sent.
         images: the names of the images.
     """
 
@@ -127,7 +127,7 @@ class ModelError(ChainError):
 
 
 class MissingKey(ModelError):
-    """No key is set for the service, or the service refused the key.
+    """The service has no API key, or refused it.
 
     Attributes:
         is_refused: whether the service refused the key that was sent.
@@ -168,7 +168,7 @@ class RateLimited(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """No server responds, it reports an error, or the connection broke before any text arrived."""
+    """No server responds, or the connection broke before any text arrived."""
 
     code = "model_unavailable"
 
@@ -217,7 +217,7 @@ class Offline(ModelError):
 
 
 def _told(seconds: float) -> str:
-    """Return a waiting time as text, such as `3 minutes`, rounded up."""
+    """Format a waiting time, such as `3 minutes`, rounded up."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= 2 * length:
             return f"{math.ceil(seconds / length):,} {unit}s"

@@ -1,8 +1,8 @@
-"""Run asyncio code from threads: one event loop in a daemon thread, shared by all callers.
+"""Run asyncio code from threads, using one event loop in a daemon thread.
 
-Libraries that exist only for asyncio, and network calls that need a limit on their whole duration,
-run here. A call ends at once when its token is cancelled or its time is over, and its task in the
-loop is cancelled too, so that no connection or thread is left behind.
+This is used for libraries that support only asyncio, and for network calls that need a total time
+limit. When a call is cancelled or times out, its task is cancelled too, so that no connection is
+leaked.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class EventLoop:
-    """An asyncio event loop in a daemon thread, which is started on first use."""
+    """An asyncio event loop in a daemon thread, started on first use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -33,12 +33,12 @@ class EventLoop:
         cancel: CancelToken,
         timeout_s: float,
     ) -> T:
-        """Run a coroutine in the loop, wait for its end, and return its result.
+        """Run a coroutine and return its result.
 
         Args:
-            work: makes the coroutine, in the thread of the loop.
-            cancel: ends the wait and the coroutine.
-            timeout_s: the limit on the duration of the coroutine.
+            work: creates the coroutine, in the thread of the loop.
+            cancel: cancels the coroutine.
+            timeout_s: the time limit.
 
         Raises:
             Cancelled: the token was cancelled first.
@@ -59,7 +59,7 @@ class EventLoop:
             forget()
 
     def start(self, work: Callable[[], Coroutine[Any, Any, T]]) -> "Future[T]":
-        """Start a coroutine in the loop, and return the future of its result."""
+        """Start a coroutine, and return a future."""
 
         async def make() -> T:
             return await work()
@@ -81,5 +81,5 @@ def _cancel(future: "Future[Any]") -> None:
 
 @cache
 def get_event_loop() -> EventLoop:
-    """Return the event loop of the program."""
+    """Return the global event loop."""
     return EventLoop()

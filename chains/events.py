@@ -1,4 +1,4 @@
-"""The events that a turn yields, and the result of a turn."""
+"""The events and the result of a turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,10 +43,10 @@ ToolStatus = Literal["ok", "error", "denied"]
 
 @dataclass(frozen=True)
 class Step:
-    """A longer step of the turn has begun. `text` describes it for the user.
+    """A new step of the turn. `text` describes it for the user.
 
     Attributes:
-        seconds: for `wait`, the time until the next try, which `text` begins with.
+        seconds: for `wait`, the time until the next attempt, which `text` starts with.
     """
 
     kind: Literal["index", "search", "read", "write", "wait", "compact"]
@@ -56,7 +56,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ReadingPart:
-    """The map-reduce of an attachment has begun to read a part."""
+    """A map-reduce has started to read a part of an attachment."""
 
     part: int
     parts: int
@@ -69,11 +69,11 @@ class ReadingPart:
 
 @dataclass(frozen=True)
 class LoadingModel:
-    """The file of the model is being loaded, which happens before its first answer.
+    """A model file is being loaded, before its first answer.
 
     Attributes:
         model: the name of the model.
-        done: the loaded share, from 0 to 1.
+        done: the fraction loaded so far, from 0 to 1.
         needed_bytes: the memory that the model needs.
     """
 
@@ -92,28 +92,28 @@ class LoadingModel:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The attached and retrieved segments of the turn, each with its citation number."""
+    """The attached and retrieved segments of a turn, with citation numbers."""
 
     segments: tuple[Segment, ...]
 
 
 @dataclass(frozen=True)
 class ContextPrepared:
-    """The context report of a request: estimated before sending, final at the end of the turn."""
+    """A request's context report: estimated before sending, final at the end of the turn."""
 
     report: ContextReport
 
 
 @dataclass(frozen=True)
 class TextDelta:
-    """The next piece of the answer's text."""
+    """A piece of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ToolStarted:
-    """A tool call of the model has started."""
+    """A tool call has started."""
 
     id: str
     name: str
@@ -122,10 +122,10 @@ class ToolStarted:
 
 @dataclass(frozen=True)
 class ToolEnded:
-    """A tool call has ended, and its result is in the log.
+    """A tool call has ended and its result is stored.
 
     Attributes:
-        ref_id: the reference of a large result that is stored outside the log, or None.
+        ref_id: the reference to a large result stored outside of the log, or None.
     """
 
     id: str
@@ -137,18 +137,18 @@ class ToolEnded:
 
 @dataclass(frozen=True)
 class ApprovalRequested:
-    """A tool call waits for the decision of a person.
+    """A tool call needs the user's approval.
 
     Attributes:
-        id: the id of the proposal, with which a decision is sent.
+        id: the id of the proposal, used to answer it.
         call_id: the id of the tool call.
-        diff: a unified diff of what the call would write, or an empty string if it writes nothing.
-        summary: one sentence about what the call would do.
+        diff: a unified diff of the proposed change, or an empty string if nothing is written.
+        summary: one sentence that describes the call.
         warnings: reasons to look closely.
-        session_scope: what an approval for the session covers, or an empty string if each call is
-            asked about.
-        hunks: the parts of the diff that can be approved without the others, or an empty tuple if
-            it has only one.
+        session_scope: what an approval for the whole session covers, or an empty string if every
+            call needs approval.
+        hunks: the parts of the diff that can be approved separately, or an empty tuple if there is
+            only one.
     """
 
     id: str
@@ -164,10 +164,10 @@ class ApprovalRequested:
 
 @dataclass(frozen=True)
 class MessageEnded:
-    """A message has been written to the log on disk.
+    """A message has been written to the log.
 
     Attributes:
-        session: the id of its session.
+        session: the id of the session.
     """
 
     entry_id: str
@@ -178,7 +178,7 @@ class MessageEnded:
 
 @dataclass(frozen=True)
 class CompactionStarted:
-    """A compaction of old turns has begun.
+    """A compaction of old turns has started.
 
     Attributes:
         reason: `auto`, `block` or `overflow`, or `asked` if the user or the model requested it.
@@ -189,7 +189,7 @@ class CompactionStarted:
 
 @dataclass(frozen=True)
 class CompactionEnded:
-    """A compaction has ended. `result` has the form that `strata compact --json` prints."""
+    """A compaction has ended. `result` is the JSON printed by `strata compact --json`."""
 
     result: Mapping[str, Any]
 
@@ -203,17 +203,17 @@ class Warned:
 
 @dataclass(frozen=True)
 class IndexProgressed:
-    """The progress of the indexing that runs before the turn."""
+    """The progress of indexing before the turn."""
 
     progress: IndexProgress
 
 
 @dataclass(frozen=True)
 class Usage:
-    """The token counts reported by the provider, summed over the requests of a turn.
+    """The token counts reported by the provider, summed over all requests of a turn.
 
     Attributes:
-        cost: the price in dollars, which is 0 for a model on this computer, or None if unknown.
+        cost: the price in dollars, 0 for a model on this computer, or None if unknown.
     """
 
     requests: int
@@ -223,7 +223,7 @@ class Usage:
     cost: float | None = None
 
     def plus(self, other: "Usage | None") -> "Usage":
-        """Return the sum of two usages."""
+        """Add two usages."""
         if other is None:
             return self
         return Usage(
@@ -235,7 +235,7 @@ class Usage:
         )
 
     def to_dict(self) -> dict[str, int]:
-        """Return the usage as the dictionary that `strata ask --json` prints."""
+        """Return the usage as JSON, as printed by `strata ask --json`."""
         return {
             "requests": self.requests,
             "prompt_tokens": self.prompt_tokens,
@@ -246,22 +246,22 @@ class Usage:
 
 @dataclass(frozen=True)
 class AskResult:
-    """The result of a turn, as `strata ask --json` prints it.
+    """The result of a turn, as printed by `strata ask --json`.
 
     Attributes:
-        session: the id of the session, or None for a dry run outside a session.
-        turn: the id of the turn, or None for a dry run.
+        session: the session id, or None for a dry run outside of a session.
+        turn: the turn id, or None for a dry run.
         entry: the id of the answer's log entry, or None for a dry run.
-        tools: the tool calls of the turn, in order. Only an agent has any.
-        usage: the token counts of the provider, or None if it reported none.
-        context: the report of the last request, as plain data.
-        read_whole: the cost of the map-reduce over attachments, or None if there was none.
+        tools: the tool calls of the turn, in order. Only agents make any.
+        usage: the token counts reported by the provider, or None.
+        context: the report of the last request as JSON.
+        read_whole: the cost of a map-reduce over attachments, or None.
         searched: the search query if it differs from the user message, or None.
-        edits: the run of edits and the net change of each note, or None if none was changed.
-        seconds: the time since the turn began, as stored with the answer, or None for a dry run.
-        reason: why the answer broke off, or an empty string if it is complete or was stopped.
-        sentences: the number of sentences for which Strata looked for a source, since the model
-            cites none, or 0 if it cites.
+        edits: the edit run and the net change of each note, or None if nothing was changed.
+        seconds: the duration of the turn, or None for a dry run.
+        reason: why the answer is incomplete, or an empty string if it is complete or was stopped.
+        sentences: for an answer without citations, the number of sentences for which Strata
+            searched a source, otherwise 0.
     """
 
     session: str | None
@@ -311,7 +311,7 @@ class AskResult:
 
 @dataclass(frozen=True)
 class TurnEnded:
-    """The turn is over. This is its last event."""
+    """The end of the turn. This is always the last event."""
 
     result: AskResult
 

@@ -1,7 +1,7 @@
-"""List the names in the top two levels of the vault folder, for the prompt of an agent.
+"""List the top two levels of the vault for an agent's prompt.
 
-The names are stored with the first agent turn of a session, and later turns read them from there.
-A note that is added later therefore does not change the prompt, which a provider may have cached.
+The list is stored with the first agent turn of a session, and later turns reuse it. The prompt
+therefore does not change when notes are added, and providers can cache it.
 """
 
 import unicodedata
@@ -38,7 +38,7 @@ def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
     Args:
         root: the name of the folder.
         paths: the notes that a model may see, relative to the folder.
-        threshold: the limit of a request, in tokens. The length of the list depends on it.
+        threshold: the token limit of a request, which determines the length of the list.
     """
     if not paths:
         return ""
@@ -51,12 +51,12 @@ def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
 
 
 def list_tree(paths: Sequence[str], most_chars: int) -> list[str]:
-    """Return one line for each name in the top two levels, as many as fit into `most_chars`."""
+    """List the names in the top two levels, limited to `most_chars` characters."""
     return list(_within(_blocks(paths), most_chars))
 
 
 def find_recorded_names(path: Sequence[Entry]) -> str | None:
-    """Return the folder names stored in a segments entry of a path, or None if none are stored."""
+    """Return the folder names stored in the log, or None."""
     for entry in path:
         if isinstance(entry, SegmentsEntry):
             names = entry.extra.get(FOLDER)
@@ -66,7 +66,7 @@ def find_recorded_names(path: Sequence[Entry]) -> str | None:
 
 
 def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSection, ...]:
-    """Return the sections of a prompt with the folder names added to the task context."""
+    """Add the folder names to the prompt section for the task context."""
     if not names:
         return tuple(sections)
     if any(section.name == SECTION for section in sections):
@@ -95,7 +95,7 @@ def _blocks(paths: Sequence[str]) -> list[list[str]]:
 
 
 def _within(blocks: Sequence[Sequence[str]], most_chars: int) -> Iterator[str]:
-    """Yield the lines that fit into `most_chars`. A folder may be listed without its names."""
+    """Yield lines up to `most_chars`. A folder may be listed without its contents."""
     for number, block in enumerate(blocks):
         shown = next((part for part in (block, block[:1]) if _size(part) <= most_chars), None)
         if shown is None:
@@ -117,7 +117,7 @@ def _below(names: set[str]) -> list[str]:
 
 
 def clean_name(name: str) -> str:
-    """Return a name on one line, with invisible characters replaced and a long name shortened."""
+    """Clean a name for a prompt: one line, no invisible characters, limited length."""
     seen = "".join(" " if unicodedata.category(sign)[0] in "ZC" else sign for sign in name)
     if len(seen) <= LONGEST_NAME:
         return seen

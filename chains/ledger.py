@@ -1,4 +1,4 @@
-"""The port of the ledger, which records every outgoing call before it is made.
+"""The interface of the ledger, which records every outgoing call before it is made.
 
 A call that cannot be recorded is not made: `record` then raises `LedgerFailed`, and the caller does
 not catch it. Code that makes calls uses the port like this:
@@ -24,16 +24,16 @@ CallKind = Literal["model", "embedding", "web", "mcp", "vectorstore"]
 
 @dataclass(frozen=True)
 class OutgoingCall:
-    """A call that is about to be made.
+    """An outgoing call that is about to be made.
 
     Attributes:
         kind: the part of Strata that makes the call.
-        host: the host that is called, or the name of a service or of an MCP server over stdio.
-        bytes_out: the size of the body that is sent.
-        session: the id of the session that needs the call, or None.
-        turn: the id of the turn that needs the call, or None.
+        host: the host, or the name of a service or of an MCP server over stdio.
+        bytes_out: the size of the request body.
+        session: the session id, or None.
+        turn: the turn id, or None.
         notes: the paths of the notes whose text is in the body.
-        tokens: the estimated tokens of the body, or None if they are not counted.
+        tokens: the estimated token count of the body, or None.
     """
 
     kind: CallKind
@@ -46,19 +46,19 @@ class OutgoingCall:
 
 
 class OpenRecord(Protocol):
-    """The record of a call that is being made."""
+    """The record of a call in progress."""
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
-        """Add the result of the call. A failure to write it is logged, and not raised.
+        """Add the result of the call. Errors are logged, not raised.
 
         Args:
-            bytes_in: the bytes received.
-            tokens: the tokens that the service counted, in and out. None keeps the estimate.
+            bytes_in: the number of bytes received.
+            tokens: the token count reported by the service, or None to keep the estimate.
         """
 
 
 class LedgerPort(Protocol):
-    """The ledger. Its methods may be called from any thread."""
+    """The interface of the ledger. Thread-safe."""
 
     def record(self, call: OutgoingCall) -> OpenRecord:
         """Record a call before it is made.
@@ -69,14 +69,14 @@ class LedgerPort(Protocol):
 
 
 class _Unrecorded:
-    """The record of a call without a ledger."""
+    """A record that is discarded."""
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
         """Discard the result of the call."""
 
 
 class NoLedger:
-    """A ledger that keeps nothing, for programs that use the chains without the application."""
+    """A ledger that records nothing, for using the chains without the application."""
 
     def record(self, call: OutgoingCall) -> OpenRecord:  # noqa: ARG002
         """Accept any call."""

@@ -1,8 +1,8 @@
-"""Call language models through litellm, which only this module imports, on the first call.
+"""Call language models through litellm, which is imported on first use.
 
-A call runs in the pool and its pieces arrive through a channel, so that a cancel takes effect at
-once, even while a server stalls. Only a request that passed the budget guard is accepted.
-`chains.llm.failures` maps the errors of providers to `chains.errors`.
+Calls run in the thread pool, so that cancelling takes effect at once, even if the server stalls.
+Only requests that passed the budget guard are accepted. `chains.llm.failures` converts provider
+errors to `chains.errors`.
 """
 
 import importlib.util
@@ -52,11 +52,11 @@ BROKEN_OFF: Final = "the stream ended too early"
 
 
 class LiteLLMModel:
-    """A language model behind the HTTP interface of a provider or of the user's server.
+    """A language model behind an HTTP API.
 
-    Args of the constructor: `key_for` returns the key of a provider, or None. `offline` refuses
-    every host except this computer. `pause` waits between tries. `recorder` records each call in
-    the ledger before it is made.
+    Args of the constructor: `key_for` returns a provider's key, or None. `offline` rejects all
+    hosts except this computer. `pause` waits between attempts. `recorder` records each call in the
+    ledger first.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class LiteLLMModel:
         self._recorder = recorder or CallRecorder()
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the answer as it arrives, with up to three attempts until the first text."""
+        """Yield the answer as it arrives, with up to three attempts before the first text."""
         if not isinstance(request, PreparedRequest):
             raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
         if self._offline and not self._endpoint.is_local:
@@ -129,7 +129,7 @@ class LiteLLMModel:
         on_call: Callable[[WireCall], object],
         emit: Emit[ModelEvent],
     ) -> None:
-        """Call litellm once, in a thread of the pool, and emit the events of its answer."""
+        """Call litellm once in the pool, and emit the events of its answer."""
         endpoint, arguments = self._endpoint, built.arguments
         key = None if arguments["api_key"] == NO_KEY else arguments["api_key"]
         call = WireCall(
@@ -181,16 +181,16 @@ class LiteLLMModel:
 
 
 def warm_up() -> None:
-    """Start the import of litellm in the pool, so that the first call does not wait for it."""
+    """Import litellm in the background, to speed up the first call."""
     if "litellm" not in sys.modules:
         start_call(_litellm)
 
 
 def load_packaged_data(name: str) -> Mapping[str, Any]:
-    """Return a JSON table from the litellm package, without importing it.
+    """Load a JSON table from the litellm package, without importing it.
 
     Args:
-        name: the name of the file. The table is empty if there is no such file.
+        name: the file name. The result is empty if the file does not exist.
     """
     spec = importlib.util.find_spec("litellm")
     for location in (spec and spec.submodule_search_locations) or ():
@@ -204,13 +204,13 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
 def _read(
     stream: Any, emit: Emit[ModelEvent], find_price: Callable[[Any], float | None]
 ) -> int | None:
-    """Read a streamed answer, and emit its text, reasoning, tool calls and final status.
+    """Read a streamed answer, and emit its text, reasoning, tool calls and status.
 
     Args:
-        find_price: returns the price of the counted usage.
+        find_price: returns the price of the reported usage.
 
     Returns:
-        The tokens that the service counted, in and out, or None if it reported none.
+        The reported token count, or None.
     """
     has_text, usage, calls = False, None, CallAssembler()
     words, thoughts, finish = TextJoiner(), TextJoiner(), ""
@@ -255,7 +255,7 @@ def _read(
 def _pieces(stream: Any) -> Iterator[Any]:
     """Yield the chunks of a streamed answer.
 
-    Errors after the finish reason are ignored, since some services send a usage that cannot be
+    Errors after the finish reason are ignored, because some services send usage that cannot be
     parsed.
     """
     try:
@@ -267,7 +267,7 @@ def _pieces(stream: Any) -> Iterator[Any]:
 
 
 def _find_signatures(delta: Any) -> Iterator[str]:
-    """Yield the signatures of finished reasoning, or the encrypted reasoning in place of a text."""
+    """Yield the signatures of finished reasoning, or encrypted reasoning without text."""
     for block in getattr(delta, "thinking_blocks", None) or ():
         signature = block.get("signature") or block.get("data")
         if isinstance(signature, str) and signature:
@@ -275,7 +275,7 @@ def _find_signatures(delta: Any) -> Iterator[str]:
 
 
 def _usage(counted: Any, find_price: Callable[[Any], float | None]) -> Usage | None:
-    """Return the usage reported by a service, or None if a count is negative."""
+    """Return the reported usage, or None if a count is negative."""
     details = getattr(counted, "prompt_tokens_details", None)
     prompt, completion = counted.prompt_tokens or 0, counted.completion_tokens or 0
     cached = getattr(details, "cached_tokens", None) or 0
@@ -285,7 +285,7 @@ def _usage(counted: Any, find_price: Callable[[Any], float | None]) -> Usage | N
 
 
 def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | None:
-    """Return the seconds to wait before the next try, or None if the call must not be retried."""
+    """Return how many seconds to wait before retrying, or None to give up."""
     if not error.is_retryable or back_off_s is None:
         return None
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
@@ -318,9 +318,9 @@ _FOREIGN_ADDRESSES: Final = re.compile(
 
 
 def _ignore_foreign_addresses() -> None:
-    """Remove service addresses from the environment, since only the settings may define them.
+    """Remove service addresses from the environment. Only the settings may define them.
 
-    Proxy variables are kept, since they apply to all programs of the user.
+    Proxy variables are kept, since they apply to all programs.
     """
     for name in [name for name in os.environ if _FOREIGN_ADDRESSES.fullmatch(name)]:
         del os.environ[name]

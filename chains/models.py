@@ -1,7 +1,7 @@
-"""Look up the properties of a model by its name and server: endpoint, input limit and prices.
+"""Look up a model's endpoint, input limit, abilities and prices.
 
-The table of known models comes with litellm and is read without importing it. For a model on the
-user's own server, the server is asked for the input limit, which may remain unknown.
+Known models are listed in a table that ships with litellm and is read without importing it. For
+models on the user's own server, the server is asked.
 """
 
 import re
@@ -77,12 +77,12 @@ def name_service(provider: str) -> str:
 
 @dataclass(frozen=True)
 class Service:
-    """A provider that needs a key.
+    """A provider that requires an API key.
 
     Attributes:
-        provider: the name in litellm, which is the prefix of the models' names.
-        name: the name to show.
-        models: the names of its chat models for the setting `chat.model`, the newest version first.
+        provider: the name in litellm, which prefixes the model names.
+        name: the display name.
+        models: the chat models, as in the setting `chat.model`, newest version first.
     """
 
     provider: str
@@ -96,18 +96,17 @@ class ModelInfo:
 
     Attributes:
         name: the name in the setting `chat.model`.
-        endpoint: the address of the model, or None for `extractive` and for an unknown model.
-        input_limit: the maximum tokens of a request, or None if unknown.
-        input_price: dollars per token of the prompt, or None if unknown.
-        output_price: dollars per token of the answer, or None if unknown.
-        cached_price: dollars per cached token of the prompt, or None if unknown.
-        takes_tools: whether the model can call tools, or None if unknown.
+        endpoint: the address of the model, or None for `extractive` and unknown models.
+        input_limit: the maximum size of a request in tokens, or None if unknown.
+        input_price: dollars per prompt token, or None if unknown.
+        output_price: dollars per answer token, or None if unknown.
+        cached_price: dollars per cached prompt token, or None if unknown.
+        takes_tools: whether the model supports tools, or None if unknown.
         sees: whether the model accepts images, or None if unknown.
-        reported_limit: the limit from the table, the server or the settings, or None. It differs
-            from `input_limit` if the service refused a shorter request.
-        file: the file of the model, or None if it is not a file or cannot be used.
-        problem: why the file of the model cannot be used, as a sentence, or an empty string if it
-            can.
+        reported_limit: the limit from the model table, the server or the settings, or None. It
+            differs from `input_limit` if the service has rejected a shorter request.
+        file: the model file, or None if there is none or it cannot be used.
+        problem: why the model file cannot be used, or an empty string.
     """
 
     name: str
@@ -131,7 +130,7 @@ class ModelInfo:
 
     @property
     def key_provider(self) -> str | None:
-        """The provider or address that the key belongs to, or None if the model needs no key."""
+        """Whose key the model needs: a provider or address, or None if it needs no key."""
         endpoint = self.endpoint
         if endpoint is None or (not endpoint.api_base and endpoint.provider in _KEYLESS):
             return None
@@ -139,12 +138,12 @@ class ModelInfo:
 
     @property
     def takes_marks(self) -> bool:
-        """Whether the service accepts cache marks."""
+        """Whether the service supports cache marks."""
         return self.endpoint is not None and self.endpoint.provider in _TAKE_MARKS
 
     @property
     def limit_owner(self) -> str:
-        """The key under which a limit that a service named is remembered."""
+        """The key for remembering a limit that the service reported."""
         if self.endpoint is None:
             return ""
         return f"{self.endpoint.api_base or self.endpoint.provider} {self.endpoint.wire_name}"
@@ -153,7 +152,7 @@ class ModelInfo:
     def host(self) -> str:
         """The host that requests are sent to.
 
-        This is an empty string for `extractive` and an unknown model.
+        This is an empty string for `extractive` and unknown models.
         """
         return self.endpoint.host if self.endpoint else ""
 
@@ -167,21 +166,21 @@ def describe(
     local_context: int = LOCAL_CONTEXT,
     ledger: LedgerPort | None = None,
 ) -> ModelInfo:
-    """Return the properties of a model.
+    """Look up the properties of a model.
 
     Args:
         name: the name of the model, with or without its provider's prefix.
         api_base: the setting `chat.apiBase`.
-        key_for: returns the key for the server at `api_base`. The server is asked for the limit of
-            the model within two seconds, and its response is cached. None asks no server.
-        offline: ask only a server on this computer.
+        key_for: returns the key for the server at `api_base`, or None to skip the server. The
+            server is queried with a timeout of two seconds, and its response is cached.
+        offline: whether to query only servers on this computer.
         local_context: the setting `chat.localContext`, for servers that load a model with the
-            requested context length, which has to fit into memory. A value other than the default
-            is also the limit of a server that reports none.
-        ledger: records the requests to the server.
+            requested context length. A value other than the default also limits servers that report
+            no limit.
+        ledger: records requests to the server.
 
     Raises:
-        LedgerFailed: a request to the server could not be recorded, so it was not sent.
+        LedgerFailed: a request could not be recorded, so it was not sent.
     """
     if name == EXTRACTIVE:
         return ModelInfo(name, None)
@@ -223,7 +222,7 @@ def _describe_file(name: str, path: Path, local_context: int) -> ModelInfo:
 
 
 def list_services() -> tuple[Service, ...]:
-    """Return the known providers by name, with their chat models that can call tools."""
+    """List the known providers by name, with their chat models that support tools."""
     found: dict[str, set[str]] = {provider: set() for provider in _SERVICES}
     for name, entry in _table().items():
         provider = str(entry.get("litellm_provider"))
@@ -239,7 +238,7 @@ def list_services() -> tuple[Service, ...]:
 
 
 def _order(name: str) -> list[tuple[int, int, str]]:
-    """Return a sort key that compares the numbers in a name as numbers."""
+    """Return a sort key that compares numbers in a name numerically."""
     parts = re.findall(r"\d+|\D+", name)
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
 
@@ -247,7 +246,7 @@ def _order(name: str) -> list[tuple[int, int, str]]:
 def _describe_known(
     model: ModelInfo, known: Mapping[str, Any], served: ServedModel | None, by_hand: int | None
 ) -> ModelInfo:
-    """Return a model with its properties from the table, from its server, or set by hand."""
+    """Combine a model's properties from the table, its server and the settings."""
     limit = known.get("max_input_tokens") or known.get("max_tokens")
     if served is not None:
         limit = served.input_limit
@@ -265,7 +264,7 @@ def _describe_known(
 
 
 def _find_ability(known: Mapping[str, Any], field: str, served: bool | None) -> bool | None:
-    """Return whether a model has an ability: as its server says, else as the table says."""
+    """Return whether a model has an ability, according to its server or else the table."""
     if served is not None:
         return served
     return bool(known.get(field)) if known else None
@@ -279,7 +278,7 @@ def _describe_ollama(
     local_context: int,
     ledger: LedgerPort | None,
 ) -> ModelInfo:
-    """Return the properties of an Ollama model at `/api/chat`, since `/v1` ignores `num_ctx`."""
+    """Describe an Ollama model at `/api/chat`, since `/v1` ignores `num_ctx`."""
     bare = name.removeprefix(f"{provider}/")
     base = find_ollama_root(api_base or _LOCAL_BASES["ollama"])
     endpoint = _endpoint(f"ollama_chat/{bare}", "ollama_chat", base)

@@ -1,7 +1,7 @@
-"""Load the shipped prompts, and combine prompts with the user's customization.
+"""Load the shipped prompts, and combine them with the user's customization.
 
-A prompt is a Markdown file whose headings name its sections. The application passes a
-`PromptSource` that returns the user's own prompts instead of the shipped ones.
+A prompt is a Markdown file whose headings are its section names. The application passes a
+`PromptSource` that returns the user's own prompts where they exist.
 """
 
 import re
@@ -42,8 +42,7 @@ class SystemPrompt:
     """The sections of a prompt.
 
     Attributes:
-        problem: the reason why the user's own prompt is not used, or an empty string if there is no
-            problem.
+        problem: why the user's own prompt is not used, or an empty string.
     """
 
     sections: tuple[PromptSection, ...]
@@ -60,10 +59,10 @@ def load_prompt(name: str) -> SystemPrompt:
 
 
 def read_prompt(text: str) -> SystemPrompt:
-    """Parse a prompt from Markdown into cacheable sections.
+    """Parse a Markdown prompt into cacheable sections.
 
     Raises:
-        BadPrompt: the text does not consist of known sections, or one is repeated or empty.
+        BadPrompt: a section is unknown, repeated or empty.
     """
     before, *pieces = _HEADING.split(text)
     names, texts = pieces[::2], [piece.strip() for piece in pieces[1::2]]
@@ -81,14 +80,14 @@ def read_prompt(text: str) -> SystemPrompt:
 
 @dataclass(frozen=True)
 class Customization:
-    """The user's prompts, instructions and hooks. The default is no customization.
+    """The user's prompts, instructions and hooks.
 
     Attributes:
-        prompts: returns a prompt by its name. It is called for each request of a turn.
-        instructions: notes whose text follows the prompt on L1. The id of each is its name.
+        prompts: returns a prompt by name. It is called for each request of a turn.
+        instructions: notes whose text follows the prompt on L1. Their ids are used as names.
         hooks: the user's hooks, or None.
-        warnings: one sentence for each part that could not be loaded.
-        folder_names: the list of names in the vault folder, for the prompt's task context.
+        warnings: one sentence for each item that could not be loaded.
+        folder_names: the names in the vault, for the prompt's task context.
     """
 
     prompts: PromptSource = load_prompt
@@ -98,13 +97,13 @@ class Customization:
     folder_names: str = ""
 
     def system(self, prompt: str) -> tuple[SystemPart, ...]:
-        """Return the parts of the system message for a prompt, those that change least first."""
+        """Build the system message parts for a prompt, starting with the most stable one."""
         noted = [InstructionsText(note.id, note.raw_content) for note in self.instructions]
         sections = add_names(self.prompts(prompt).sections, self.folder_names)
         return make_system_parts(prompt, sections, noted)
 
     def problems(self, *prompts: str) -> tuple[str, ...]:
-        """Return one sentence for each problem of the customization and of the named prompts."""
+        """Return one sentence for each problem in the customization or in the given prompts."""
         found = (self.prompts(prompt).problem for prompt in prompts)
         return (*self.warnings, *(problem for problem in found if problem))
 

@@ -1,7 +1,7 @@
-"""Count tokens with the encodings that come with litellm, without a download.
+"""Count tokens with the encodings that ship with litellm.
 
-For an OpenAI model its own encoding is used. For any other model the tokenizer is not known, so the
-text is counted with all encodings and the largest count is used.
+OpenAI models use their own encoding. For other models, whose tokenizers are unknown, all encodings
+are tried and the largest count is used.
 
 Source: "Token Budget Enforcement", "Guiding Principles"; "Budget-Aware Trimming" (overheads).
 """
@@ -55,9 +55,9 @@ class EncodingCounter:
     """A token counter that returns the largest count of one or more encodings.
 
     Attributes:
-        is_exact: whether the only encoding is the model's own.
-        message_overhead: tokens of a message in addition to its content.
-        part_overhead: tokens of a message part in addition to its content.
+        is_exact: whether the encoding is the model's own.
+        message_overhead: the number of extra tokens per message.
+        part_overhead: the number of extra tokens per message part.
     """
 
     def __init__(
@@ -76,18 +76,18 @@ class EncodingCounter:
         self._image_rule = image_rule
 
     def count(self, text: str) -> int:
-        """Return the number of tokens in `text`, with special tokens counted as ordinary text."""
+        """Count the tokens of a text. Special tokens are counted as ordinary text."""
         return max(_count(encoding, text) for encoding in self._encodings)
 
     def count_image(self, data: str) -> int:
-        """Count the tokens of a base64 image, by the rule of the model's provider."""
+        """Count the tokens of a base64 image, using the provider's rule."""
         return count_image(data, self._image_rule)
 
 
 def load_counter(model: str) -> TokenCounter:
-    """Return the token counter for a model, named with or without its provider's prefix.
+    """Return a model's token counter.
 
-    The first call for an encoding loads it, which takes a few tenths of a second.
+    The first use of an encoding takes a few tenths of a second to load it.
     """
     own, rule = _own_encoding(model), find_image_rule(model)
     with _loading:
@@ -110,10 +110,10 @@ def _largest(rule: ImageRule | None) -> TokenCounter:
 
 
 def load_tiktoken() -> None:
-    """Import all of tiktoken, in one thread at a time.
+    """Import tiktoken completely, in one thread at a time.
 
-    litellm imports it too. If two threads import its modules in different orders, Python avoids a
-    deadlock by exposing a half-initialized module.
+    litellm imports it too. If two threads import its modules in different orders, Python may expose
+    a partially initialized module.
     """
     with _importing:
         import tiktoken
@@ -149,7 +149,7 @@ def _load(name: str) -> "Encoding | None":
 
 
 def _encodings_folder() -> Path | None:
-    """Find the encodings folder of litellm without the import, which takes seconds."""
+    """Find litellm's encodings folder without importing litellm, which takes seconds."""
     spec = importlib.util.find_spec("litellm")
     for location in (spec and spec.submodule_search_locations) or ():
         folder = Path(location, "litellm_core_utils", "tokenizers")
@@ -186,7 +186,7 @@ _SAFE_CUT: Final = re.compile(r"(?<=[^\W_]) (?=[^\W_])")
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Split a long text at single spaces between words, where a cut does not change the count."""
+    """Split a long text at spaces where this does not change the token count."""
     start = 0
     while len(text) - start > PIECE_CHARS:
         end = start + PIECE_CHARS

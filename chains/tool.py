@@ -1,7 +1,7 @@
-"""A tool that a model may call, and the approval that a call may need.
+"""Tools that a model may call, and how calls are approved.
 
-A tool either runs at once, or proposes: it computes what a call would do, a person decides, and
-only an approved proposal is applied. Each front end decides through an `ApprovalPort`.
+A tool either runs at once or proposes an action. A proposal is applied only after approval. Each
+front end asks the user through an `ApprovalPort`.
 """
 
 import threading
@@ -36,7 +36,7 @@ ToolOrigin = Literal["builtin", "mcp"]
 
 @dataclass(frozen=True)
 class KeptHunks:
-    """The decision to approve only some hunks of a proposal, by their numbers counted from 0."""
+    """Approves only some hunks of a proposal, by index."""
 
     numbers: frozenset[int]
 
@@ -48,20 +48,20 @@ NumberSources = Callable[[Sequence[Segment]], tuple[Segment, ...]]
 
 @dataclass(frozen=True)
 class Proposal:
-    """The effect that a tool call would have, bound to its exact arguments and content.
+    """What a tool call would do, bound to its exact arguments and content.
 
     Attributes:
-        summary: one sentence for the person who decides.
-        apply: applies the proposal and returns the result for the model. It raises
-            `ProposalOutdated` if the content that the proposal was computed from has changed.
+        summary: one sentence for the user.
+        apply: applies the proposal and returns the result for the model. Raises `ProposalOutdated`
+            if the underlying content has changed.
         diff: a unified diff, or an empty string if nothing is written.
-        session_scope: what an approval for the session covers: a host, or the name of an MCP tool.
-            Empty means that every call asks.
-        warnings: reasons to ask separately, whatever was approved before.
-        hunks: the parts of the diff that can be approved without the others, or an empty tuple if
-            it has only one.
-        keep: returns the proposal with only some of its hunks, by their numbers. It raises what
-            `apply` raises when it is applied. None if there are no hunks.
+        session_scope: what an approval for the session covers: a host, or an MCP tool. With an
+            empty string, every call needs approval.
+        warnings: reasons to ask again despite an earlier approval.
+        hunks: the parts of the diff that can be approved separately, or an empty tuple if there is
+            only one.
+        keep: returns the proposal with only some of its hunks, by index, or None if there are no
+            hunks. Applying it can raise the same errors as `apply`.
     """
 
     kind: ProposalKind
@@ -76,16 +76,16 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that a model may call. It has either `run` or `propose`.
+    """A tool that a model may call, with either `run` or `propose`.
 
     Attributes:
-        run: runs the tool with arguments that match the definition. If it raises `ToolFailed` or a
-            `VaultError`, the result is the error message.
-        is_offloaded: whether a large result is stored outside the log.
-        propose: computes what a call would do, and changes nothing. It may fail like `run`.
+        run: runs the tool with validated arguments. A `ToolFailed` or `VaultError` becomes an error
+            result.
+        is_offloaded: whether large results are stored outside of the log.
+        propose: computes what a call would do without changing anything. It may fail like `run`.
         origin: whether the tool is part of Strata or belongs to an MCP server.
-        cites: builds the tool for one turn, in which its results are numbered to be cited. None if
-            the results cannot be cited.
+        cites: builds the tool for one turn, so that its results get citation numbers, or None if
+            they cannot be cited.
     """
 
     definition: ToolDefinition
@@ -98,10 +98,10 @@ class Tool:
 
 @dataclass(frozen=True)
 class ApprovalRequest:
-    """A proposal that waits for a decision.
+    """A proposal that needs a decision.
 
     Attributes:
-        id: the id of this request. A proposal that is computed again gets another one.
+        id: the request id. A recomputed proposal gets a new one.
         call_id: the id of the tool call.
     """
 
@@ -113,19 +113,19 @@ class ApprovalRequest:
 
 
 class ApprovalPort(Protocol):
-    """A port through which a person decides about proposals."""
+    """The interface for asking the user about proposals."""
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
-        """Wait for the decision about a proposal, in a thread of the pool.
+        """Wait for the user's decision, in a thread of the pool.
 
-        After a cancel the decision is ignored, so an implementation may return `reject`.
+        After a cancel, the decision is ignored, so an implementation may return `reject`.
         """
 
 
 class ApprovalRules:
-    """Decides about proposals without a person where a level or an earlier approval allows it.
+    """Decides about proposals without asking the user, where this is allowed.
 
-    One object belongs to one session, and remembers what was approved for it. Thread-safe.
+    Each session has its own rules, which remember what was approved. Thread-safe.
     """
 
     def __init__(self, level: ApprovalLevel = "ask") -> None:
@@ -134,13 +134,13 @@ class ApprovalRules:
         self._scopes: set[tuple[ProposalKind, str]] = set()
 
     def with_level(self, level: ApprovalLevel) -> "ApprovalRules":
-        """Return rules of another level that share what was approved for the session."""
+        """Return rules with another approval level that share this session's approvals."""
         rules = ApprovalRules(level)
         rules._lock, rules._scopes = self._lock, self._scopes
         return rules
 
     def decide(self, proposal: Proposal) -> Decision | None:
-        """Return the decision about a proposal, or None if a person has to decide."""
+        """Return a decision, or None if the user has to be asked."""
         if self._level == "never":
             return "reject"
         if proposal.warnings:

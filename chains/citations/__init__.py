@@ -6,7 +6,7 @@ sources ──────────────────── quotes ─�
 ```
 
 - `check`: links each citation number to its source, and verifies each quotation.
-- `changes`: finds the cited notes that have changed since, with their change.
+- `changes`: finds cited notes that have changed since the answer.
 - `parser`: finds the citation numbers and quotations of an answer, and pairs them.
 - `quotes`: finds a quotation in a text, regardless of markup, dashes and escapes.
 - `sentences`: splits a passage, or an answer, into sentences.

@@ -1,8 +1,7 @@
-"""Find the cited notes that have changed since an answer, with a diff of the cited text.
+"""Find cited notes that have changed since an answer, with a diff of the cited text.
 
-The log keeps each passage as it was sent, with the hash of its note at that time. A note with
-another hash is compared with the passage: text that is still there word for word counts as
-unchanged.
+The log stores each passage as it was sent, with the hash of the note. If the hash differs now, the
+passage is compared with the note. Text that still occurs verbatim counts as unchanged.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -40,7 +39,7 @@ class ChangedSource:
 
     @property
     def sentence(self) -> str:
-        """A sentence for the user about the change."""
+        """A sentence that tells the user about the change."""
         if not self.diff:
             return f"{self.path} is gone, or may not be read any more."
         return f"{self.path} has changed since this answer."
@@ -49,7 +48,7 @@ class ChangedSource:
 def find_changed_sources(
     sources: Iterable[Segment], cited: Iterable[int], read: Callable[[str], CurrentText | None]
 ) -> tuple[ChangedSource, ...]:
-    """Return the cited sources whose text has changed, in the order of their numbers.
+    """Return the cited sources whose text has changed, ordered by citation number.
 
     Args:
         sources: the sources of an answer, as sent.
@@ -69,9 +68,9 @@ def find_changed_sources(
 
 
 def _compare(source: Segment, text: str) -> str:
-    """Return the diff from a passage to the note's current lines.
+    """Return the diff between a passage and the note's current lines.
 
-    Returns an empty string if it is unchanged.
+    Returns an empty string if nothing has changed.
     """
     sent, lines = source.raw_content.strip("\n").splitlines(), text.splitlines()
     if _normalize(sent) in _normalize(lines):
@@ -88,7 +87,7 @@ def _normalize(lines: Sequence[str]) -> str:
 def _find_place(
     sent: Sequence[str], lines: Sequence[str], place: tuple[int, int] | None
 ) -> Sequence[str]:
-    """Return the lines of a note that correspond to a passage, found by their common lines."""
+    """Find the lines of a note that correspond to a passage, by the lines that both contain."""
     matcher = SequenceMatcher(None, sent, lines, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     if not blocks:

@@ -20,14 +20,14 @@ SHORTEST_UNNUMBERED_WORDS: Final = 3
 
 @dataclass(frozen=True)
 class Citation:
-    """A citation number in the answer, with the cited place in the notes.
+    """A citation in the answer, with the cited lines of the source.
 
     Attributes:
-        lines: the lines of the quotation if it was found, or of the whole passage.
-        quote: the quotation that the number belongs to, or None.
-        verified: whether the quotation is in the passage that was sent.
-        sentence: the sentence of the answer whose source Strata found, or an empty string if the
-            model cited it.
+        lines: the lines of the quotation if it was found, otherwise of the whole passage.
+        quote: the quotation that is cited, or None.
+        verified: whether the passage that was sent contains the quotation.
+        sentence: the sentence for which Strata found the source, or an empty string if the model
+            cited it.
     """
 
     n: int
@@ -40,16 +40,16 @@ class Citation:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the citation has a quotation that is not in its source."""
+        """Whether the quotation was not found in the source."""
         return self.quote is not None and not self.verified
 
     @property
     def page(self) -> int | None:
-        """The page of the cited place, or None if the file has no pages."""
+        """The cited page, or None if the file has no pages."""
         return find_page(self.path, self.heading)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the citation as the dictionary that `strata ask --json` prints."""
+        """Return the citation as JSON, as printed by `strata ask --json`."""
         return {
             "n": self.n,
             "path": self.path,
@@ -65,7 +65,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class Unverified:
-    """A citation number without a source, or a quotation that is not in the sources.
+    """A citation without a source, or a quotation that the sources do not contain.
 
     Attributes:
         n: the citation number, or None for a quotation without a number.
@@ -77,17 +77,17 @@ class Unverified:
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the claim as the dictionary that `strata ask --json` prints."""
+        """Return the claim as JSON, as printed by `strata ask --json`."""
         return {"n": self.n, "quote": self.quote, "reason": self.reason}
 
 
 @dataclass(frozen=True)
 class CitationReport:
-    """The citations of an answer, and its unverified claims.
+    """The verified citations and unverified claims of an answer.
 
     Attributes:
-        sentences: the number of sentences for which Strata looked for a source, since the model
-            cites none, or 0 if the model cites.
+        sentences: for an answer without citations, the number of sentences for which Strata
+            searched a source, otherwise 0.
     """
 
     citations: tuple[Citation, ...] = ()
@@ -96,11 +96,11 @@ class CitationReport:
 
 
 def check_citations(answer: str, sources: Sequence[Segment], question: str = "") -> CitationReport:
-    """Link every citation number of an answer to its source, and verify every quotation.
+    """Match the citations of an answer with their sources, and verify its quotations.
 
     Args:
-        sources: the passages that were sent, each with its number.
-        question: the user message, and the notes on L1. Words quoted from them need no source.
+        sources: the passages that were sent, each with a number.
+        question: the user message and the notes on L1. Words quoted from them need no source.
     """
     reading = parse_answer(answer)
     checked = _Checker(sources, question)
@@ -117,8 +117,8 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 class _Source:
     """A passage that was sent, in which quotations are searched.
 
-    The text is parsed only when a quotation is first searched in it: all answers of a chat are
-    checked again when it is opened, and most passages are never quoted.
+    The text is parsed on first use. All answers of a chat are checked when it is opened, but most
+    passages are never quoted.
     """
 
     def __init__(self, segment: Segment) -> None:
@@ -143,7 +143,7 @@ class _Source:
         return self.segment.kind == "image"
 
     def find(self, quote: str) -> "_Place | None":
-        """Return the place of a quotation, or None. In map-reduce notes only quotes count."""
+        """Locate a quotation, or return None. In map-reduce notes, only quoted words count."""
         heading, lines = self.segment.heading, self.segment.lines
         if self.segment.derived:
             noted = self._notes.find(quote)
@@ -163,14 +163,14 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Place:
-    """The place of a quotation in its source: headings and lines."""
+    """Where a quotation was found: the headings and lines."""
 
     heading: tuple[str, ...]
     lines: tuple[int, int] | None
 
 
 class _Checker:
-    """A checker for the citation numbers and quotations of one answer."""
+    """Checks the citations and quotations of one answer."""
 
     def __init__(self, sources: Sequence[Segment], question: str) -> None:
         self._sources = {s.number: _Source(s) for s in sources if s.number is not None}
@@ -185,13 +185,12 @@ class _Checker:
         return frozenset(name for source in self._sources.values() for name in source.names)
 
     def numbers(self, numbers: Sequence[int]) -> CitationReport:
-        """Return the citations of numbers without a quotation."""
+        """Check citations that have no quotation."""
         known = [self._sources[n].citation(None) for n in numbers if n in self._sources]
         unknown = [_no_source(n, None) for n in numbers if n not in self._sources]
         return CitationReport(tuple(known), tuple(unknown))
 
     def claim(self, claim: Claim) -> CitationReport:
-        """Check whether a quotation is in the sources of its numbers."""
         quote = claim.quote
         if normalize_text(quote) in self._names or not normalize_text(quote):
             return CitationReport()
@@ -230,7 +229,6 @@ class _Checker:
         return CitationReport(citations, (Unverified(n, quote, reason),))
 
     def _find_source(self, quote: str) -> int | None:
-        """Return the first source that contains a quotation."""
         return next((n for n, source in self._sources.items() if source.find(quote)), None)
 
 
@@ -254,12 +252,12 @@ _FENCE: Final = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 
 
 def find_heading(passage: str, place: int, first: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the path of headings above a place in a passage.
+    """Return the headings that a position in a passage is under.
 
     Args:
         passage: Markdown text.
         place: a character offset in the passage.
-        first: the path of headings above the beginning of the passage.
+        first: the headings above the start of the passage.
     """
     path, level = first, len(first)
     in_fence = False

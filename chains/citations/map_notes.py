@@ -1,7 +1,7 @@
-"""Parse the notes that a model writes in a map-reduce, and check them against the text.
+"""Parse the notes that a model writes in a map-reduce, and verify their quotations.
 
-Each note names its lines. A quotation that is not in the text loses its quotation marks. One that
-is in the text defines the lines of the note.
+Each note states its line numbers. If a quotation is found in the text, its lines are used instead.
+If not, its quotation marks are removed.
 """
 
 import re
@@ -37,11 +37,11 @@ _NOTHING: Final = frozenset({"nothing", "none"})
 
 @dataclass(frozen=True)
 class MapNote:
-    """A note that a model wrote about a part of a text.
+    """A model's note about part of a text.
 
     Attributes:
-        lines: the first and last line that the note is about.
-        text: the note in one line. Words in quotation marks are in the text verbatim.
+        lines: the first and last line that the note covers.
+        text: the note on one line. Words in quotation marks occur verbatim in the text.
     """
 
     lines: Lines
@@ -49,22 +49,21 @@ class MapNote:
 
     @property
     def quotes(self) -> list[str]:
-        """The quoted words of the note."""
+        """The quotations in the note."""
         return _QUOTE.findall(self.text)
 
     def render(self) -> str:
-        """Return the note as one line of text: its line numbers, a colon and its text."""
+        """Format the note on one line: line numbers, colon, text."""
         return f"{span(self.lines)}: {self.text}"
 
 
 def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
-    """Parse the notes in the answer of a model.
+    """Parse the notes in a model's answer.
 
     Args:
-        answer: the notes, one on each line, each after its line numbers.
-        lines: the first and last line that the model read. A note without valid line numbers is
-            taken to be about all of them.
-        find: finds quotations in the text that the model read.
+        answer: one note per line, each starting with line numbers.
+        lines: the lines that the model read. Notes without valid line numbers apply to all of them.
+        find: finds a quotation in the text that the model read.
     """
     if normalize_text(answer).casefold() in _NOTHING:
         return []
@@ -72,12 +71,12 @@ def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
 
 
 def render_notes(notes: Iterable[MapNote]) -> str:
-    """Return notes as text, one on each line."""
+    """Format notes as text, one per line."""
     return "\n".join(note.render() for note in notes)
 
 
 def build_matcher(text: str, first_line: int) -> Matcher:
-    """Build a matcher that finds the lines of a quotation in a text."""
+    """Build a function that finds the lines of a quotation in a text."""
     whole, lines = VerbatimText(text), text.split("\n")
 
     def find(quote: str, near: Lines | None) -> Lines | None:
@@ -92,32 +91,32 @@ def build_matcher(text: str, first_line: int) -> Matcher:
 
 
 class QuotedNotes:
-    """Map-reduce notes whose quotations can be searched."""
+    """Map-reduce notes in which quotations can be searched."""
 
     def __init__(self, notes: Iterable[MapNote]) -> None:
         self._quoted = [(VerbatimText(quote), note) for note in notes for quote in note.quotes]
 
     @classmethod
     def parse(cls, content: str) -> "QuotedNotes":
-        """Parse the notes in the content of a segment."""
+        """Parse the notes in a segment."""
         return cls(
             MapNote(named, text) for named, text in _split_notes(content) if named is not None
         )
 
     def find(self, quote: str, near: Lines | None = None) -> Lines | None:
-        """Return the lines of a note that contains a quotation, preferably `near`, or None."""
+        """Return the lines of a note that contains a quotation, preferring `near`, or None."""
         found = [note.lines for text, note in self._quoted if text.find(quote)]
         return near if near in found else next(iter(found), None)
 
 
 def span(lines: Lines) -> str:
-    """Return a line range as text, such as `12` or `12-14`."""
+    """Format a line range, such as `12` or `12-14`."""
     first, last = lines
     return str(first) if first == last else f"{first}-{last}"
 
 
 def name_spans(*found: Lines) -> str:
-    """Return line ranges as words, such as `line 12` or `lines 12-14, 20`."""
+    """Format line ranges for a sentence, such as `line 12` or `lines 12-14, 20`."""
     named = ", ".join(map(span, found[:_MOST_NAMED]))
     more = len(found) - _MOST_NAMED
     word = "lines" if len(found) > 1 or found[0][0] < found[0][1] else "line"
@@ -125,7 +124,7 @@ def name_spans(*found: Lines) -> str:
 
 
 def _split_notes(answer: str) -> Iterator[tuple[Lines | None, str]]:
-    """Yield each note of an answer with its line range. A line without one continues a note."""
+    """Yield each note with its line range. A line without a range continues the note."""
     named: Lines | None = None
     words: list[str] = []
     for line in answer.splitlines():

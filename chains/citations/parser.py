@@ -1,7 +1,8 @@
-"""Parse the citation numbers and quotations of an answer, and pair them.
+"""Parse the citations and quotations of an answer.
 
-Code, links and footnotes are skipped. A quotation belongs to the number that follows it in its
-sentence, or to the one before it. A block quotation also belongs to a number next to the block.
+Code, links and footnotes are skipped. A quotation is paired with the citation that follows it in
+the same sentence, or with the one before it. A block quotation can also be paired with a citation
+next to the block.
 """
 
 import re
@@ -22,7 +23,7 @@ BEFORE_BLOCK_CHARS: Final = 200
 
 @dataclass(frozen=True)
 class NumberGroup:
-    """A group of adjacent citation numbers, such as `[1][2]`, `[1, 2]` or `[1]–[3]`."""
+    """Adjacent citation numbers, such as `[1][2]`, `[1, 2]` or `[1]–[3]`."""
 
     numbers: tuple[int, ...]
     start: int
@@ -31,7 +32,7 @@ class NumberGroup:
 
 @dataclass(frozen=True)
 class Claim:
-    """A quotation with the number groups that it may belong to, most likely first."""
+    """A quotation with the citations that may belong to it, most likely first."""
 
     quote: str
     start: int
@@ -40,14 +41,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """The citation numbers and quotations of an answer, in order."""
+    """The citations and quotations of an answer, in order."""
 
     numbers: tuple[NumberGroup, ...]
     claims: tuple[Claim, ...]
 
 
 def parse_answer(answer: str) -> ParsedAnswer:
-    """Return all citation numbers and quotations of an answer."""
+    """Parse all citations and quotations of an answer."""
     text = mask_non_prose(answer)
     numbers = _Groups(tuple(_list_groups(text)))
     claims: list[Claim] = []
@@ -60,7 +61,7 @@ def parse_answer(answer: str) -> ParsedAnswer:
 
 
 class _Groups:
-    """The number groups of an answer, searchable by offset."""
+    """The citations of an answer, searchable by offset."""
 
     def __init__(self, groups: tuple[NumberGroup, ...]) -> None:
         self.all = groups
@@ -114,7 +115,7 @@ def _list_groups(text: str) -> Iterator[NumberGroup]:
 
 
 def _is_index(text: str, match: re.Match[str]) -> bool:
-    """Return whether a bracketed number is an index, as in `row[1]`, and not a citation."""
+    """Return whether a bracketed number is an array index, as in `row[1]`."""
     found = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
     if found is None:
         return False
@@ -137,13 +138,13 @@ def _expand_numbers(inner: str) -> tuple[int, ...]:
 
 
 def _expand_range(first: int, last: int) -> tuple[int, ...]:
-    """Return the numbers between two numbers, or none if these are too far apart for a range."""
+    """Expand a range of citation numbers, unless it is implausibly large."""
     return tuple(range(first + 1, last)) if last - first <= LONGEST_RANGE else ()
 
 
 @dataclass(frozen=True)
 class _Block:
-    """A run of adjacent lines that are all quotation or all text."""
+    """Adjacent lines that are all quoted or all unquoted."""
 
     start: int
     end: int
@@ -276,7 +277,7 @@ def _list_sentence_claims(
 def _find_sentence_ends(
     text: str, block: _Block, quotes: Sequence[tuple[int, int]], groups: _Groups
 ) -> list[int]:
-    """Return the ends of sentences. A number directly after a sentence belongs to it."""
+    """Find where sentences end. A citation directly after a sentence belongs to it."""
     pieces, place = [], block.start
     for start, end in quotes:
         pieces += [text[place:start], HIDDEN * (end - start)]
@@ -288,7 +289,7 @@ def _find_sentence_ends(
 
 
 def _ends_sentence(text: str, end: int) -> bool:
-    """Return whether the quotation that ends at `end` ends its sentence, as in: "Yes." But no."""
+    """Return whether a quotation ends its sentence, as in: "Yes." But no."""
     if text[end - 1] not in ".!?…。！？؟":
         return False
     behind = text[end + 1 : end + 9].lstrip()
@@ -309,7 +310,7 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
 
 def mask_non_prose(text: str) -> str:
-    """Blank out code and link targets in a text. All other characters keep their offsets."""
+    """Blank out code and link targets. All other characters keep their offsets."""
     text = _mask_fences(text)
     text = _hide(text, _inline_code(text))
     return _LINK_END.sub(lambda match: HIDDEN * len(match.group()), text)

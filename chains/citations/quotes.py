@@ -1,7 +1,7 @@
-"""Find a quotation in its source text.
+"""Find quotations in a source text.
 
-White space, Markdown markup, HTML escapes and the style of quotation marks and dashes are ignored.
-The words, their order and their case must match.
+White space, Markdown markup, HTML escapes, and the style of quotation marks and dashes are ignored.
+Words, word order and case must match.
 """
 
 import html
@@ -55,16 +55,16 @@ class VerbatimText:
         self.text = text
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """Return the span of `quote` in the text, or None if it is not found.
+        """Find a quotation, or return None.
 
-        An ellipsis may replace words, the first letter may have another case, and the quotation may
-        contain the HTML escapes that the text was sent with.
+        An ellipsis may replace words, the case of the first letter may differ, and the quotation
+        may contain HTML escapes from the prompt.
         """
         spans = (self._find(words) for words in dict.fromkeys((quote, html.unescape(quote))))
         return next((span for span in spans if span is not None), None)
 
     def find_lines(self, span: tuple[int, int], first_line: int) -> tuple[int, int]:
-        """Return the first and last line of a span, if the text begins at line `first_line`."""
+        """Convert a text span to the first and last line number."""
         above = first_line + self.text.count("\n", 0, span[0])
         return above, above + self.text.count("\n", span[0], span[1])
 
@@ -146,13 +146,13 @@ def remove_markup(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """Count the words of a text. In scripts without spaces, two characters count as a word."""
+    """Count words. In scripts without spaces, two characters count as a word."""
     unspaced = sum((len(run) + 1) // 2 for run in _UNSPACED.findall(text))
     return unspaced + len(_WORD.findall(_UNSPACED.sub(" ", text)))
 
 
 def _reduce(text: str) -> tuple[str, list[int]]:
-    """Return the characters of a text that are compared, and the offset of each."""
+    """Return the characters to compare, each with its offset in the text."""
     characters: list[str] = []
     places: list[int] = []
 
@@ -190,7 +190,7 @@ def _is_inside(before: str, behind: str) -> bool:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Return whether two adjacent characters are cased letters or digits, and so in one word."""
+    """Return whether two adjacent characters belong to the same word."""
     return _is_cased(left) and _is_cased(right)
 
 
@@ -199,10 +199,10 @@ def _is_cased(char: str) -> bool:
 
 
 class EscapeRemover:
-    """Decodes the HTML escapes that a model copied from its prompt into a streamed answer.
+    """Decodes HTML escapes that a model copied from the prompt into its answer.
 
-    The text of notes is escaped in a prompt, and some models copy `&lt;` from it. An escape that is
-    in the original text of a source or in the question is not changed.
+    Notes are escaped in the prompt, and some models repeat escapes such as `&lt;`. Escapes that
+    occur in an original source or in the question are kept.
     """
 
     def __init__(self, sources: Iterable[Segment], question: str) -> None:
@@ -217,7 +217,7 @@ class EscapeRemover:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Add a piece and return the text to show. A possible start of an escape is held back."""
+        """Add a piece of text, and return the text to show. A possible escape is held back."""
         text, self._held = self._held + piece, ""
         begun = text.rfind("&")
         if begun >= 0 and any(escape.startswith(text[begun:]) for escape in self._open):
@@ -227,7 +227,7 @@ class EscapeRemover:
         return text
 
     def end(self) -> str:
-        """Return the text that is still held back at the end of the answer."""
+        """Return the remaining text at the end of the answer."""
         held, self._held = self._held, ""
         return held
 

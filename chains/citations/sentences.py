@@ -1,7 +1,7 @@
-"""Split Markdown into sentences: a passage without its markup, an answer by the places of them.
+"""Split Markdown into sentences.
 
-Headings, code, rules and similar blocks are left out, since they have no meaning when quoted alone.
-Each list item and table row is a separate sentence.
+Headings, code, rules and similar blocks are skipped, because they mean nothing when quoted alone.
+Each list item and table row counts as a sentence.
 """
 
 import re
@@ -42,18 +42,18 @@ _SHORT: Final = re.compile(
 
 
 def split_sentences(passage: str) -> list[str]:
-    """Return the sentences of a passage in order."""
+    """Return the sentences of a passage, without markup."""
     return [sentence for block in _blocks(passage) for sentence in _sentences(block)]
 
 
 def split_paragraph(lines: Sequence[str]) -> list[str]:
-    """Return the sentences of a paragraph in order, with their markup."""
+    """Return the sentences of a paragraph, with markup."""
     text = _join_text([line.strip() for line in lines])
     return list(_sentences(" ".join(text.split())))
 
 
 def locate_sentences(answer: str) -> list[tuple[int, int]]:
-    """Return the places of the sentences of an answer in order; tables and code have none."""
+    """Return the spans of the sentences in an answer. Tables and code are skipped."""
     return [
         (start + first, start + last)
         for start, end in _locate_blocks(answer)
@@ -62,7 +62,7 @@ def locate_sentences(answer: str) -> list[tuple[int, int]]:
 
 
 def _locate_blocks(answer: str) -> Iterator[tuple[int, int]]:
-    """Yield the place of each paragraph and list item of a text, without the mark before it."""
+    """Yield the span of each paragraph and list item, without list markers."""
     at, block, in_fence, was_quote = 0, (0, 0), False, False
     for line in answer.splitlines(keepends=True):
         is_fence = _FENCE.match(line) is not None
@@ -87,7 +87,7 @@ def _locate_blocks(answer: str) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(passage: str) -> Iterator[str]:
-    """Yield each paragraph, list item and table row of a passage as one line."""
+    """Yield each paragraph, list item and table row as one line."""
     lines: list[str] = []
     for line in [*_list_prose_lines(passage), ""]:
         if lines and _UNDER_HEAD.fullmatch(line.strip()):
@@ -102,7 +102,7 @@ def _blocks(passage: str) -> Iterator[str]:
 
 
 def _list_prose_lines(passage: str) -> Iterator[str]:
-    """Yield the lines of a passage without block quote markers, with code lines emptied."""
+    """Yield the lines of a passage without quote markers. Code lines become empty."""
     in_fence = False
     for line in passage.split("\n"):
         is_fence = _FENCE.match(line) is not None
@@ -112,7 +112,7 @@ def _list_prose_lines(passage: str) -> Iterator[str]:
 
 
 def _strip_mark(mark: re.Pattern[str], line: str) -> str:
-    """Return the line without a marker at its beginning."""
+    """Remove a marker from the start of a line."""
     found = mark.match(line)
     return line[found.end() :] if found else line
 
@@ -140,7 +140,7 @@ def _sentences(block: str) -> Iterator[str]:
 
 
 def _find_spans(block: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of the sentences of a paragraph, without the blanks around them."""
+    """Yield the spans of the sentences in a paragraph, without surrounding blanks."""
     start = 0
     ends = [match.end() for match in _END.finditer(block) if _ends_here(block, match)]
     for end in (*ends, len(block)):

@@ -1,8 +1,8 @@
-"""Find the sources of an answer whose model cites none, sentence by sentence.
+"""Find sources for an answer without citations, sentence by sentence.
 
-A sentence has its source where it stands word for word, or where one or two sentences in a row have
-nearly all of its words in the same order, all its numbers, and as many negations. A sentence that
-only repeats the question has none.
+A sentence has a source if it occurs there verbatim, or if one or two adjacent sentences contain
+nearly all of its words in the same order, all of its numbers, and as many negations. Sentences that
+only repeat the question have no source.
 """
 
 import re
@@ -38,7 +38,7 @@ _NEGATION: Final = re.compile(
 
 
 def check_answer(answer: str, sources: Sequence[Segment], question: str = "") -> CitationReport:
-    """Check the citations of an answer, or find its sources if the model cites none.
+    """Check the citations of an answer, or find its sources if it has no citations.
 
     Args:
         sources: the passages that were sent, each with its number.
@@ -58,7 +58,7 @@ def check_answer(answer: str, sources: Sequence[Segment], question: str = "") ->
 
 
 def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
-    """Return an answer with the numbers of the sources that Strata found, to be shown."""
+    """Insert citation numbers for the sources that Strata found."""
     pieces, at = [], 0
     for citation in citations:
         start = answer.find(citation.sentence, at) if citation.sentence else -1
@@ -70,7 +70,7 @@ def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
 
 
 def name_share(citations: Sequence[Citation], sentences: int) -> str:
-    """Return a sentence on how many sentences of an answer have a source that Strata found."""
+    """Describe how many sentences of an answer have a source that Strata found."""
     noun = "sentence" if sentences == 1 else "sentences"
     return (
         f"The model cited no note. Strata found sources for {len(citations):,} of "
@@ -79,7 +79,7 @@ def name_share(citations: Sequence[Citation], sentences: int) -> str:
 
 
 class _Passage:
-    """A passage that was sent, with its sentences and their words."""
+    """A passage that was sent, split into sentences and words."""
 
     def __init__(self, segment: Segment) -> None:
         self.segment = segment
@@ -94,7 +94,7 @@ class _Passage:
 
     @cached_property
     def windows(self) -> list[tuple[str, list[str]]]:
-        """The sentences and pairs of adjacent sentences, each with its words in order."""
+        """Single sentences and pairs of adjacent sentences, each with its words."""
         found = split_sentences(self.segment.raw_content)
         pairs = (f"{one} {other}" for one, other in pairwise(found))
         return [(text, _split_words(text)) for text in (*found, *pairs)]
@@ -138,7 +138,7 @@ def _find_source(
 def _score_windows(
     sentence: str, words: Sequence[str], telling: set[str], passage: _Passage
 ) -> Iterator[tuple[float, str]]:
-    """Yield the windows of a passage that say nearly the same as a sentence, with their scores."""
+    """Yield the parts of a passage that say nearly the same as a sentence, with scores."""
     numbers = {word for word in words if any(map(str.isdigit, word))}
     negations = len(_NEGATION.findall(fold(sentence)))
     for window, its_words in passage.windows:

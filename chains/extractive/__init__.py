@@ -1,4 +1,4 @@
-"""Answers without a language model: quotations of the notes that answer a question.
+"""Answer questions without a language model, by quoting notes.
 
 ```
 question ─→ question: what is asked for ──┐
@@ -13,8 +13,8 @@ sources ──→ blocks → parts of each source ┴→ choice → writer → m
 - `words`: compares the words of a question with the words of a text.
 - `writer`: writes the lines of a quotation as Markdown.
 
-May import: `chains.llm`, `chains.citations`, `chains.cancel`, context, vault.
-Invariants: every quotation is found in the source whose number it has.
+May import: `chains.llm`, `chains.citations`, `chains.cancel`, context, vault. Invariants: every
+quotation is found in the source whose number it has.
 """
 
 __all__ = ["model", "question"]

@@ -1,7 +1,7 @@
-"""Parse a passage into the blocks that can be quoted, each with its lines and headings.
+"""Parse a passage into blocks that can be quoted.
 
-Front matter, comments, rules, images, tags and embeds alone are left out. Code and tables are
-blocks of their own, and each item of a list is one.
+Front matter, comments, rules, images, tags and embeds are skipped. Each code block, table and list
+item is a separate block.
 """
 
 import re
@@ -35,10 +35,10 @@ class PassageBlock:
     """A block of a passage.
 
     Attributes:
-        first: the index of its first line in the passage.
-        lines: its lines as in the passage, but without the marks of block quotations.
-        indent: the columns before the mark of an item.
-        heading: the headings of the passage above it, not those above the passage.
+        first: the index of the first line in the passage.
+        lines: the lines of the passage, without quote markers.
+        indent: the indentation of a list item.
+        heading: the headings above the block within the passage.
     """
 
     kind: BlockKind
@@ -49,30 +49,30 @@ class PassageBlock:
 
     @property
     def end(self) -> int:
-        """The index of the line after its last one."""
+        """The index after the last line."""
         return self.first + len(self.lines)
 
     @property
     def is_code_line(self) -> bool:
-        """Whether the block is a paragraph of nothing but inline code."""
+        """Whether the block consists of inline code only."""
         text = self.lines[0].strip()
         is_single = self.kind == "text" and len(self.lines) == 1
         return is_single and len(text) > 2 and text.startswith("`") and text.endswith("`")
 
 
 def parse_blocks(passage: str, *, starts_note: bool = False) -> list[PassageBlock]:
-    """Return the blocks of a passage in order.
+    """Parse the blocks of a passage.
 
     Args:
         passage: Markdown text.
-        starts_note: whether the passage is the beginning of a note and may have front matter.
+        starts_note: whether the passage is the start of a note, which may have front matter.
     """
     lines = [strip_quote(line) for line in passage.split("\n")]
     return list(_Parser(lines).parse(_find_front_matter_end(lines) if starts_note else 0))
 
 
 def strip_quote(line: str) -> str:
-    """Return a line without the marks of block quotations."""
+    """Remove the quote markers from a line."""
     found = _QUOTE.match(line)
     return line[found.end() :] if found else line
 
@@ -85,7 +85,7 @@ def _find_front_matter_end(lines: Sequence[str]) -> int:
 
 
 class _Parser:
-    """A parser that reads the lines of one passage."""
+    """Parses the lines of one passage."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
@@ -135,7 +135,7 @@ class _Parser:
         )
 
     def _continues(self, line: str) -> bool:
-        """Return whether a line continues the paragraph or item before it."""
+        """Return whether a line continues the previous paragraph or item."""
         starts_block = _ITEM.match(line) or _HEADING.match(line) or _FENCE.match(line)
         is_left_out = _LEFT_OUT.match(line) or _COMMENT_START.match(line)
         is_row = line.lstrip().startswith("|")

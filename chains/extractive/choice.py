@@ -1,8 +1,8 @@
-"""Choose the parts of the sources that answer a question.
+"""Choose the passages that answer a question.
 
-A part is worth more the more of the question's words it has, rare words first; words that stand in
-its headings or before its list count for less. What a question asks for decides which kinds of
-parts are preferred. A question about several things gets a part for each.
+A candidate scores higher the more words it shares with the question, especially rare ones. Words in
+its headings or list introductions count less. The kind of question decides which kinds of
+candidates are preferred. A question about several things gets a candidate for each.
 """
 
 import re
@@ -98,7 +98,7 @@ class _Scored:
 
 
 def choose_parts(question: AskedQuestion, sources: Sequence[Segment]) -> list[Part]:
-    """Return the parts that answer a question, best first. In order of time if that is asked."""
+    """Return the parts that answer a question, best first, or by time if requested."""
     parts = [part for source in sources for part in build_parts(source)]
     small = [part.words | part.words_around for part in parts if part.kind != "section"]
     weights = weigh_words(question.words, small)
@@ -115,9 +115,9 @@ def choose_parts(question: AskedQuestion, sources: Sequence[Segment]) -> list[Pa
 
 
 def _widen(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
-    """Return the section of a part if it is so short that it is quoted as a whole.
+    """Return the whole section of a part if the section is short enough to quote.
 
-    A section that tells how to do something keeps its code.
+    A section with instructions keeps its code.
     """
     if part.kind in {"list", "row"}:
         return part
@@ -145,7 +145,7 @@ def _rank(
 
 
 def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
-    """Return the share of the question's words that a part has, and the worth of its rank."""
+    """Score how many of the question's words a part contains, and how highly it ranked."""
     total = sum(weights.values()) or 1.0
     around = FIRST_AROUND_WORTH if part.is_first else AROUND_WORTH
     matched = sum(
@@ -157,7 +157,7 @@ def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
 
 
 def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) -> float:
-    """Weigh what kind of part it is and where it stands, for what the question asks for."""
+    """Score the kind and position of a part, given what the question asks for."""
     worth = _WORTH[question.kind][part.kind]
     above = " ".join(part.heading[-1:])
     if question.kind == "time" and _DATE.search(part.text):
@@ -178,13 +178,13 @@ def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) ->
 
 
 def _names_first(part: Part, words: AbstractSet[str]) -> bool:
-    """Return whether a part begins with what is asked for and says what it is."""
+    """Return whether a part starts with the term in question and defines it."""
     found = _DEFINED.match(part.text.lstrip(" \t-*+•`>|"))
     return found is not None and split_words(found[1]) - FUNCTION_WORDS == words
 
 
 def _weigh_way(part: Part) -> float:
-    """Weigh a part that tells how to do something: steps stay together, commands do not."""
+    """Score a part that explains how to do something."""
     if part.is_collection:
         return COLLECTION_WORTH
     if part.is_ordered:
@@ -222,7 +222,7 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
 
 
 def _repeats(question: AskedQuestion, part: Part, other: Part) -> bool:
-    """Return whether a part says what another says, or only names the same note once more."""
+    """Return whether a part adds nothing to another one."""
     is_of_note = question.asks_for_notes and part.title == other.title
     return is_of_note or part.pieces == other.pieces
 

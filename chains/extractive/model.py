@@ -1,7 +1,7 @@
-"""Answer without a language model: quote what answers the question, with citations.
+"""Answer without a language model by quoting notes, with citations.
 
-The answer states that no model is set. If no passage that a search found has enough of the words
-of the question, the answer is that the notes do not answer it, with the nearest passages by title.
+The answer says that no model is configured. If no search result contains enough words of the
+question, the answer says so and lists the nearest notes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ LIST_SOURCE: Final = "every note that fits"
 
 
 class ExtractiveModel:
-    """A model port that answers with quotations from the sources instead of a language model."""
+    """A model port that answers with quotations instead of calling a language model."""
 
     def __init__(
         self,
@@ -71,9 +71,9 @@ class ExtractiveModel:
 
         Args:
             question: the user message.
-            searched: the query if it differs from the user message, or empty.
+            searched: the query if it differs from the user message, otherwise an empty string.
             has_searched: whether the notes were searched.
-            support: how well the found passages support an answer, or None if not measured.
+            support: how well the search results support an answer, or None if not measured.
         """
         self._question = question
         self._searched = searched
@@ -81,7 +81,7 @@ class ExtractiveModel:
         self._support = support
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the pieces of the answer, and `ModelEnded` at the end."""
+        """Yield the answer in pieces, then `ModelEnded`."""
         own = [segment for segment in request.segments if segment.layer is Layer.L3]
         for piece in self._write_pieces(own):
             cancel.raise_if_cancelled()
@@ -104,15 +104,15 @@ class ExtractiveModel:
 
 
 def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
-    """Return the attached sources alone if there are any, unless the question asks for more."""
+    """Return only the attached sources, if any, unless the question asks for more."""
     attached = [source for source in sources if not source.is_retrieved]
     return attached if attached and not question.asks_for_more else sources
 
 
 def _may_answer(question: AskedQuestion, sources: Sequence[Segment], support: float | None) -> bool:
-    """Return whether sources are likely to answer a question; attached ones always are.
+    """Return whether the sources are likely to answer a question. Attachments always are.
 
-    In scripts without spaces the question cannot be compared with the sources word by word.
+    In scripts without spaces, words cannot be compared.
     """
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
         return True
@@ -124,7 +124,7 @@ def _may_answer(question: AskedQuestion, sources: Sequence[Segment], support: fl
 
 
 def _write_parts(parts: Sequence[Part]) -> Iterator[str]:
-    """Yield quotations, each below the title and headings that it stands under."""
+    """Yield quotations, each below its title and headings."""
     above = ""
     for part in parts:
         place = _write_place(part)
@@ -144,7 +144,7 @@ def _write_titles(sources: Sequence[Segment]) -> Iterator[str]:
 
 
 def _write_quotation(part: Part) -> str:
-    """Return a part as a block quotation, with its number after each piece."""
+    """Format a part as a block quotation with citation numbers."""
     lines: list[str] = []
     for piece in part.pieces:
         shown = list(piece)
@@ -164,7 +164,7 @@ def _add_number(lines: Sequence[str], number: int) -> list[str]:
 
 
 def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
-    """Yield a page of a note list: its summary, then a line for each note."""
+    """Yield a page of a note list: a summary, then one line per note."""
     for source in sources:
         if source.source == LIST_SOURCE:
             yield f"{source.raw_content}\n"
@@ -177,7 +177,7 @@ def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
 
 
 def _measure_coverage(question: AskedQuestion, sources: Sequence[Segment]) -> float:
-    """Return the highest share of the question's words that one of the sources has."""
+    """Return the highest fraction of the question's words that one source contains."""
     weights = {word: weigh_length(word) for word in question.words}
 
     def cover(source: Segment) -> float:

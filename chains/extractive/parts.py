@@ -1,8 +1,8 @@
-"""Build the parts of a passage that can be an answer: sentences, items, rows, lists, sections.
+"""Build the parts of a source that can be quoted: sentences, items, rows, lists, sections.
 
-A part is quoted as it is in the note. A list comes with the sentence before it, an item with what
-is indented below it and with its code, a row with the head of its table. Sentences that are no
-answers, such as greetings and licences, are in no part.
+Parts are quoted verbatim. A list includes the sentence that introduces it, a list item includes
+nested items and code, and a table row includes the table header. Sentences that answer nothing,
+such as greetings and licences, are skipped.
 """
 
 import re
@@ -48,15 +48,15 @@ class Part:
     """A part of a source that can be quoted.
 
     Attributes:
-        number: the number of the source.
-        first: the index of its first line in the source.
-        end: the index of the line after its last one.
-        pieces: the lines of the quotation, as Markdown. Each piece is found in the source.
-        text: its own text, in which words of a question are looked for.
-        around: the text that tells what it is about: title, headings, the sentence before it.
-        heading: the headings above it.
-        title: the title of its note.
-        is_first: whether it is the first sentence below a heading.
+        number: the citation number of the source.
+        first: the index of the first line in the source.
+        end: the index after the last line.
+        pieces: the lines to quote, as Markdown. Each piece occurs in the source.
+        text: the part's text, which is compared with the question.
+        around: the context of the part: title, headings, and the sentence before it.
+        heading: the headings above the part.
+        title: the title of the note.
+        is_first: whether this is the first sentence below a heading.
     """
 
     number: int
@@ -72,51 +72,51 @@ class Part:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of its own text."""
+        """The words in the part's text."""
         return split_words(self.text)
 
     @cached_property
     def words_around(self) -> frozenset[str]:
-        """The words that tell what it is about."""
+        """The words in the part's context."""
         return split_words(self.around)
 
     @cached_property
     def is_collection(self) -> bool:
-        """Whether it holds several items that each have their own code, such as commands."""
+        """Whether several items have their own code, such as a list of commands."""
         lines = [line.lstrip() for piece in self.pieces for line in piece]
         coded = sum(line.startswith(("`", "~~~")) for line in lines)
         return self.kind in {"list", "section"} and coded > 1 and not self.is_ordered
 
     @property
     def has_one_code_block(self) -> bool:
-        """Whether it holds one code block and no other code, such as the commands for one task."""
+        """Whether the part contains exactly one code block, such as the commands for one task."""
         lines = [line.lstrip() for piece in self.pieces for line in piece]
         coded = [line for line in lines if line.startswith(("`", "~~~"))]
         return len(coded) == 2 and coded[0].startswith(("```", "~~~"))
 
     @cached_property
     def title_words(self) -> frozenset[str]:
-        """The words of the title of its note."""
+        """The words in the note's title."""
         return split_words(self.title)
 
     @property
     def is_ordered(self) -> bool:
-        """Whether its items are numbered."""
+        """Whether the items are numbered."""
         lines = [line for piece in self.pieces for line in piece]
         return sum(_NUMBERED.match(line) is not None for line in lines) > 1
 
     @property
     def is_numbered(self) -> bool:
-        """Whether it begins with a number."""
+        """Whether the part starts with a number."""
         return _NUMBERED.match(self.pieces[0][0]) is not None
 
     def overlaps(self, other: "Part") -> bool:
-        """Return whether two parts have lines in common."""
+        """Return whether two parts overlap."""
         return self.number == other.number and self.first < other.end and other.first < self.end
 
 
 def build_parts(source: Segment) -> list[Part]:
-    """Return the parts of a source that can be quoted and verified."""
+    """Build the parts of a source that can be quoted and verified."""
     starts_note = source.lines is None or source.lines[0] == 1
     builder = _Builder(source, parse_blocks(source.raw_content, starts_note=starts_note))
     text = VerbatimText(source.raw_content)
@@ -124,7 +124,7 @@ def build_parts(source: Segment) -> list[Part]:
 
 
 def _verify(part: Part, text: VerbatimText) -> Part | None:
-    """Return a part whose pieces are in the text: the whole part, or else its blocks."""
+    """Return a part that can be verified: the whole part, or else its blocks."""
     whole = tuple(line for piece in part.pieces for line in piece)
     if text.find("\n".join(whole)) is not None:
         return replace(part, pieces=(whole,))
@@ -209,7 +209,7 @@ class _Builder:
     def _build_run(
         self, kind: PartKind, blocks: Sequence[PassageBlock], start: int, end: int, intro: str = ""
     ) -> Iterator[Part]:
-        """Yield a part of adjacent blocks, if it is short enough and has enough words."""
+        """Yield a part made of adjacent blocks, if its length is suitable."""
         run = blocks[start:end]
         least = min((block.indent for block in run if block.kind == "item"), default=0)
         pieces = [_write_block(block, least) for block in run]
@@ -250,7 +250,7 @@ class _Builder:
 
 
 def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
-    """Return the lines of a block as they are quoted, items without `least` of their indent."""
+    """Format a block for quoting. List items lose `least` columns of indentation."""
     if block.kind == "code":
         return write_code(block.lines)
     if block.kind == "table":
@@ -260,7 +260,7 @@ def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
 
 
 def _write_row(line: str) -> str:
-    """Return a table row without markup. A row without any stays as it is."""
+    """Remove the markup from a table row."""
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     shown = [write_text(cell) if cell.strip("-: ") else cell for cell in cells]
     return line.strip() if shown == cells else f"| {' | '.join(shown)} |"
@@ -272,7 +272,7 @@ def _split_table(table: PassageBlock) -> tuple[list[str], list[str]]:
 
 
 def _find_item_end(blocks: Sequence[PassageBlock], at: int) -> int:
-    """Return the index behind an item, what is indented below it, and its code."""
+    """Return the index after a list item, including nested items and code."""
     item, end = blocks[at], at + 1
     while end < len(blocks):
         block = blocks[end]
@@ -293,7 +293,7 @@ def _find_list_end(blocks: Sequence[PassageBlock], at: int) -> int:
 
 
 def _find_intro(blocks: Sequence[PassageBlock], at: int) -> str:
-    """Return the text before the list of an item, and the items that it stands below."""
+    """Return the text that introduces a list item, and its parent items."""
     found: list[str] = []
     indent = blocks[at].indent
     for block in reversed(blocks[:at]):
@@ -320,7 +320,7 @@ def _is_no_answer(sentence: str) -> bool:
 
 
 def _is_unanswered(run: Sequence[PassageBlock]) -> bool:
-    """Return whether an item is a question, or introduces something, without what follows it."""
+    """Return whether an item is a question or introduction without its answer."""
     return len(run) == 1 and _is_question(run[-1].lines[-1])
 
 
@@ -329,7 +329,7 @@ def _is_question(text: str) -> bool:
 
 
 def _trim(blocks: Sequence[PassageBlock]) -> tuple[int, int]:
-    """Return the range of blocks without those at both ends that are no answers."""
+    """Trim blocks that answer nothing from both ends."""
     start, end = 0, len(blocks)
     while start < end and _is_no_answer(blocks[start].lines[0]):
         start += 1
@@ -349,7 +349,7 @@ def _is_link(block: PassageBlock) -> bool:
 
 
 def _shorten(sentence: str) -> str:
-    """Return a sentence as it is quoted, cut if it is very long."""
+    """Truncate very long sentences."""
     if len(sentence) > LONGEST_CHARS:
         cut = sentence[:LONGEST_CHARS]
         blank = cut.rfind(" ")

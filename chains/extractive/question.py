@@ -1,4 +1,4 @@
-"""Read what a question asks for: a fact, a list, a way to do something, a time, several things."""
+"""Analyse a question: does it ask for a fact, a list, instructions, a time, or several things?"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -81,15 +81,15 @@ class Facet:
     """One of several things that a question asks about.
 
     Attributes:
-        own: the words that only this thing has.
-        others: the words that only the other things have.
+        own: the words specific to this thing.
+        others: the words specific to the other things.
     """
 
     own: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
 
     def leave_out_others(self, text: str) -> str:
-        """Return a question without the words of the other things."""
+        """Return the question without the words that belong to other things."""
         if not self.others:
             return text
         return " ".join(word for word in text.split() if not split_words(word) & self.others)
@@ -97,17 +97,18 @@ class Facet:
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """What a question asks for.
+    """An analysed question.
 
     Attributes:
-        words: its words, without function words.
-        added: those of the words that were added to it from the last turn.
-        facets: what it asks about, at least one.
-        order: whether the first or the last of several times is asked for, or empty.
-        defines: whether it asks what something is.
-        figure: the kind of number that it asks for, or empty.
-        asks_for_more: whether it asks for other notes than those that are attached.
-        asks_for_notes: whether it asks in which notes something stands.
+        words: the words of the question, without function words.
+        added: the words that were added from the previous turn.
+        facets: the things that the question asks about, at least one.
+        order: `first` or `last` if the question asks for one of several times, otherwise an empty
+            string.
+        defines: whether the question asks for a definition.
+        figure: the kind of number that the question asks for, or an empty string.
+        asks_for_more: whether the question asks for notes beyond the attached ones.
+        asks_for_notes: whether the question asks which notes contain something.
     """
 
     text: str
@@ -123,12 +124,12 @@ class AskedQuestion:
 
 
 def read_question(text: str, searched: str = "") -> AskedQuestion:
-    """Return what a question asks for, judged by its words.
+    """Analyse what a question asks for.
 
     Args:
         text: the question.
-        searched: the query, if it differs: the question with its spelling corrected, and for a
-            follow-up with words of the last turn after it.
+        searched: the search query if it differs from the question, for example because of corrected
+            spelling or words added from the previous turn.
     """
     asked = searched.split()[: len(text.split())]
     text = " ".join(asked) if asked else text
@@ -148,7 +149,7 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
 
 
 def split_question(text: str) -> list[str]:
-    """Return a question about several things as one query for each of them, else nothing."""
+    """Split a question about several things into one query for each, or return an empty list."""
     return [facet.leave_out_others(text) for facet in _list_facets(text)]
 
 
@@ -171,7 +172,7 @@ def _read_figure(text: str) -> Literal["", "number", "duration", "version"]:
 
 
 def _list_facets(text: str) -> Iterator[Facet]:
-    """Yield the things that are joined in a question, if there are at least two."""
+    """Yield the things that a question combines, if there are at least two."""
     pieces = [_list_telling(piece) for piece in _JOINING.split(text)]
     pieces = [piece for piece in pieces if piece]
     if not 2 <= len(pieces) <= 4:

@@ -1,7 +1,7 @@
 """Compare the words of a question with the words of a text.
 
-Words are folded, without case and accents; scripts without spaces are split into pairs of
-characters. A word that only begins like a word of the question counts for less.
+Case and accents are ignored. Scripts without spaces are split into pairs of characters. Words that
+only share a prefix count less.
 """
 
 import math
@@ -43,7 +43,7 @@ _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\
 
 
 def list_asked_words(question: str) -> frozenset[str]:
-    """Return the words of a question without function words, unless there are no others."""
+    """Return the words of a question, without function words unless there are no others."""
     words = split_words(question)
     return words - FUNCTION_WORDS or words
 
@@ -58,13 +58,13 @@ def split_words(text: str) -> frozenset[str]:
 
 
 def weigh_length(word: str) -> float:
-    """Weigh a word by its length: in languages with spaces, most short words are everywhere."""
+    """Weight a word by its length, because short words are usually common."""
     length = 1.0 if is_unspaced(word) or word.isdigit() else min(1.0, len(word) / 6)
     return length * (WEAK_WORTH if word in _WEAK else 1.0)
 
 
 def weigh_words(asked: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Weigh the words of a question: more if they are long, and if few of the texts have them."""
+    """Weight the words of a question. Long and rare words weigh more."""
 
     def weigh(word: str) -> float:
         having = sum(1 for words in texts if measure_match(word, words))
@@ -74,13 +74,13 @@ def weigh_words(asked: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[s
 
 
 def measure_share(weights: Mapping[str, float], words: frozenset[str]) -> float:
-    """Return the share of the weights whose words are among the given ones, from 0 to 1."""
+    """Return the total weight of the given words as a fraction from 0 to 1."""
     total = sum(weights.values()) or 1.0
     return sum(weight * measure_match(word, words) for word, weight in weights.items()) / total
 
 
 def measure_match(word: str, words: frozenset[str]) -> float:
-    """Return 1 if a word is among others, less if one only begins like it, else 0."""
+    """Score how well a word matches: 1 for an exact match, less for a common prefix, else 0."""
     if word in words:
         return 1.0
     if len(word) < SHORTEST_STEM or is_unspaced(word) or word.isdigit():
@@ -90,12 +90,12 @@ def measure_match(word: str, words: frozenset[str]) -> float:
 
 @cache
 def is_unspaced(word: str) -> bool:
-    """Return whether a word is of a script without spaces."""
+    """Return whether a word is in a script without spaces."""
     return _UNSPACED.match(word) is not None
 
 
 def _is_like(word: str, other: str) -> bool:
-    """Return whether two words share a beginning of at least half of the longer word."""
+    """Return whether two words share a prefix of at least half of the longer word."""
     if word[0] != other[0] or len(other) < SHORTEST_STEM:
         return False
     shared = max(SHORTEST_STEM, (max(len(word), len(other)) + 1) // 2)

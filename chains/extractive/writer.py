@@ -1,7 +1,7 @@
-"""Write the lines of a quotation: as Markdown, without markup that has no meaning in an answer.
+"""Format quotations as Markdown, without markup that is meaningless in an answer.
 
-Inline code stays code. All other text is written so that no part of it is read as Markdown or as
-a citation, and no escape stands where it is not needed.
+Inline code is kept. All other text is escaped where necessary, so that it is not parsed as Markdown
+or as a citation.
 """
 
 import re
@@ -29,26 +29,26 @@ _SPECIAL: Final = re.compile(
 
 
 def write_lines(lines: Sequence[str]) -> list[str]:
-    """Return the lines of paragraphs and list items as they are quoted."""
+    """Format the lines of paragraphs and list items for quoting."""
     shown = [line.expandtabs(4) for line in lines]
     least = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
     return [_write_line(line[least:]) for line in shown if line.strip()]
 
 
 def write_code(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a code block, with its fences, as they are quoted."""
+    """Format the lines of a code block for quoting, including its fences."""
     return [line.rstrip() for line in lines]
 
 
 def write_text(text: str) -> str:
-    """Return the text of one line without markup, with inline code and without needless escapes."""
+    """Format a line of text without markup, except for inline code."""
     return "".join(
         piece if is_code else escape_markdown(remove_markup(piece)) for piece, is_code in _cut(text)
     ).strip()
 
 
 def escape_markdown(text: str) -> str:
-    """Escape a text for Markdown, so that no part of it is read as markup or as a citation."""
+    """Escape a text so that it is not parsed as Markdown or as a citation."""
     return _SPECIAL.sub(_escape, text)
 
 
@@ -74,7 +74,7 @@ def _write_line(line: str) -> str:
 
 
 def _cut(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a text, and whether each is inline code."""
+    """Yield the pieces of a text, and whether each one is inline code."""
     text = "".join(
         piece if is_code else _EMBED.sub("", piece) for piece, is_code in _split_code(text)
     )

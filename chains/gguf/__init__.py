@@ -6,12 +6,12 @@ gguf//path/to/FILE ── file ──> its header: name, context length, memory
                                └── calls the child's server, by the port that the caller makes
 ```
 
-- `file`: what the header of a file says about the model, and the names of such models.
+- `file`: describes a model file from its header.
 - `header`: the fields of a GGUF file; damaged and incomplete files are recognised.
 - `memory`: the free memory, compared with the memory that a model needs.
-- `process`: starts, keeps and stops the child process, at most one at a time.
-- `model`: loads the file when it is first used, calls it, and says how the process ended.
-- `worker`: the child process, the only importer of xllamacpp (the extra `local`).
+- `process`: starts and stops the child process. Only one runs at a time.
+- `model`: loads the file on first use, calls it, and reports how the process ended.
+- `worker`: the child process, which alone imports xllamacpp (the extra `local`).
 
 May import: `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.llm`, vault.workers.
 Invariants: the library is imported in the child alone. The child listens on loopback and answers

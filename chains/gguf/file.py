@@ -1,7 +1,7 @@
-"""Describe a GGUF model file: its name, its context length, and the memory that it needs.
+"""Describe a GGUF model file: name, context length and memory requirements.
 
-The description comes from the header of the file, without the library that runs the model, so that
-a file can be shown before it is opened. It is kept until the file changes.
+Everything is read from the file header, without the library that runs the model. Descriptions are
+cached until the file changes.
 """
 
 import re
@@ -34,17 +34,17 @@ _EMBEDDERS: Final = re.compile(r"bert|^clip$|^t5encoder$|embedding")
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model file, as its header describes it.
+    """A model file, as described by its header.
 
     Attributes:
-        name: the name of the model, or that of the file.
-        context_length: the context in tokens that the model was trained for.
-        size_bytes: the size of the file with all its parts.
-        token_bytes: the memory for each token of the context.
-        window_bytes: the memory for the layers that see only a window of the context.
+        name: the name of the model, or else of the file.
+        context_length: the context length that the model was trained for, in tokens.
+        size_bytes: the size of all files of the model.
+        token_bytes: the memory per token of context.
+        window_bytes: the memory for layers with a sliding attention window.
         work_bytes: the memory for intermediate results.
-        takes_tools: whether its prompt template has a place for tools.
-        changed_ns: when the file was changed.
+        takes_tools: whether the prompt template supports tools.
+        changed_ns: the modification time of the file.
     """
 
     path: Path
@@ -58,31 +58,31 @@ class ModelFile:
     changed_ns: int
 
     def count_context_bytes(self, context: int) -> int:
-        """Return the memory that a context of so many tokens needs."""
+        """Compute the memory needed for a context of this many tokens."""
         return self.token_bytes * context + self.window_bytes
 
     def count_needed_bytes(self, context: int) -> int:
-        """Return the memory that the model needs with a context of so many tokens."""
+        """Compute the memory that the model needs, including its context."""
         return self.size_bytes + self.count_context_bytes(context) + self.work_bytes
 
 
 def make_name(path: Path) -> str:
-    """Return the name of the model in a file, for the setting `chat.model`."""
+    """Return the name to use for a model file in the setting `chat.model`."""
     return f"{PREFIX}{path}"
 
 
 def find_path(model: str) -> Path | None:
-    """Return the path of the file that a model's name means, or None for the name of a service."""
+    """Return the file path in a model name, or None if the name is not a file."""
     if not model.startswith(PREFIX):
         return None
     return Path(model.removeprefix(PREFIX)).expanduser()
 
 
 def read_model_file(path: Path) -> ModelFile:
-    """Return the description of a model file.
+    """Read the description of a model file.
 
     Raises:
-        BadModelFile: the file is missing, damaged or incomplete, or no model that answers.
+        BadModelFile: the file is missing, damaged or incomplete, or not a chat model.
     """
     if not path.is_absolute():
         raise BadModelFile("is not a whole path: write it from the root, as in gguf//home/me/FILE")
@@ -101,7 +101,7 @@ def read_model_file(path: Path) -> ModelFile:
 
 
 def _list_parts(path: Path) -> list[Path]:
-    """Return the files that a model consists of, beginning with the one that was named."""
+    """Return all files of a model, starting with the given one."""
     match = _PART.search(path.name)
     if match is None:
         return [path]
@@ -117,7 +117,7 @@ def _list_parts(path: Path) -> list[Path]:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, first_bytes: int, size: int, changed_ns: int) -> ModelFile | str:
-    """Return the description of a file, or why it cannot be used."""
+    """Read the description of a file, or explain why it cannot be used."""
     try:
         with path.open("rb") as file:
             header = read_header(file, first_bytes)
@@ -165,10 +165,10 @@ def _describe(path: Path, header: FileHeader, size: int, changed_ns: int) -> Mod
 
 
 class _Shape:
-    """The numbers in a header that say how large the layers of a model are.
+    """The header values that determine the size of a model's layers.
 
     Attributes:
-        window: the tokens that the layers with a window see.
+        window: the number of tokens that a sliding attention window covers.
     """
 
     def __init__(self, fields: Mapping[str, Any], family: str) -> None:
@@ -176,12 +176,12 @@ class _Shape:
         self.window = self.read("attention.sliding_window")
 
     def read(self, name: str) -> int:
-        """Return a number of the model's family, or 0 if it is missing."""
+        """Read a number specific to the model architecture, or 0 if it is missing."""
         found = self._fields.get(f"{self._family}.{name}")
         return found if isinstance(found, int) and found > 0 else 0
 
     def count_token_bytes(self) -> tuple[int, int]:
-        """Return the bytes for a token in the layers without a window, and in those with one."""
+        """Compute the bytes per token in layers without and with an attention window."""
         heads = self.read("attention.head_count")
         width = self.read("embedding_length") // heads if heads else 0
         keys = self.read("attention.key_length") or width
@@ -205,7 +205,7 @@ class _Shape:
         return self.read("attention.head_count")
 
     def _has_window(self, layer: int) -> bool:
-        """Return whether a layer sees only a window of the context."""
+        """Return whether a layer uses a sliding attention window."""
         if not self.window:
             return False
         listed = self._fields.get(f"{self._family}.attention.sliding_window_pattern")

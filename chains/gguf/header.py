@@ -1,4 +1,4 @@
-"""Read the header of a GGUF file: its fields, and up to which place there must be weights.
+"""Read the header of a GGUF file.
 
 ```
 "GGUF" · version · number of tensors · number of fields
@@ -7,8 +7,8 @@ tensors: name, shape, type, offset
 padding, then the weights
 ```
 
-A file comes from anywhere, so every count is checked against the size of the file before anything
-is read. Of a vocabulary only the length is kept.
+Files are not trusted, so every count is checked against the file size before anything is read. Of a
+vocabulary, only the length is kept.
 """
 
 import struct
@@ -39,12 +39,12 @@ _DAMAGED: Final = "is damaged: its header cannot be read"
 
 
 class BadModelFile(Exception):
-    """A file is no model that can be opened. The message is a clause that follows its name."""
+    """A file is not a usable model. The message is a clause that follows the file name."""
 
 
 @dataclass(frozen=True)
 class ListLength:
-    """The number of items of a list that is too long to be kept."""
+    """The length of a list that is too long to keep."""
 
     count: int
 
@@ -55,7 +55,7 @@ class FileHeader:
 
     Attributes:
         fields: the values by name. A list is a tuple, or a `ListLength` if it is long.
-        least_bytes: the size that the file has at least if it is complete.
+        least_bytes: the minimum size of a complete file.
     """
 
     fields: Mapping[str, Any]
@@ -63,14 +63,14 @@ class FileHeader:
 
 
 def read_header(file: BinaryIO, size: int) -> FileHeader:
-    """Return the header of a file.
+    """Read the header of a file.
 
     Args:
         file: the file, opened at its beginning.
-        size: its size in bytes.
+        size: the file size in bytes.
 
     Raises:
-        BadModelFile: it is no GGUF file, or its header is damaged.
+        BadModelFile: the file is not a GGUF file, or its header is damaged.
     """
     reader = _Reader(file, size)
     if size < 4 or reader.take(4) != b"GGUF":
@@ -89,7 +89,7 @@ def read_header(file: BinaryIO, size: int) -> FileHeader:
 
 
 def _find_end(reader: "_Reader", tensors: int, fields: Mapping[str, Any]) -> int:
-    """Return the end of the first byte of the last tensor; the header itself without tensors."""
+    """Compute the minimum file size from the offsets of the tensors."""
     last = -1
     for _ in range(tensors):
         reader.read_name()
@@ -106,10 +106,10 @@ def _find_end(reader: "_Reader", tensors: int, fields: Mapping[str, Any]) -> int
 
 
 class _Reader:
-    """Reads values from the beginning of a file, one after the other.
+    """Reads values from a file one by one.
 
     Attributes:
-        at: the place of the next value.
+        at: the offset of the next value.
     """
 
     def __init__(self, file: BinaryIO, size: int) -> None:
@@ -137,11 +137,10 @@ class _Reader:
         return ListLength(count)
 
     def unpack(self, form: struct.Struct) -> Any:
-        """Return a number in a format."""
+        """Read a number in a `struct` format."""
         return form.unpack(self.take(form.size))[0]
 
     def take(self, count: int) -> bytes:
-        """Return the next bytes."""
         self._require(count)
         start, self.at = self.at, self.at + count
         return self._data[start : self.at]
@@ -162,7 +161,7 @@ class _Reader:
         self._require(0)
 
     def _require(self, count: int) -> None:
-        """Read on until the next bytes are in memory."""
+        """Make sure that enough bytes are buffered."""
         end = self.at + count
         if end <= len(self._data):
             return

@@ -1,4 +1,4 @@
-"""The memory that a model file needs, compared with what is free and with what is used so far."""
+"""Compare the memory that a model needs with the free memory."""
 
 import os
 import platform
@@ -22,10 +22,10 @@ FindFree = Callable[[], int | None]
 
 
 def find_free_bytes() -> int | None:
-    """Return the memory that programs can still use, or None if the system does not tell.
+    """Return the available memory, or None if the system does not report it.
 
-    Memory that only caches files counts as free. macOS does not tell how much of its memory is
-    free, so all of it counts there.
+    Memory used for file caches counts as available. macOS does not report its free memory, so the
+    total memory is used there.
     """
     if _IS_LINUX:
         return _read_available(_MEMORY_FILE)
@@ -49,7 +49,7 @@ def _read_available(file: Path) -> int | None:
 
 
 def read_used_bytes(pid: int) -> int:
-    """Return the memory that a process uses, or 0 if it has ended or the system does not tell."""
+    """Return the memory used by a process, or 0 if it has ended or is unknown."""
     try:
         if _IS_LINUX:
             pages = Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]
@@ -61,12 +61,12 @@ def read_used_bytes(pid: int) -> int:
 
 
 def require_memory(file: ModelFile, context: int, free_bytes: int | None) -> None:
-    """Raise `LocalModelFailed` if a model does not fit into the free memory.
+    """Raise `LocalModelFailed` if a model does not fit into the available memory.
 
     Args:
         file: the model.
-        context: the length of its context in tokens.
-        free_bytes: the free memory, or None if it is unknown, which is no reason to refuse.
+        context: the context length in tokens.
+        free_bytes: the available memory, or None to skip the check.
     """
     needed = file.count_needed_bytes(context)
     if free_bytes is None or needed <= free_bytes:
@@ -88,7 +88,7 @@ def _find_way_out(file: ModelFile, context: int, free_bytes: int) -> str:
 
 
 def format_size(count: int) -> str:
-    """Return a number of bytes as text, such as `4.7 GB`."""
+    """Format a size, such as `4.7 GB`."""
     if count < 950_000_000:
         return f"{max(1, round(count / 1e6)):,} MB"
     return f"{count / 1e9:,.1f} GB"

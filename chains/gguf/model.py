@@ -1,4 +1,4 @@
-"""The model in a file, as a `ModelPort`: load it if necessary, then call its server.
+"""A `ModelPort` for model files, which are loaded on demand.
 
 ```
 stream ── LocalModels.open ──> ModelLoading … ──> the calls of another port, to the child's address
@@ -27,7 +27,7 @@ MakePort = Callable[[Endpoint, KeyFor, Pause], ModelPort]
 
 
 def make_file_endpoint(file: ModelFile) -> Endpoint:
-    """Return the endpoint of a model file, which has no address before the file is loaded."""
+    """Build the endpoint of a model file. It has no address until the file is loaded."""
     return Endpoint(
         wire_name=f"openai/{file.path.stem}",
         provider="gguf",
@@ -40,10 +40,10 @@ def make_file_endpoint(file: ModelFile) -> Endpoint:
 
 
 class FileModel:
-    """A model in a file.
+    """A language model that runs from a file.
 
-    Args of the constructor: `models` runs it. `context` is the length of its context in tokens.
-    `make_port` builds the port to its server. `pause` waits between two attempts of a call.
+    Args of the constructor: `models` runs the model. `context` is the context length in tokens.
+    `make_port` builds the port to its server. `pause` waits between two attempts.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class FileModel:
         self._make_port, self._pause = make_port, pause
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the events of the answer, after those of the loading if the model is not loaded.
+        """Load the model if necessary, and yield the events of its answer.
 
         Raises:
             LocalModelFailed: the model cannot be loaded, or its process ended before any text.
@@ -78,7 +78,7 @@ class FileModel:
             yield from self._call(running, request, cancel)
 
     def _open(self, emit: Emit[ModelLoading | RunningModel], cancel: CancelToken) -> None:
-        """Emit the progress of the loading, and the running model at its end."""
+        """Load the model, emit the progress, and finally emit the running model."""
         file, context = self._file, self._context
         needed, shown = file.count_needed_bytes(context), -1.0
 
@@ -111,7 +111,7 @@ class FileModel:
 
 
 def _name_end(event: ModelEvent, running: RunningModel) -> ModelEvent:
-    """Return an event. An interruption names how the child ended, if it did."""
+    """Add the reason why the child process ended to an interrupted answer."""
     if not isinstance(event, ModelEnded) or event.status == "complete":
         return event
     end = running.find_end()

@@ -1,4 +1,4 @@
-"""Run a model file in a child process, at most one at a time.
+"""Run model files in a child process, one at a time.
 
 ```
 open ── the same file and context? ──yes──> the running process
@@ -7,8 +7,8 @@ open ── the same file and context? ──yes──> the running process
               → start the child → wait until it has loaded the file → its address
 ```
 
-The child serves the model on loopback, at a port that the system chooses, to those who have the key
-that is made for this run. It gets no key of a service, and ends with this program.
+The child process serves the model on a free loopback port, protected by a random key. It receives
+no API keys, and exits with this program.
 """
 
 import importlib.util
@@ -43,18 +43,18 @@ OnProgress = Callable[[float], object]
 
 
 def is_installed() -> bool:
-    """Return whether the library that runs model files is installed. It is not imported."""
+    """Return whether the library for model files is installed, without importing it."""
     return importlib.util.find_spec(LIBRARY) is not None
 
 
 @dataclass(frozen=True)
 class RunningModel:
-    """A model file that a child process has loaded.
+    """A loaded model file and its server.
 
     Attributes:
-        context: the length of its context in tokens.
-        address: the address at which the child serves it.
-        key: the key that the child asks for.
+        context: the context length in tokens.
+        address: the address of the server.
+        key: the key that the server requires.
     """
 
     file: ModelFile
@@ -64,7 +64,7 @@ class RunningModel:
     child: Child
 
     def find_end(self) -> str:
-        """Return how the child ended, such as "it ended with signal 9", or "" if it runs."""
+        """Return how the process ended, such as "it ended with signal 9", or ""."""
         try:
             self.child.request({"check": True}, timeout_s=CHECK_S)
         except ChildDied as error:
@@ -72,7 +72,7 @@ class RunningModel:
         return ""
 
     def require_alive(self) -> None:
-        """Raise `LocalModelFailed` if the child has ended."""
+        """Raise `LocalModelFailed` if the process has ended."""
         if end := self.find_end():
             raise LocalModelFailed(
                 f"{self.file.name} stopped working: {end}. Your message is kept: ask again, and "
@@ -84,13 +84,13 @@ class RunningModel:
 
 
 class LocalModels:
-    """The model file that runs in a child process; thread-safe."""
+    """Runs one model file at a time in a child process. Thread-safe."""
 
     def __init__(self, find_free: FindFree = find_free_bytes) -> None:
-        """Start nothing yet.
+        """Initialize without starting a process.
 
         Args:
-            find_free: returns the free memory.
+            find_free: returns the available memory.
         """
         self._find_free = find_free
         self._lock = threading.Lock()  # held while a model is loaded
@@ -102,14 +102,15 @@ class LocalModels:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child that runs a model, or None if there is none."""
+        """The process id of the running model, or None."""
         running = self._running
         return running.child.pid if running is not None and running.child.is_alive else None
 
     def find_free_bytes(self) -> int | None:
-        """Return the memory that a model may use, or None if it is unknown.
+        """Return the memory available for a model, or None if unknown.
 
-        It includes that of the model that runs now, which is stopped before another one is loaded.
+        This includes the memory of the running model, which is stopped before another one is
+        loaded.
         """
         free, running = self._find_free(), self._running
         if free is None or running is None or self.pid is None:
@@ -117,11 +118,11 @@ class LocalModels:
         return free + running.file.count_needed_bytes(running.context)
 
     def require_loadable(self, file: ModelFile, context: int) -> None:
-        """Raise `LocalModelFailed` if the library is missing or a model does not fit into memory.
+        """Raise `LocalModelFailed` if the library is missing or the model does not fit into memory.
 
         Args:
             file: the model.
-            context: the length of its context in tokens.
+            context: the context length in tokens.
         """
         if not is_installed():
             raise LocalModelFailed(
@@ -134,15 +135,15 @@ class LocalModels:
     def open(
         self, file: ModelFile, context: int, cancel: CancelToken, on_progress: OnProgress
     ) -> RunningModel:
-        """Return a running model, after loading it if necessary.
+        """Return a running model, loading it if necessary.
 
-        A model that runs with another file or context is stopped first, after its calls.
+        A model with another file or context length is stopped first, after its calls have ended.
 
         Args:
             file: the model.
-            context: the length of its context in tokens.
-            cancel: stops the loading, and the child with it.
-            on_progress: receives the loaded share, first 0 if the model is not loaded yet.
+            context: the context length in tokens.
+            cancel: stops loading.
+            on_progress: receives the fraction loaded so far, unless the model is already running.
 
         Raises:
             LocalModelFailed: the library is missing, the model does not fit into memory, or the
@@ -164,7 +165,7 @@ class LocalModels:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Keep the running model from being stopped while the context is entered."""
+        """Keep the running model alive during the `with` block."""
         with self._calls:
             self._call_count += 1
         try:
@@ -177,9 +178,9 @@ class LocalModels:
                 self._stop_if_free()
 
     def keep_only(self, models: Collection[str]) -> None:
-        """Stop the running model, after its calls, unless it is one of those that are named.
+        """Stop the running model after its calls, unless it is one of the given models.
 
-        A model that is being loaded is left alone, since its turn was not cancelled.
+        A model that is still loading is not affected.
 
         Args:
             models: names as in the setting `chat.model`.
@@ -191,7 +192,7 @@ class LocalModels:
             self._stop_if_free()
 
     def close(self) -> None:
-        """Stop the child for good, also while it loads a model."""
+        """Stop the process permanently, even while it is loading a model."""
         self._is_closed = True
         if (loading := self._loading) is not None:
             loading.kill("it was closed")
@@ -199,7 +200,7 @@ class LocalModels:
             self._stop()
 
     def _stop_if_free(self) -> None:
-        """Stop the running model unless a call uses it, or another model is being loaded."""
+        """Stop the running model, unless it is in use or another model is being loaded."""
         if self._lock.acquire(blocking=False):
             try:
                 if not self._call_count:
@@ -249,14 +250,14 @@ class LocalModels:
         return RunningModel(file, context, str(address), key, child)
 
     def _choose_kept_bytes(self, file: ModelFile, context: int) -> int:
-        """Return the memory for the prefixes of other chats, so that they are not read again."""
+        """Return how much memory to use for caching the prompts of other chats."""
         free = self._find_free()
         spare = 0 if free is None else free - file.count_needed_bytes(context)
         return max(0, min(file.count_context_bytes(context), spare // 2))
 
 
 class _LoadWatch:
-    """Watches a child that loads a file: reports the share that is in memory, until a cancel."""
+    """Monitors a child process that loads a file."""
 
     def __init__(
         self, child: Child, file: ModelFile, cancel: CancelToken, on_progress: OnProgress
@@ -266,7 +267,7 @@ class _LoadWatch:
         self._next_s = monotonic() + PROGRESS_S
 
     def check(self) -> None:
-        """Raise `Cancelled` if the loading was cancelled; report the progress now and then."""
+        """Report the progress, or raise `Cancelled`."""
         self._cancel.raise_if_cancelled()
         if monotonic() >= self._next_s:
             self._next_s = monotonic() + PROGRESS_S

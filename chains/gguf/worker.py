@@ -1,9 +1,9 @@
-"""The child process that runs a model file: llama.cpp's server, by way of xllamacpp.
+"""The child process that runs a model file with llama.cpp's server, through xllamacpp.
 
-Run as `python -P -m chains.gguf.worker`. It answers `{path, context, key}` with the `{address}` of
-the server when the file is loaded, and `{check}` with nothing, which says that it lives. While it
-loads the file it does nothing else, as the library holds Python's lock. The parent watches its
-memory. It listens on loopback, answers only requests with the key, and ends with its parent.
+Run as `python -P -m chains.gguf.worker`. It answers `{path, context, key}` with the server's
+`{address}` once the file is loaded, and `{check}` with an empty object as a sign of life. While
+loading, it cannot answer, because the library holds the GIL, so the parent watches its memory
+instead. It listens on loopback, answers only requests with the key, and exits with its parent.
 """
 
 import os
@@ -57,7 +57,7 @@ def _serve(request: Frame) -> Any:
 
 
 def _find_reason(error: Exception) -> str:
-    """Return why a model could not be loaded, from the log if llama.cpp wrote it there."""
+    """Find out why a model could not be loaded, from llama.cpp's log if possible."""
     try:
         log = os.pread(2, LOG_BYTES, max(0, os.fstat(2).st_size - LOG_BYTES))
     except OSError:  # standard error is no file

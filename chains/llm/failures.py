@@ -1,7 +1,7 @@
-"""Map the status and text of a failed call to an error, such as 429 to `RateLimited`.
+"""Convert failed calls to exceptions, such as status 429 to `RateLimited`.
 
-The status decides, not the exception's class, which differs by provider and client version. Most
-servers report an overflow as a 400, so it is recognised by its text.
+The status is more reliable than the exception class, which depends on the provider and client
+version. Most servers report an overflow as status 400, so it is recognised by its text.
 """
 
 import json
@@ -63,7 +63,7 @@ _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s
 def classify_failure(
     error: Exception, call: WireCall, *, service: str, key: str | None, key_owner: str = ""
 ) -> ModelError | ContextOverflow | LedgerFailed:
-    """Return the error to raise for a failed call.
+    """Return the exception to raise for a failed call.
 
     Args:
         error: the exception of the client library.
@@ -97,7 +97,7 @@ def classify_failure(
 
 
 def _find_status(error: Exception, call: WireCall) -> int | None:
-    """Return the status of the response, or of the exception for an error inside a stream."""
+    """Return the HTTP status, taken from the exception if the error occurred within a stream."""
     if call.status is not None and call.status >= 300:
         return call.status
     status = getattr(error, "status_code", None)
@@ -114,7 +114,7 @@ def _is_overflow(error: Exception, text: str) -> bool:
 
 
 def _find_limit(reason: str) -> int | None:
-    """Return the context length in the text of an overflow error, or None."""
+    """Extract the context length from an overflow message, or return None."""
     for match in _LIMIT.finditer(reason):
         number = int(next(group for group in match.groups() if group).replace(",", ""))
         if number > 0:
@@ -123,7 +123,7 @@ def _find_limit(reason: str) -> int | None:
 
 
 def _codes(body: bytes) -> str:
-    """Return the error codes of a response, which some servers use instead of a clear text."""
+    """Return the error codes in a response body."""
     try:
         data = json.loads(body)
     except ValueError:

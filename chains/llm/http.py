@@ -1,8 +1,8 @@
-"""One HTTP call to a model: record the request, limit the response, abort on a cancel.
+"""HTTP calls to models: record requests, limit responses, support cancelling.
 
-All calls use one httpx client, whose hooks report to the `WireCall` of their thread. The `WireCall`
-records the sent body, can abort a stalled response, and limits the size of a response. Redirects
-are not followed. When offline, only loopback addresses are reached.
+All calls share one httpx client, whose hooks report to the `WireCall` of the current thread. The
+`WireCall` records the sent body, can abort a stalled response, and limits the response size.
+Redirects are not followed. In offline mode, only loopback addresses are allowed.
 """
 
 import ipaddress
@@ -60,7 +60,7 @@ class WireCall:
         sent: the JSON body as it was sent.
         status: the status of the response, or None before it arrives.
         error_body: the beginning of the response if its status is an error.
-        failure: the reason of a network failure; empty if there was none.
+        failure: why the network failed, or an empty string.
     """
 
     def __init__(
@@ -109,25 +109,25 @@ class WireCall:
 
     @property
     def bytes_in(self) -> int:
-        """The bytes of the response so far."""
+        """The number of bytes received so far."""
         return self._bytes
 
     @property
     def retry_after_s(self) -> float | None:
-        """The seconds that the server asks to wait, or None if it does not say."""
+        """The number of seconds that the server asks to wait, or None."""
         return _parse_seconds(self._headers.get("retry-after", ""))
 
     def abort(self) -> None:
-        """Shut down the connection, which wakes a thread that waits for it."""
+        """Shut down the connection, and wake the thread that is waiting for it."""
         with self._lock:
             self._is_aborted = True
             _shut_down(self._socket)
 
     def end(self) -> None:
-        """Close the connection, even if the response is not read to its end.
+        """Close the connection, even if the response was not read completely.
 
-        Otherwise the garbage collector could close it during another call, in a thread that already
-        holds the lock of the client, which is a deadlock.
+        Otherwise, the garbage collector might close it during another call, in a thread that
+        already holds the client's lock, which would cause a deadlock.
         """
         import httpx
 
@@ -136,7 +136,7 @@ class WireCall:
                 response.close()
 
     def before_request(self, request: "httpx.Request") -> None:
-        """Record the body, refuse a host that is not allowed, and remove keys of other services."""
+        """Record the body, reject forbidden hosts, and remove the keys of other services."""
         host = request.url.host
         if self._offline and not is_loopback(host):
             self.refusal = Offline(host)
@@ -170,7 +170,7 @@ class WireCall:
         self._responses.append(response)
 
     def watch(self, chunk: bytes) -> None:
-        """Count a chunk, and raise `ResponseTooLarge` if the response exceeds a limit."""
+        """Count received bytes, and raise `ResponseTooLarge` above the limit."""
         if self.status and self.status >= 400 and len(self.error_body) < MAX_ERROR_BYTES:
             self.error_body += chunk[:MAX_ERROR_BYTES]
         behind_last_line = len(chunk) - chunk.rfind(b"\n") - 1
@@ -195,7 +195,7 @@ class WireCall:
 
 @contextmanager
 def report_calls_to(call: WireCall) -> Iterator[None]:
-    """Report the requests of this thread to `call`, and close its connection at the end."""
+    """Report this thread's requests to `call`, and close its connection at the end."""
     _thread.call = call
     try:
         yield
@@ -206,7 +206,7 @@ def report_calls_to(call: WireCall) -> Iterator[None]:
 
 @cache
 def open_client() -> "httpx.Client":
-    """Return the httpx client that all model calls share."""
+    """Return the httpx client shared by all model calls."""
     import httpx
 
     def before_request(request: httpx.Request) -> None:
@@ -228,7 +228,7 @@ def open_client() -> "httpx.Client":
 
 
 def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
-    """Build transports for the proxies in the environment. Loopback calls bypass them."""
+    """Build transports for the proxies in the environment, except for loopback addresses."""
     import httpx
 
     # A new connection for each call, so that `abort` shuts down only its socket.
@@ -252,7 +252,7 @@ def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
 
 
 def parse_host(address: str) -> str:
-    """Return the host of an address in lower case, or "" if the address has none."""
+    """Return the lower-case host of an address, or "" if there is none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:
@@ -260,7 +260,7 @@ def parse_host(address: str) -> str:
 
 
 def parse_origin(address: str) -> str:
-    """Return scheme, host and port of an address, or "" if it has no host."""
+    """Return the scheme, host and port of an address, or "" if there is no host."""
     host = parse_host(address)
     if not host:
         return ""
@@ -275,19 +275,19 @@ def parse_origin(address: str) -> str:
 
 
 def build_key_headers(key: str | None) -> dict[str, str]:
-    """Return the authorization header for a key, or for a user and password as `Basic …`."""
+    """Build the authorization header for a key, or for `user:password`."""
     if not key:
         return {}
     return {"Authorization": key if key.startswith("Basic ") else f"Bearer {key}"}
 
 
 def parse_place(address: str) -> str:
-    """Return host and port of an address, without user and password, or "" without a host."""
+    """Return the host and port of an address without credentials, or "" if there is no host."""
     return urlsplit(address).netloc.rpartition("@")[2] if parse_host(address) else ""
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is a loopback or unspecified address of this computer."""
+    """Return whether a host is a loopback or unspecified address."""
     name = host.strip("[]").rstrip(".").lower()
     if name == "localhost":
         return True
@@ -310,7 +310,7 @@ _OWN_SERVICE_HEADERS: Final = (
 
 
 def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
-    """Remove all keys from a request except the one for its server."""
+    """Remove all keys from a request, except the key for its server."""
     for name in _KEY_HEADERS:
         if name in request.headers and (not key or key not in request.headers[name]):
             del request.headers[name]
@@ -321,7 +321,7 @@ def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
 
 
 def _insert_text(request: "httpx.Request", fill: Mapping[str, str]) -> str:
-    """Replace the placeholders in the body of a request, and return the body."""
+    """Replace the placeholders in a request body."""
     import httpx
 
     body = request.read().decode()

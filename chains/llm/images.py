@@ -1,10 +1,10 @@
-"""Count the tokens of an image by its size in pixels and the rule of the model's provider.
+"""Count the tokens of images, using each provider's rules.
 
 Sources, read in November 2026: OpenAI, "Images and vision" ("Model sizing behavior" and
 "Calculating costs"); Anthropic, "Vision" ("Resolution and token cost") and "Coordinates" ("How
 Claude resizes and pads images"); Google, "Image understanding" ("Token calculation", for Gemini 2)
-and "Media resolution" ("Token counts", for Gemini 3). Images are sent without a level of detail,
-so the rules are those of `auto` and of the default resolution.
+and "Media resolution" ("Token counts", for Gemini 3). Images are sent without a level of detail, so
+the rules are those of `auto` and of the default resolution.
 """
 
 import math
@@ -23,11 +23,11 @@ __all__ = ["ImageRule", "count_image", "find_image_rule", "read_size"]
 
 @dataclass(frozen=True)
 class ImageRule:
-    """The rule by which a provider counts the tokens of an image.
+    """A provider's rule for counting image tokens.
 
     Attributes:
         count: returns the tokens for a width and height in pixels, and `numbers`.
-        numbers: the constants of the rule for a model.
+        numbers: the model-specific constants.
     """
 
     count: Callable[..., int]
@@ -66,7 +66,7 @@ _TILED_GEMINI: Final = re.compile(r"gemini-[12](?!\d)")
 
 
 def find_image_rule(model: str) -> ImageRule | None:
-    """Return the rule for a model, or None if the rule of its provider is not known.
+    """Return the rule for a model, or None if it is unknown.
 
     Args:
         model: the name of the model, with or without its provider's prefix.
@@ -86,7 +86,7 @@ def find_image_rule(model: str) -> ImageRule | None:
 
 
 def read_size(data: str) -> tuple[int, int] | None:
-    """Return width and height in pixels from the header of a base64 image, or None if unknown."""
+    """Read an image's width and height from its header, or return None."""
     try:
         head = b64decode(data[:HEAD_CHARS])
     except (BadBase64, ValueError):
@@ -98,13 +98,13 @@ def read_size(data: str) -> tuple[int, int] | None:
 
 
 def count_image(data: str, rule: ImageRule | None) -> int:
-    """Count the tokens of an image. Without a rule, assume the largest usual image."""
+    """Count the tokens of an image. Without a rule, a large image is assumed."""
     size = None if rule is None else read_size(data)
     return IMAGE_TOKENS if size is None or rule is None else rule.count(*size, *rule.numbers)
 
 
 def _count_patches(width: int, height: int, cost: float, edge: int, most: float) -> int:
-    """Count the tokens of 32-pixel patches, after scaling to an edge and a number of patches."""
+    """Count 32-pixel patches after scaling down."""
     width, height = _fit(width, height, edge)
     if _cover(width, height, 32) > most:
         scale = math.sqrt(32**2 * most / (width * height))
@@ -115,7 +115,7 @@ def _count_patches(width: int, height: int, cost: float, edge: int, most: float)
 
 
 def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
-    """Count the tokens of 512-pixel tiles, after scaling the edges to 2,048 and 768 pixels."""
+    """Count 512-pixel tiles after scaling down to 2,048 and 768 pixels."""
     width, height = _fit(width, height, 2_048)
     shorter = min(width, height)
     if shorter > 768:
@@ -137,7 +137,7 @@ def _count_blocks(width: int, height: int, edge: int, most: int) -> int:
 
 
 def _fit(width: int, height: int, edge: int) -> tuple[int, int]:
-    """Return the size of an image after scaling its longer edge down to a limit."""
+    """Scale a size down to a maximum edge length."""
     scale = min(1.0, edge / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 

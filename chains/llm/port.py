@@ -1,4 +1,4 @@
-"""The port to a language model: endpoint, events of an answer, and protocol."""
+"""The interface of a language model: endpoint, events and protocol."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ KeyFor = Callable[[str], str | None]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address of a model, and the names of the model and its service.
+    """The address of a model, with the names of the model and its service.
 
     Attributes:
         wire_name: the model's name with its provider's prefix.
         provider: the provider's name in litellm.
-        service: the provider's name, or the host of the user's own server, for messages.
-        needs_key: whether a call fails without a key.
-        key_owner: the owner of the key to send: a provider, or the address of the user's server.
+        service: the display name: the provider, or the host of the user's own server.
+        needs_key: whether calls fail without a key.
+        key_owner: whose key to send: a provider, or the address of the user's server.
     """
 
     wire_name: str
@@ -53,25 +53,24 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class ModelSent:
-    """The request was sent. `body` is its JSON."""
+    """The request was sent. `body` is the JSON that was sent."""
 
     body: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class ModelText:
-    """The next piece of the answer."""
+    """A piece of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ModelReasoning:
-    """The next piece of the model's reasoning.
+    """A piece of the model's reasoning.
 
     Attributes:
-        signature: the signature of the reasoning since the previous signature, or an empty string
-            if this piece does not end it.
+        signature: the provider's signature, which ends a section of reasoning, or an empty string.
     """
 
     text: str
@@ -80,7 +79,7 @@ class ModelReasoning:
 
 @dataclass(frozen=True)
 class RequestedCall:
-    """A tool call as received from the model.
+    """A tool call requested by the model.
 
     Attributes:
         arguments: the arguments as JSON text, which may be invalid.
@@ -93,14 +92,14 @@ class RequestedCall:
 
 @dataclass(frozen=True)
 class ModelCalls:
-    """The complete tool calls of the answer. This event precedes `ModelEnded`."""
+    """All tool calls of the answer, directly before `ModelEnded`."""
 
     calls: tuple[RequestedCall, ...]
 
 
 @dataclass(frozen=True)
 class ModelWaiting:
-    """An attempt failed, and the next one follows in `seconds`."""
+    """An attempt failed. The next one follows in `seconds`."""
 
     seconds: float
     reason: str
@@ -108,11 +107,11 @@ class ModelWaiting:
 
 @dataclass(frozen=True)
 class ModelLoading:
-    """A model file is being loaded, which happens before its first answer.
+    """A model file is being loaded, before its first answer.
 
     Attributes:
         name: the name of the model.
-        done: the loaded share, from 0 to 1.
+        done: the fraction loaded so far, from 0 to 1.
         needed_bytes: the memory that the model needs.
     """
 
@@ -123,14 +122,14 @@ class ModelLoading:
 
 @dataclass(frozen=True)
 class ModelEnded:
-    """The answer has ended.
+    """The end of an answer.
 
     Attributes:
-        status: `interrupted` if the answer broke off.
-        finish: the finish reason of the service, such as `stop` or `length`, or an empty string if
-            it sent none.
-        usage: the token counts of the service, or None if it reported none.
-        reason: the reason of an interruption, or an empty string if there was none.
+        status: `interrupted` if the answer is incomplete.
+        finish: the finish reason reported by the service, such as `stop` or `length`, or an empty
+            string.
+        usage: the reported token counts, or None.
+        reason: why the answer was interrupted, or an empty string.
     """
 
     status: Literal["complete", "interrupted"]
@@ -145,10 +144,10 @@ ModelEvent = (
 
 
 class ModelPort(Protocol):
-    """A language model that answers requests that passed the budget guard."""
+    """A language model. It accepts only requests that passed the budget guard."""
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the events of the answer as they arrive. The last one is `ModelEnded`.
+        """Yield the events of an answer as they arrive, ending with `ModelEnded`.
 
         Raises:
             ModelError: there is no answer.
@@ -158,16 +157,16 @@ class ModelPort(Protocol):
 
 
 class LimitsPort(Protocol):
-    """The context lengths that services named when they refused a request as too long."""
+    """Remembers context lengths that services reported when they rejected a long request."""
 
     def find(self, owner: str, reported: int | None) -> int | None:
         """Return the remembered limit, or None.
 
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.
-            reported: the limit that the table, the server or the settings report now. A limit that
-                was learned while another one was reported is outdated.
+            reported: the limit currently reported by the model table, server or settings. A limit
+                learned under a different value is outdated.
         """
 
     def learn(self, owner: str, limit: int, reported: int | None) -> None:
-        """Remember a limit. A failure to store it is logged, and not raised."""
+        """Remember a limit. Errors are logged, not raised."""

@@ -1,8 +1,7 @@
-"""Record the calls to a model in the ledger: what is sent, for which turn, with which notes.
+"""Record model calls in the ledger, with the turn and the notes that are sent.
 
-`chains.llm.http` records a call when its body is complete, just before it is sent. Some providers
-have their own clients, which bypass that module: `write_early` records their calls before the
-client is called.
+`chains.llm.http` records a call when its body is complete, just before sending. Some providers use
+clients that bypass that module. Their calls are recorded with `write_early`.
 """
 
 import json
@@ -19,12 +18,12 @@ __all__ = ["CallOrigin", "CallRecorder", "ModelCallRecord"]
 
 @dataclass(frozen=True)
 class CallOrigin:
-    """The turn that needs a call to a model.
+    """The turn that makes a model call.
 
     Attributes:
-        session: the id of the session, or None if it has not begun.
-        turn: the id of the turn, or None.
-        read: the segments that tools have read in this turn.
+        session: the session id, or None if the session has not started.
+        turn: the turn id, or None.
+        read: the segments that tools have read during this turn.
     """
 
     session: str | None = None
@@ -34,13 +33,13 @@ class CallOrigin:
 
 @dataclass(frozen=True)
 class CallRecorder:
-    """Records the calls of one turn to a model."""
+    """Records the model calls of one turn."""
 
     ledger: LedgerPort = field(default_factory=NoLedger)
     origin: CallOrigin = CallOrigin()
 
     def open_record(self, request: PreparedRequest) -> "ModelCallRecord":
-        """Return the record for one attempt to send a request. Nothing is written yet."""
+        """Create a record for sending a request. Nothing is written yet."""
         origin, report = self.origin, request.report
         notes = tuple(dict.fromkeys(_list_notes(request, origin.read)))
         call = OutgoingCall(
@@ -55,10 +54,10 @@ class CallRecorder:
 
 
 class ModelCallRecord:
-    """The record of one attempt to call a model, written once.
+    """The record of one attempt to call a model, which is written only once.
 
     Attributes:
-        tokens: the tokens that the service counted, in and out, or None until it reports them.
+        tokens: the token count reported by the service, or None.
     """
 
     def __init__(self, ledger: LedgerPort, call: OutgoingCall) -> None:
@@ -68,7 +67,7 @@ class ModelCallRecord:
         self.tokens: int | None = None
 
     def write(self, host: str, bytes_out: int) -> None:
-        """Record the call, unless it is recorded already.
+        """Record the call, unless this was already done.
 
         Raises:
             LedgerFailed: the call could not be recorded, so it must not be made.
@@ -78,7 +77,7 @@ class ModelCallRecord:
             self._written = self._ledger.record(call)
 
     def write_early(self, host: str, arguments: Mapping[str, Any]) -> None:
-        """Record a call of a client that does not report its body, with the size of the arguments.
+        """Record a call whose client does not report the body, using the size of its arguments.
 
         Raises:
             LedgerFailed: the call could not be recorded, so it must not be made.
@@ -87,13 +86,13 @@ class ModelCallRecord:
         self.write(host, len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")))
 
     def finish(self, bytes_in: int) -> None:
-        """Add the received bytes, and the counted tokens if the service reported them."""
+        """Add the number of received bytes, and the token count if it was reported."""
         if self._written is not None:
             self._written.finish(bytes_in, self.tokens)
 
 
 def _list_notes(request: PreparedRequest, read: Sequence[Segment]) -> Iterator[str]:
-    """Yield the sources of the segments whose text is in a request."""
+    """Yield the notes whose text is in a request."""
     for use in request.report.segments:
         if use.state != "dropped" and use.segment.kind != "url":
             yield use.segment.source

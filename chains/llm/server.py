@@ -1,7 +1,7 @@
-"""Ask model servers for their models and context lengths, and find servers on this computer.
+"""Query model servers, and find servers on this computer.
 
-A response is kept for a minute, so that previews of requests send nothing. Every request to a
-server is recorded in the ledger first.
+Responses are cached for a minute, so that previews send nothing. Every request is recorded in the
+ledger first.
 """
 
 import json
@@ -69,12 +69,12 @@ class ServedModel:
 
 @dataclass(frozen=True)
 class LocalServer:
-    """A model server that answers on this computer.
+    """A model server on this computer.
 
     Attributes:
-        provider: the provider's name in litellm, which is the prefix of the models' names.
-        api_base: the address of its interface.
-        models: the models that it offers.
+        provider: the provider's name in litellm, which prefixes the model names.
+        api_base: the base address of the API.
+        models: the available models.
     """
 
     provider: str
@@ -85,7 +85,7 @@ class LocalServer:
 def list_served_models(
     api_base: str, key: str | None = None, ledger: LedgerPort | None = None
 ) -> tuple[ServedModel, ...]:
-    """Return the models of an OpenAI-compatible server, or none if it does not respond.
+    """List the models of an OpenAI-compatible server. Empty if it does not respond.
 
     Raises:
         LedgerFailed: the request could not be recorded, so it was not sent.
@@ -96,39 +96,39 @@ def list_served_models(
 def ask_context_length(
     root: str, model: str, key: str | None, ledger: LedgerPort | None = None
 ) -> int | None:
-    """Return the context length of an Ollama model, or None if it is not reported."""
+    """Return the context length of an Ollama model, or None."""
     return _servers.context_length(root, model, key, ledger or NoLedger())
 
 
 def ask_abilities(
     root: str, model: str, key: str | None, ledger: LedgerPort | None = None
 ) -> tuple[bool | None, bool | None]:
-    """Return whether an Ollama model takes tools and images, each None if it is not reported."""
+    """Return whether an Ollama model supports tools and images, each None if unknown."""
     return _read_abilities(_servers.show(root, model, key, ledger or NoLedger()))
 
 
 def is_ollama(api_base: str, ledger: LedgerPort | None = None) -> bool:
-    """Return whether the server at an address is Ollama. The check sends no key."""
+    """Return whether an address is an Ollama server. No key is sent."""
     return _servers.is_ollama(find_ollama_root(api_base), ledger or NoLedger())
 
 
 def find_ollama_root(api_base: str) -> str:
-    """Return the address of an Ollama server without the path of its interface."""
+    """Return an Ollama server's base address without the API path."""
     return api_base.rstrip("/").removesuffix("/v1").removesuffix("/api").rstrip("/")
 
 
 def find_local_servers(
     ledger: LedgerPort, addresses: Mapping[str, str] | None = None
 ) -> tuple[LocalServer, ...]:
-    """Return the model servers that answer on this computer, with their models.
+    """Find the model servers on this computer, with their models.
 
-    The servers are asked in parallel, with GET requests without a key. A port on which no program
-    listens receives nothing.
+    Servers are queried in parallel with GET requests, without a key. Nothing is sent to ports that
+    are closed.
 
     Args:
         ledger: records the requests.
-        addresses: the addresses to try by the provider's name, or None for the usual ones. An
-            address of another computer is left out.
+        addresses: the addresses to try by provider, or None for the usual ones. Addresses of other
+            computers are skipped.
     """
     tried = (LOCAL_SERVERS if addresses is None else addresses).items()
     wanted = [(name, base) for name, base in tried if is_loopback(parse_host(base))]
@@ -155,7 +155,7 @@ def _is_listening(base: str) -> bool:
 
 
 class _Servers:
-    """A cache for the responses of model servers."""
+    """Caches the responses of model servers."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -172,21 +172,21 @@ class _Servers:
         return tuple(_read_served_models(self._ask("GET", f"{api_base}/models", key, ledger)))
 
     def is_ollama(self, root: str, ledger: LedgerPort) -> bool:
-        """Return whether a server is Ollama. The check sends no key."""
+        """Return whether a server is Ollama. No key is sent."""
         answer = self._ask("GET", f"{root}/api/version", None, ledger)
         return isinstance(answer, dict) and isinstance(answer.get("version"), str)
 
     def context_length(
         self, root: str, model: str, key: str | None, ledger: LedgerPort
     ) -> int | None:
-        """Return the context length of an Ollama model, or None if it is not reported."""
+        """Return the context length of an Ollama model, or None."""
         info = self.show(root, model, key, ledger).get("model_info")
         found = info.items() if isinstance(info, dict) else ()
         lengths = (value for name, value in found if name.endswith(".context_length"))
         return next((n for n in lengths if isinstance(n, int) and n > 0), None)
 
     def show(self, root: str, model: str, key: str | None, ledger: LedgerPort) -> Mapping[str, Any]:
-        """Return the description of an Ollama model, or an empty mapping if there is none."""
+        """Return the description of an Ollama model, or an empty mapping."""
         answer = self._ask("POST", f"{root}/api/show", key, ledger, {"model": model})
         return answer if isinstance(answer, dict) else {}
 
@@ -226,7 +226,7 @@ def _ask_server(
 def _read_answer(
     method: str, address: str, key: str | None, content: bytes, read: bytearray
 ) -> Any:
-    """Send a request, and return the JSON of the response, or `SILENT` or `REFUSED`.
+    """Send a request and return the response's JSON, or `SILENT` or `REFUSED`.
 
     Args:
         method: the HTTP method.
@@ -268,7 +268,7 @@ def _read_served_models(answer: Any) -> list[ServedModel]:
 
 
 def _read_limit(entry: Mapping[str, Any]) -> int | None:
-    """Return the context length from the field that vLLM, LM Studio, Groq or others use for it."""
+    """Read the context length from the fields used by vLLM, LM Studio, Groq and others."""
     meta = entry.get("meta")
     places = [entry.get(field) for field in _LIMIT_FIELDS]
     places.append(meta.get("n_ctx") if isinstance(meta, dict) else None)
@@ -276,7 +276,7 @@ def _read_limit(entry: Mapping[str, Any]) -> int | None:
 
 
 def _read_abilities(entry: Mapping[str, Any]) -> tuple[bool | None, bool | None]:
-    """Return whether a model takes tools and images, each None if the server does not say."""
+    """Read whether a model supports tools and images, each None if unknown."""
     listed = entry.get("capabilities")
     named = {str(one) for one in listed} if isinstance(listed, list) else None
     tools = None if named is None else bool(named & {"tools", "tool_use"})

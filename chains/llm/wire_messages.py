@@ -1,4 +1,4 @@
-"""Convert messages and tool calls to the JSON of chat services, and join streamed pieces."""
+"""Convert messages and tool calls to chat API JSON, and join streamed pieces."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,24 +31,24 @@ _MARK: Final = {"type": "ephemeral"}
 
 
 class TextJoiner:
-    """Joins the pieces of a streamed text without splitting a character.
+    """Joins streamed text without splitting surrogate pairs.
 
-    A service may send the halves of a surrogate pair in two pieces. The first half is held back
-    until the second one arrives. A half without the other is replaced with U+FFFD.
+    If a service sends the two halves in separate pieces, the first is held back. A half that stays
+    alone is replaced with U+FFFD.
     """
 
     def __init__(self) -> None:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Add the next piece, and return the text that is complete now."""
+        """Add a piece, and return the text that is complete now."""
         text, self._held = self._held + piece, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._held = text[:-1], text[-1]
         return replace_surrogates(text)
 
     def end(self) -> str:
-        """Return the text that is still held back at the end of the stream."""
+        """Return the remaining text at the end of the stream."""
         held, self._held = self._held, ""
         return replace_surrogates(held)
 
@@ -60,7 +60,7 @@ class CallAssembler:
         self._pieces: list[dict[str, Any]] = []
 
     def add(self, deltas: Iterable[Any]) -> None:
-        """Add the next pieces. A new index or a new id begins a new call."""
+        """Add pieces. A new index or id starts a new call."""
         for delta in deltas:
             function = delta.function
             known = self._find(delta.index, delta.id, function.name)
@@ -70,7 +70,7 @@ class CallAssembler:
 
     @property
     def calls(self) -> tuple[RequestedCall, ...]:
-        """The calls in the order in which they began. A call without an id gets a new one."""
+        """The calls in order. Calls without an id get a generated one."""
         for piece in self._pieces:
             piece["id"] = piece["id"] or f"call_{token_hex(8)}"
         return tuple(
@@ -100,7 +100,7 @@ def _is_whole(arguments: str) -> bool:
 
 
 def build_wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
-    """Convert the instructions and messages of a request to the JSON of chat services."""
+    """Convert a request's instructions and messages to chat API JSON."""
     marked = {mark.message for mark in request.marks}
     bodies = [make_message_body(message) for message in request.messages]
     places = {at for at in marked if at is not None}
@@ -109,7 +109,7 @@ def build_wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
 
 
 def encode_conversation(request: PreparedRequest) -> str:
-    """Return the conversation as JSON. Without cache marks, only new messages are encoded."""
+    """Encode the conversation as JSON. Without cache marks, only new messages are encoded."""
     if request.marks:
         return compact_json(build_wire_conversation(request))
     system = map(compact_json, build_wire_system(request.base.system.compiled))
@@ -133,7 +133,7 @@ class _EncodedHistory:
 
 
 def encode_turns(known: _EncodedHistory | None, turns: Sequence[MeasuredTurn]) -> _EncodedHistory:
-    """Encode the next turns of a history, and append them to the encoded history so far."""
+    """Encode the next turns of a history, continuing from `known`."""
     known = known or _EncodedHistory()
     messages = (*known.open, *(message for turn in turns for message in turn.messages))
     starts = [start for start, _ in _split_runs(messages)]
@@ -147,7 +147,7 @@ def _count_uncached(request: PreparedRequest) -> int:
 
 
 def build_wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
-    """Return the system message for a chat service, or an empty list if there is no text."""
+    """Build the system message, or an empty list without text."""
     if not text:
         return []
     message: dict[str, Any] = {"role": "system", "content": replace_surrogates(text)}
@@ -157,15 +157,15 @@ def build_wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, A
 def build_wire_messages(
     messages: Sequence[Mapping[str, Any]], uncached: int = 0, marked: Collection[int] = ()
 ) -> list[dict[str, Any]]:
-    """Convert neutral messages to the JSON of chat services.
+    """Convert messages to chat API JSON.
 
-    Adjacent messages of the same role are merged, except tool results, since many services require
-    alternating roles. Reasoning is sent back to the model only within the turn.
+    Adjacent messages of the same role are merged, except tool results, because many services
+    require alternating roles. Reasoning is returned to the model only within the same turn.
 
     Args:
-        messages: the messages in their neutral form.
+        messages: the messages in neutral form.
         uncached: the number of messages at the end that belong only to this request.
-        marked: the indexes of the messages that end with a cache mark.
+        marked: the indexes of messages that end with a cache mark.
 
     Source: "Budget-Aware Trimming", 7.2.
     """
@@ -198,9 +198,9 @@ def _join_messages(
 
 
 def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
-    """Return the same messages as `build_wire_messages`, each as JSON.
+    """Like `build_wire_messages`, but return each message as JSON text.
 
-    Only messages that may be merged are encoded again. For all others the JSON is cached.
+    Only messages that may be merged are encoded again. The others are cached.
     """
     cached = range(len(messages) - uncached - 1, -1, -1)
     work_from = next((at for at in cached if messages[at].role == "user"), len(messages))
@@ -234,7 +234,7 @@ def _may_join(first: Message, second: Message) -> bool:
 
 
 def _is_void(message: Message) -> bool:
-    """Return whether a message is not sent, since it is a tool message without a result."""
+    """Return whether a message is skipped because it is a tool message without a result."""
     return message.role == "tool" and not (
         isinstance(message.content, str) or list_tool_results(message)
     )
@@ -293,7 +293,7 @@ def _convert_message(
 
 
 def _block(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Convert a part of a user message. litellm converts an image for its provider."""
+    """Convert a part of a user message."""
     if part["type"] != "image":
         return part
     address = f"data:{part['media_type']};base64,{part['data']}"
@@ -316,14 +316,14 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
 
 
 def _sign(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert signed reasoning to a thinking block. Reasoning without a text is encrypted."""
+    """Convert signed reasoning to a thinking block. Without text, it is encrypted."""
     if not part["text"]:
         return {"type": "redacted_thinking", "data": part["signature"]}
     return {"type": "thinking", "thinking": part["text"], "signature": part["signature"]}
 
 
 def _add_mark(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message with a cache mark on its last block, or unchanged if it is empty."""
+    """Add a cache mark to the last block of a message, unless it is empty."""
     if message["role"] == "tool":
         return {**message, "cache_control": _MARK}
     if calls := message.get("tool_calls"):

@@ -1,4 +1,4 @@
-"""Build the arguments of a call to litellm from a prepared request."""
+"""Build the arguments of a litellm call from a prepared request."""
 
 import re
 from collections.abc import Mapping
@@ -51,13 +51,13 @@ _GEMINI: Final = frozenset({"gemini", "vertex_ai", "vertex_ai_beta"})
 
 @dataclass(frozen=True)
 class WireRequest:
-    """The arguments of a call to litellm, without the client.
+    """The arguments of a litellm call, without the client.
 
     Attributes:
         arguments: the arguments by name.
-        fill: the encoded messages by the placeholder that they replace when the body is sent.
+        fill: encoded messages by the placeholder that they replace when the body is sent.
         takes_handler: whether litellm calls the provider through its own HTTP handler.
-        is_reported: whether the call passes `chains.llm.http`, whose hooks see its body.
+        is_reported: whether the call goes through `chains.llm.http`.
     """
 
     arguments: Mapping[str, Any]
@@ -69,7 +69,7 @@ class WireRequest:
 def build_wire_request(
     request: PreparedRequest, endpoint: Endpoint, key: str | None
 ) -> WireRequest:
-    """Return the arguments with which litellm sends a prepared request."""
+    """Build the arguments for sending a request with litellm."""
     import httpx
 
     options = request.base.options
@@ -106,7 +106,7 @@ def build_wire_request(
 
 
 def _build_messages(request: PreparedRequest, endpoint: Endpoint) -> list[dict[str, Any]]:
-    """Return the messages, with roles that still alternate after litellm has converted them."""
+    """Build messages whose roles still alternate after litellm has converted them."""
     messages = build_wire_conversation(request)
     if endpoint.provider not in _GEMINI or len(messages) < 2:
         return messages
@@ -118,14 +118,14 @@ def _build_messages(request: PreparedRequest, endpoint: Endpoint) -> list[dict[s
 
 
 def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the messages as an extra part of the body, which the OpenAI client does not validate.
+    """Return messages as extra body content, which the OpenAI client does not validate.
 
-    The client checks every field of every message against its types. For a long session this took
-    ten times as long as all other work before the request. A placeholder in the body is replaced
-    with the encoded messages when the request is sent.
+    The client validates every field of every message. For long sessions, this took ten times as
+    long as everything else. Instead, a placeholder is replaced with the encoded messages when the
+    request is sent.
 
     Returns:
-        The arguments for litellm, and the encoded messages by the name of their placeholder.
+        The arguments for litellm, and the encoded messages by placeholder.
     """
     asked = build_wire_messages([make_message_body(request.draft.question)])
     name = token_hex(16)

@@ -1,9 +1,8 @@
-"""Check the arguments of an MCP tool call, and convert its result to text of bounded size.
+"""Check the arguments of MCP tool calls, and convert results to text.
 
-The schema of the arguments comes from the server and may be hostile. So nothing is fetched for a
-reference, regular expressions are not run (a bad one takes hours), and the references that are
-followed are counted. Content of a result that is not text, such as an image, is replaced by a
-description.
+The argument schema comes from the server and may be hostile. References are therefore never fetched
+and their number is limited, and regular expressions are ignored, because a bad one can run for
+hours. Non-text content of a result, such as an image, is replaced with a description.
 """
 
 import json
@@ -25,11 +24,11 @@ _SKIPPED: Final = ("pattern", "patternProperties", "format")
 
 
 class _TooManyReferences(Exception):
-    """A schema has so many references that the check would take too long."""
+    """A schema has too many references to check."""
 
 
 def check_mcp_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Check arguments against a JSON schema. A schema that cannot be used is not checked.
+    """Check arguments against a JSON schema. Unusable schemas are ignored.
 
     Raises:
         ToolFailed: an argument does not match. The message names it.
@@ -53,7 +52,7 @@ def check_mcp_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any])
 
 
 def _count_references(left: list[int]) -> Any:
-    """Build the check for `$ref`, which raises an exception after too many references."""
+    """Build a validator for `$ref` that limits the number of references."""
     from jsonschema import Draft202012Validator
 
     follow = Draft202012Validator.VALIDATORS["$ref"]
@@ -81,16 +80,15 @@ def _load_base() -> Any:
     return extend(Draft202012Validator, dict.fromkeys(_SKIPPED, _skip))
 
 
-def _skip(_validator: Any, _keyword: Any, _value: Any, _schema: Any) -> None:
-    """Accept any value for a keyword."""
+def _skip(_validator: Any, _keyword: Any, _value: Any, _schema: Any) -> None: ...
 
 
 def describe_result(content: Iterable[Any], structured: object) -> str:
-    """Return the content of a result as text.
+    """Convert a tool result to text.
 
     Args:
         content: the content blocks of the SDK's `CallToolResult`.
-        structured: its structured content, which is used if there is no text.
+        structured: the structured content, used if there is no text.
     """
     blocks = list(content)
     parts = [_describe_block(block) for block in blocks[:MAX_PARTS]]

@@ -1,8 +1,7 @@
-"""The connections to MCP servers. This is the only module that imports the client of the SDK.
+"""Connections to MCP servers. Only this module imports the client of the MCP SDK.
 
-Each server runs in one task of the event loop, from its start to its end. Callers in other threads
-wait for its answers, with a limit on time. A server that ends or hangs is started again with the
-next call, a few times.
+Each server runs in its own task of the event loop. Callers in other threads wait for its answers,
+up to a time limit. A server that ends or hangs is restarted on the next call, but only a few times.
 """
 
 import asyncio
@@ -41,7 +40,7 @@ T = TypeVar("T")
 
 
 class McpClient:
-    """The running MCP servers of the program. Every method may be called from any thread."""
+    """Manages the running MCP servers. Thread-safe."""
 
     def __init__(
         self,
@@ -52,14 +51,14 @@ class McpClient:
         call_s: float = CALL_S,
         loop: EventLoop | None = None,
     ) -> None:
-        """Store the settings. No server is started yet.
+        """Store the settings without starting a server.
 
         Args:
             is_offline: returns whether only servers on this computer may be called.
             ledger: records each call before it is made.
-            start_s: the limit on the time in which a server starts and lists its tools.
-            call_s: the limit on the time of a call.
-            loop: the event loop that the connections run in.
+            start_s: the time limit for starting a server and listing its tools.
+            call_s: the time limit of a call.
+            loop: the event loop for the connections.
         """
         self._is_offline = is_offline
         self._ledger = ledger
@@ -69,7 +68,7 @@ class McpClient:
         self._failures: dict[str, int] = {}
 
     def list_tools(self, server: McpServer, cancel: CancelToken) -> tuple[McpTool, ...]:
-        """Start a server if it does not run, and return its current tools.
+        """Start a server if necessary, and return its tools.
 
         Raises:
             McpFailed: the server cannot be started, does not answer, or failed too often.
@@ -91,7 +90,7 @@ class McpClient:
 
         Raises:
             ToolFailed: the tool reports an error.
-            McpFailed: the server ended, does not answer, or its tool is not the same any more.
+            McpFailed: the server ended, does not answer, or its tool has changed.
             LedgerFailed: the call could not be recorded, so it was not made.
             Cancelled: the token was cancelled.
         """
@@ -105,7 +104,7 @@ class McpClient:
         )
 
     def stop(self, server: McpServer) -> None:
-        """Stop a server, for example after its approval was withdrawn."""
+        """Stop a server, for example when its approval is withdrawn."""
         connection = self._connections.pop(server.fingerprint, None)
         if connection is not None:
             self._wait_for_end([connection])
@@ -161,7 +160,7 @@ class McpClient:
         return await work(connection)
 
     def _drop(self, server: McpServer) -> None:
-        """End the connection after a failure. The next call starts another one."""
+        """Close a failed connection. The next call opens a new one."""
         self._failures[server.fingerprint] = self._failures.get(server.fingerprint, 0) + 1
         connection = self._connections.pop(server.fingerprint, None)
         if connection is not None:
@@ -177,7 +176,7 @@ class McpClient:
 
 
 class _Connection:
-    """The connection to one server. It is made and used in the event loop."""
+    """The connection to one server, used only within the event loop."""
 
     def __init__(self, server: McpServer) -> None:
         self._server = server
@@ -191,7 +190,7 @@ class _Connection:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the connection can be used, or is being made."""
+        """Whether the connection is usable or being opened."""
         return not self._ends.is_set() and not self._task.done()
 
     async def wait_until_ready(self) -> None:
@@ -249,7 +248,7 @@ class _Connection:
             await asyncio.shield(self._task)
 
     async def _serve(self) -> None:
-        """Connect, and stay connected until the end."""
+        """Connect, and stay connected until the connection is closed."""
         from mcp import Client
 
         try:
@@ -276,7 +275,7 @@ class _Connection:
         return self._client
 
     async def _require_same(self, tool: McpTool) -> None:
-        """Raise an error if a tool has changed since it was shown, as after a restart."""
+        """Raise an error if a tool has changed since it was shown to the user."""
         if self._tools is None:
             await self.list_tools()
         assert self._tools is not None
@@ -292,7 +291,7 @@ class _Connection:
         """Convert errors of the SDK.
 
         Args:
-            answered: the error to raise if the server answered with an error and goes on.
+            answered: the error to raise if the server reports an error but keeps running.
         """
         from mcp import MCPError
         from mcp.types import CONNECTION_CLOSED
@@ -310,7 +309,7 @@ class _Connection:
             raise answered(f"The MCP server {name} sent an answer that is not valid.") from error
 
     def _describe(self, error: BaseException | None) -> McpFailed:
-        """Return the error for a connection that has ended."""
+        """Build the error for a connection that has ended."""
         if isinstance(error, McpFailed):
             return error
         if isinstance(error, BaseExceptionGroup):
@@ -342,7 +341,7 @@ def _build_tool(server: McpServer, tool: "Tool") -> McpTool:
 
 
 def _choose_usable(tools: Iterable[McpTool]) -> list[McpTool]:
-    """Return the tools whose arguments are a JSON object, up to a limit on their total size."""
+    """Return the tools with object arguments, up to a total size limit."""
     chosen: list[McpTool] = []
     chars = 0
     for tool in tools:

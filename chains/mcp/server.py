@@ -1,7 +1,7 @@
-"""The values of MCP: a server from the settings, and a tool as its server describes it.
+"""MCP servers from the settings, and tools as described by their server.
 
-A description, a title and an annotation are the server's own words. They are shown, shortened and
-without invisible characters, and nothing is decided by them alone.
+Descriptions, titles and annotations come from the server. They are shortened and cleaned before
+they are shown, and never decide anything on their own.
 """
 
 import hashlib
@@ -30,14 +30,14 @@ _HTTP_FIELDS: Final = frozenset({"url", "headers"})
 
 @dataclass(frozen=True)
 class McpServer:
-    """An MCP server of the settings: a program to start, or an address.
+    """An MCP server from the settings: a program to start, or an address.
 
     Attributes:
         command: the program, or an empty string for a server at an address.
-        env: variables that the program gets beside the usual ones. `${NAME}` in a value is replaced
-            by a variable of the user's environment, so that a key need not be in the settings.
+        env: additional environment variables. `${NAME}` is replaced with the user's environment
+            variable, so that keys need not be stored in the settings.
         url: the address, or an empty string for a program.
-        headers: headers of each request, with the same placeholders.
+        headers: HTTP headers, with the same placeholders.
     """
 
     name: str
@@ -49,7 +49,7 @@ class McpServer:
 
     @classmethod
     def parse(cls, name: str, value: object) -> Self:
-        """Read a server from the setting `mcp.servers`.
+        """Parse a server from the setting `mcp.servers`.
 
         Raises:
             ValueError: the name or the value is not valid. The message says why.
@@ -75,7 +75,7 @@ class McpServer:
 
     @property
     def host(self) -> str:
-        """The host of a server at an address, or an empty string for a program."""
+        """The host of the address, or an empty string for a program."""
         try:
             parts = urlsplit(self.url)
         except ValueError:
@@ -84,7 +84,7 @@ class McpServer:
 
     @property
     def shown(self) -> str:
-        """The full command or the address, with the names of variables and headers."""
+        """The full command or address, with the names of variables and headers."""
         if not self.command:
             names = f" (headers: {', '.join(sorted(self.headers))})" if self.headers else ""
             return show_text(self.url + names)
@@ -96,10 +96,10 @@ class McpServer:
 
     @property
     def fingerprint(self) -> str:
-        """The hash to which an approval of the server applies.
+        """A hash that identifies what the user approved.
 
-        It covers the command with its arguments and the names of its variables, or the address with
-        the names of its headers.
+        It covers the command with its arguments and variable names, or the address with its header
+        names.
         """
         parts = [self.name, self.command, list(self.args), sorted(self.env), self.url]
         return _hash([*parts, sorted(self.headers)])
@@ -107,14 +107,14 @@ class McpServer:
 
 @dataclass(frozen=True)
 class McpTool:
-    """A tool of an MCP server, as the server describes it.
+    """A tool of an MCP server, as described by the server.
 
     Attributes:
-        server: the name of its server.
-        name: the server's name for the tool.
-        schema: the JSON schema of its arguments.
-        is_read_only: whether the server declares that the tool changes nothing.
-        is_destructive: whether the server declares that the tool may destroy something.
+        server: the name of the server.
+        name: the tool's name on the server.
+        schema: the JSON schema of the arguments.
+        is_read_only: whether the server declares the tool as read-only.
+        is_destructive: whether the server declares the tool as destructive.
     """
 
     server: str
@@ -126,7 +126,7 @@ class McpTool:
 
     @property
     def full_name(self) -> str:
-        """The name for models: `SERVER__TOOL`, in the characters that providers accept."""
+        """The tool's name for models, as `SERVER__TOOL`."""
         name = f"{self.server}__{_NOT_IN_A_TOOL_NAME.sub('_', self.name)}"
         if len(name) <= MAX_TOOL_NAME_CHARS and name == f"{self.server}__{self.name}":
             return name
@@ -142,13 +142,13 @@ class McpTool:
 
     @property
     def fingerprint(self) -> str:
-        """The hash of the tool's name, description, schema and hints, as the server sends them."""
+        """A hash of the tool's name, description, schema and hints."""
         annotations = [self.is_read_only, self.is_destructive]
         return _hash([self.name, self.description, dict(self.schema), annotations])
 
 
 def parse_servers(value: Mapping[str, object]) -> tuple[McpServer, ...]:
-    """Read the servers of the setting `mcp.servers`, in the order of their names.
+    """Parse all servers in the setting `mcp.servers`, sorted by name.
 
     Raises:
         ValueError: one of them is not valid. The message says why.
@@ -157,19 +157,19 @@ def parse_servers(value: Mapping[str, object]) -> tuple[McpServer, ...]:
 
 
 def hash_tools(tools: Sequence[McpTool]) -> dict[str, str]:
-    """Return the fingerprint of each tool, by the name of the tool."""
+    """Return the fingerprint of each tool, by tool name."""
     return {tool.name: tool.fingerprint for tool in tools}
 
 
 def show_text(text: str, keeps: str = "") -> str:
-    r"""Return a text with characters that are not visible as escapes such as `\u{200b}`."""
+    r"""Replace invisible characters with escapes such as `\u{200b}`."""
     return "".join(
         sign if sign.isprintable() or sign in keeps else f"\\u{{{ord(sign):x}}}" for sign in text
     )
 
 
 def fill_variables(values: Mapping[str, str]) -> dict[str, str]:
-    """Return values with each `${NAME}` replaced by that variable of the user's environment."""
+    """Replace each `${NAME}` in the values with the user's environment variable."""
     return {
         name: _VARIABLE.sub(lambda found: os.environ.get(found[1], ""), value)
         for name, value in values.items()
@@ -177,7 +177,7 @@ def fill_variables(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def refuse_offline(server: McpServer) -> McpFailed:
-    """Return the error for a server that is not on this computer while Strata is offline."""
+    """Build the error for a remote server in offline mode."""
     return McpFailed(
         f"Offline is on, so the MCP server {server.name} at {server.host} was not called."
     )

@@ -1,7 +1,7 @@
-"""Serve tools to an MCP client: requests on standard input, responses on standard output.
+"""Serve tools to an MCP client over standard input and output.
 
-This is the only module that imports the server of the SDK. While it serves, everything else that is
-printed in this process goes to standard error, so that standard output has the protocol only.
+Only this module imports the server of the MCP SDK. While it is running, all other output of this
+process goes to standard error, so that standard output contains only the protocol.
 """
 
 import logging
@@ -27,10 +27,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """The answer to one call.
+    """The answer to a call.
 
     Attributes:
-        text: the result, or a sentence that says why the call failed.
+        text: the result, or why the call failed.
     """
 
     text: str
@@ -42,25 +42,25 @@ RunTool = Callable[[str, Mapping[str, Any]], ToolAnswer]
 
 
 class ToolServer:
-    """An MCP server whose tools only read."""
+    """An MCP server with read-only tools."""
 
     def __init__(self, tools: Sequence[ToolDefinition], run: RunTool, instructions: str) -> None:
-        """Store the tools. Nothing is served yet.
+        """Store the tools without serving them yet.
 
         Args:
             tools: the definitions of the tools.
-            run: runs a call and never raises an exception.
-            instructions: tells the model of the client about these tools as a whole.
+            run: runs a call. It must not raise exceptions.
+            instructions: describes these tools to the client's model.
         """
         self._tools = tuple(tools)
         self._run = run
         self._instructions = instructions
 
     def serve(self, loop: EventLoop | None = None) -> None:
-        """Serve one client until standard input ends. Calls that still run are abandoned then.
+        """Serve one client until standard input ends. Pending calls are abandoned.
 
-        The event loop runs in a thread of its own, because a read of standard input cannot be
-        cancelled: Ctrl+C ends the wait for the loop instead.
+        The event loop runs in its own thread, because reading standard input cannot be cancelled.
+        Ctrl+C interrupts the wait for the loop instead.
         """
         served = (loop or get_event_loop()).start(self._serve)
         try:

@@ -1,11 +1,11 @@
-"""The two ways to an MCP server: a child process, or an address over streamable HTTP.
+"""Transports for MCP servers: a child process, or streamable HTTP.
 
-Unlike the transport of the SDK, `ServerProcess` limits the length of a message, keeps the last line
-of standard error for the report of a crash instead of printing it, and reports the end of the
-process. The child gets no keys: only the usual variables and those of its entry in the settings.
+Unlike the SDK's transport, `ServerProcess` limits the message length, keeps the last line of
+standard error for crash reports, and reports when the process ends. The child process receives only
+the usual environment variables and those from its settings, but no keys.
 
-The user chose the address of a server, so an address in the local network is allowed. The headers
-of the settings are sent to that address only: the SDK follows redirects within it and no others.
+The user chose the server's address, so local networks are allowed. The configured headers are sent
+only to that address, because the SDK does not follow redirects to other hosts.
 """
 
 import os
@@ -38,11 +38,11 @@ class ServerProcess:
     """The child process of an MCP server.
 
     Attributes:
-        end: how the process ended; empty while it runs.
+        end: how the process ended, or an empty string while it is running.
     """
 
     def __init__(self, server: McpServer, on_end: Callable[[], None]) -> None:
-        """Store the server; `on_end` is called when its output ends."""
+        """Store the server. `on_end` is called when its output ends."""
         self.end = ""
         self._server = server
         self._on_end = on_end
@@ -50,7 +50,7 @@ class ServerProcess:
 
     @asynccontextmanager
     async def open_streams(self) -> AsyncIterator[Any]:
-        """Start the process, and yield a stream of received messages and a stream for sending.
+        """Start the process, and yield streams for receiving and sending messages.
 
         Raises:
             McpFailed: the program cannot be started.
@@ -120,7 +120,7 @@ class ServerProcess:
         received.close()
 
     async def _finish(self, process: "Process") -> None:
-        """Wait briefly for the end of the process, and describe it."""
+        """Wait briefly for the process to end, and describe how it ended."""
         import anyio
 
         with anyio.move_on_after(1):
@@ -148,7 +148,7 @@ class ServerProcess:
 
 
 async def _deliver(line: bytes, received: Any) -> None:
-    """Pass a line of output on if it is a message. Other lines, such as log lines, are skipped."""
+    """Forward a line if it is a message. Other lines, such as log output, are skipped."""
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
 
@@ -170,7 +170,7 @@ async def _send(process: "Process", sent: Any) -> None:
 
 
 async def _stop(process: "Process") -> None:
-    """Close the input of the process, and end it with all its children if it does not end."""
+    """Close the input of the process, and kill it and its children if it does not exit."""
     import anyio
     from mcp.os.posix.utilities import terminate_posix_process_tree
 
@@ -189,7 +189,7 @@ async def _stop(process: "Process") -> None:
 
 @asynccontextmanager
 async def open_http(server: McpServer) -> AsyncIterator[Any]:
-    """Connect, and yield a stream of received messages and a stream for sending."""
+    """Connect, and yield streams for receiving and sending messages."""
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
@@ -208,9 +208,9 @@ async def open_http(server: McpServer) -> AsyncIterator[Any]:
 
 
 def _limit_stream(response: "httpx2.Response") -> "httpx2.AsyncByteStream":
-    """Return the body of a response with a limit on its size.
+    """Limit the size of a response body.
 
-    A stream of events has no limit as a whole; the SDK limits each event.
+    Event streams are not limited as a whole, because the SDK limits each event.
     """
     import httpx2
 

@@ -1,7 +1,7 @@
-"""Chains as values: the steps and ports for answering messages in one mode.
+"""Chains describe how messages are answered in one mode, as plain values.
 
-The application builds one chain for each turn. A chain with `search` retrieves passages before the
-model is called. A chain with `agent` lets the model call tools. A chain with neither only chats.
+The application builds one chain per turn. A chain with `search` retrieves passages first. A chain
+with `agent` lets the model call tools. A chain without either only chats.
 """
 
 import time
@@ -37,7 +37,7 @@ __all__ = ["AgentLimits", "AgentSetup", "AttachmentSearch", "Chain", "NotesPort"
 
 
 class SearchPort(Protocol):
-    """A port that finds passages in the open vault."""
+    """The interface for searching the open vault."""
 
     def search(
         self,
@@ -53,23 +53,23 @@ class SearchPort(Protocol):
         Args:
             query: words and filters.
             k: the maximum number of passages.
-            in_play: paths of the notes that the session already uses.
-            reranks: whether to reorder the passages with the reranking model, if one is set.
-            is_quoted: whether the passages are quoted, not sent to a model: the spelling of the
-                query is corrected, and the passages around the best ones are added at the end.
+            in_play: the paths of notes that the session already uses.
+            reranks: whether to reorder the passages with the reranking model, if there is one.
+            is_quoted: whether the passages will be quoted without a model. If so, spelling is
+                corrected, and passages next to the best ones are added at the end.
         """
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
-        """Return one page of the notes that match a query, one hit for each note."""
+        """Return one page of matching notes, one hit per note."""
 
 
 class AttachmentSearch(Protocol):
-    """A port that finds passages in attachments."""
+    """The interface for searching in attachments."""
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages, best first, with at least one from each segment.
+        """Return the best `k` passages, with at least one from each segment.
 
-        Passages that do not match the query come last, in the order of the text.
+        Passages that do not match the query come last, in document order.
         """
 
 
@@ -81,30 +81,30 @@ class NotesPort(SearchPort, Protocol):
         """The folder that holds the notes."""
 
     def read_allowed(self, path: str) -> Note:
-        """Return the note at a path that the model names, if the model may read it."""
+        """Read a note by a path from the model, if the model may read it."""
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every note."""
 
     def tags(self) -> Mapping[str, Sequence[str]]:
-        """Return the paths of the indexed notes by tag; tags are without `#`."""
+        """Return the paths of indexed notes by tag, without the `#`."""
 
     def build_link_resolver(self) -> LinkResolver:
         """Build a link resolver for the indexed notes."""
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the paths that the current rules do not exclude, regardless of the index."""
+        """Return those paths that the current rules do not exclude."""
 
 
 @dataclass(frozen=True)
 class AgentLimits:
-    """The limits of one turn of an agent.
+    """The limits of an agent's turn.
 
     Attributes:
-        max_steps: the maximum number of requests that offer tools.
-        max_seconds: the time in seconds after which no further request offers tools.
-        offload_bytes: the size in bytes above which a tool result is stored outside the log.
-        tools_share: the share of the budget that the definitions of tools may take.
+        max_steps: the maximum number of requests with tools.
+        max_seconds: the number of seconds after which no more tools are offered.
+        offload_bytes: the size above which a tool result is stored outside of the log.
+        tools_share: the fraction of the budget available for tool definitions.
     """
 
     max_steps: int
@@ -115,13 +115,14 @@ class AgentLimits:
 
 @dataclass(frozen=True)
 class AgentSetup:
-    """The vault that an agent reads, its limits, its additional tools and their approvals.
+    """The vault, limits, additional tools and approvals of an agent.
 
     Attributes:
-        approvals: asks a person about proposals. Without it, a proposal that the rules do not
-            approve is rejected.
-        extra_tools: the tools in addition to those that every agent has.
-        rules: decide without a person where the approval level or an earlier approval allows it.
+        approvals: asks the user about proposals. Without it, proposals that the rules do not
+            approve are rejected.
+        extra_tools: tools in addition to the standard ones.
+        rules: decides without asking the user, if the approval level or an earlier approval allows
+            it.
     """
 
     notes: NotesPort
@@ -138,21 +139,21 @@ class Chain:
 
     Attributes:
         prompt: the name of the prompt.
-        key_for: returns the key of a provider.
-        search: retrieves passages, or None for a chain without retrieval.
+        key_for: returns a provider's key.
+        search: retrieves passages, or None to skip retrieval.
         pause: waits between two attempts of a call.
-        resolve: returns the current state of a source that an earlier turn attached or cited.
-            None carries nothing forward.
+        resolve: returns the current state of a source from an earlier turn, or None to carry
+            nothing forward.
         tools: the tools that the model may call.
         customization: the user's prompts, instructions and hooks.
-        within: finds passages in attachments that are too large, or None.
-        agent: the vault and the limits of an agent, or None for a chain without an agent.
-        project: the project that L1 describes, or None.
+        within: searches in large attachments, or None.
+        agent: the vault and limits of an agent, or None.
+        project: the project described on L1, or None.
         stored_fields: extra fields for the next segments entry.
-        ledger: records each call to a model or a server before it is made.
-        limits: remembers the context lengths that services named, or None.
-        deferred: the tools of the agent that requests leave out.
-        local: runs the models in files.
+        ledger: records each outgoing call first.
+        limits: remembers context lengths reported by services, or None.
+        deferred: the agent's tools that requests omit.
+        local: runs model files.
     """
 
     prompt: str
@@ -173,15 +174,14 @@ class Chain:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for each part of the user's customization that cannot be used."""
+        """One sentence for each customization that cannot be used."""
         return self.customization.problems(self.prompt, SUMMARY_PROMPT, READING_PROMPT)
 
     def with_folder_names(self, session: SessionPort, threshold: int) -> "Chain":
-        """Return the chain with the names in the vault folder in its prompt, if it has an agent.
+        """Add the folder names of the vault to an agent's prompt.
 
-        A project's names are on L1 already, so its chain is returned unchanged.
-
-        Later turns use the names stored by the first one, so that the prompt does not change.
+        Chains with a project are returned unchanged, because the project's names are already on L1.
+        Later turns reuse the names stored by the first one, so that the prompt does not change.
         """
         if self.agent is None or self.project is not None:
             return self
@@ -197,11 +197,11 @@ class Chain:
         return replace(self, customization=customization, stored_fields=stored_fields)
 
     def with_project(self, found: ProjectContext, is_new: bool) -> "Chain":
-        """Return the chain with the context of its project on L1.
+        """Add the context of a project to L1.
 
         Args:
             found: the names, outlines and texts of the project.
-            is_new: whether the next segments entry has to record them.
+            is_new: whether the next segments entry has to store them.
         """
         instructions = (*self.customization.instructions, *found.segments)
         customization = replace(self.customization, instructions=instructions)

@@ -1,8 +1,8 @@
-"""Decide which tools a request offers, and which the model finds with `tool_search` instead.
+"""Decide which tools a request includes, and which the model finds with `tool_search`.
 
-Many tools would fill the budget of each request. The decision is recorded with the first turn, and
-made again only when the model, the threshold or the tools change, so that the prefix of a session
-stays the same. Tools that the model has found are promoted: they are offered after all others.
+Too many tools would fill the budget. The decision is stored with the first turn and repeated only
+if the model, threshold or tools change, so that the cached prefix stays the same. Tools that the
+model has found are promoted: they are added after all others.
 
 Source: "Context Management Enhancements", 3.
 """
@@ -28,12 +28,12 @@ CORE: Final = frozenset({"search_notes", "read_note", "read_result", "tool_searc
 
 @dataclass(frozen=True)
 class DeferredTools:
-    """The tools that requests leave out.
+    """The tools that requests omit.
 
     Attributes:
-        definitions: the tools that are left out now.
-        promoted: the names of the tools that were left out and found.
-        at_start: how many were left out when the turn began.
+        definitions: the tools that are omitted now.
+        promoted: the names of tools that the model has found.
+        at_start: how many tools were omitted when the turn began.
     """
 
     definitions: tuple[ToolDefinition, ...] = ()
@@ -41,12 +41,12 @@ class DeferredTools:
     at_start: int = 0
 
     def to_inputs(self) -> ToolDeferral:
-        """Return the values that a request needs."""
+        """Convert to the input type for building requests."""
         names = tuple(tool.name for tool in self.definitions)
         return ToolDeferral(names, self.promoted, self.at_start)
 
     def promote(self, names: Iterable[str]) -> "DeferredTools":
-        """Return the tools that are still left out after some were promoted in the turn."""
+        """Return the tools that remain omitted after some were promoted."""
         found = frozenset(names)
         rest = tuple(tool for tool in self.definitions if tool.name not in found)
         return DeferredTools(rest, self.promoted | found, self.at_start)
@@ -57,7 +57,7 @@ NOTHING_DEFERRED: Final = DeferredTools()
 
 @dataclass(frozen=True)
 class ToolOffer:
-    """The tools of a request, those that it leaves out, and the decision to record."""
+    """The included tools, the omitted tools, and the decision to store."""
 
     tools: tuple[ToolDefinition, ...]
     deferred: DeferredTools = NOTHING_DEFERRED
@@ -72,15 +72,15 @@ def offer_tools(
     limits: tuple[int, float],
     counter: TokenCounter,
 ) -> ToolOffer:
-    """Decide which tools a turn offers.
+    """Decide which tools a turn includes.
 
     Args:
-        tools: all tools, in the order of the requests.
-        foreign: the names of the tools of MCP servers.
-        session: the session, whose log has the earlier decision.
-        place: the model and the threshold that the decision is for.
-        limits: the budget of a request in tokens, and the share of it for tools.
-        counter: counts tokens.
+        tools: all tools, in request order.
+        foreign: the names of tools from MCP servers.
+        session: the session, whose log contains the earlier decision.
+        place: the model and threshold that the decision applies to.
+        limits: the token budget of a request, and the fraction available for tools.
+        counter: the token counter.
     """
     budget, share = limits
     if not foreign and budget >= SMALL_BUDGET:
@@ -123,7 +123,7 @@ def _split(
 def _rank(
     tools: Sequence[ToolDefinition], foreign: frozenset[str], path: Sequence[Entry]
 ) -> list[ToolDefinition]:
-    """Sort tools: those of MCP servers last, the most recently used first."""
+    """Sort tools: built-in ones first, then the most recently used ones."""
     messages = [entry.message for entry in path if isinstance(entry, MessageEntry)]
     used = {call.name: at for at, m in enumerate(messages) for call in list_tool_calls(m)}
     return sorted(tools, key=lambda tool: (tool.name in foreign, -used.get(tool.name, -1)))
@@ -135,7 +135,7 @@ def _fill(
     most_tokens: int,
     counter: TokenCounter,
 ) -> list[str]:
-    """Return the names of all tools of `head`, and of those of `rest` that fit after them."""
+    """Return the names of all tools in `head`, and of those in `rest` that still fit."""
     names = [tool.name for tool in head]
     taken = sum(count_tool(tool, counter) for tool in head)
     for tool in rest:

@@ -1,7 +1,7 @@
-"""Build the entries of a turn, and prepare its first request and each further one.
+"""Build the log entries of a turn, and prepare its requests.
 
-The user message is stored before any other step. The retrieved segments and the messages that hooks
-add are collected in memory, and stored in one write before the first request is sent.
+The user message is stored first. Retrieved segments and messages from hooks are collected in
+memory, and stored together before the first request is sent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,14 +34,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DraftedTurn:
-    """A turn with the entries that are not stored yet.
+    """A turn with log entries that are not stored yet.
 
     Attributes:
-        question: the user message. It is in the log, except in a dry run or a preview.
-        segments: the retrieved and attached segments, or None if there was no search or attachment.
+        question: the user message, which is already stored, except in a dry run or preview.
+        segments: the retrieved and attached segments, or None.
         is_stored: whether the user message is in the log.
-        is_regenerated: whether the answer is regenerated with the segments from the log.
-        added: the entries of the messages that hooks add.
+        is_regenerated: whether the answer is regenerated with the stored segments.
+        added: the messages added by hooks.
     """
 
     turn: str
@@ -53,13 +53,13 @@ class DraftedTurn:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The entries in order, each with the one before it as its parent."""
+        """The entries in order, each linked to the previous one."""
         question = () if self.is_stored else (self.question,)
         segments = () if self.segments is None else (self.segments,)
         return (*question, *link_path((*segments, *self.added), self.question.id))
 
     def as_sent(self, segments: tuple[Segment, ...], session: SessionPort) -> "DraftedTurn":
-        """Return the turn with the segments that are sent, including those of earlier turns."""
+        """Return the turn with the segments that were actually sent."""
         if self.segments is not None:
             return replace(self, segments=replace(self.segments, segments=segments))
         if self.is_regenerated or not segments:
@@ -69,7 +69,7 @@ class DraftedTurn:
 
 
 def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]:
-    """Return the entries linked into a path: each path entry's parent is the path entry before."""
+    """Link entries into a chain, in which each tree entry follows the previous one."""
     linked: list[Entry] = []
     for entry in entries:
         if is_path_entry(entry):
@@ -85,8 +85,8 @@ class PreparedTurn:
     """A turn whose request passed the budget guard.
 
     Attributes:
-        entries: the entries to store, in one write, before the request is sent: the sent segments,
-            the messages and changes of hooks, and the changes to the history.
+        entries: the entries to store before sending, in one write: segments, messages and changes
+            from hooks, and changes to the history.
     """
 
     turn: str
@@ -95,7 +95,7 @@ class PreparedTurn:
 
 
 def build_user_message(session: SessionPort, request: TurnRequest) -> MessageEntry:
-    """Build the entry of a user message at the end of the active path of its session."""
+    """Build the log entry for a user message."""
     path = session.path()
     leaf = path[-1].id if path else None
     turn, message = request.turn or session.new_id(), Message("user", request.question)
@@ -226,7 +226,7 @@ def build_inputs(
 
 
 def _has_answered(path: Sequence[Entry], model: str) -> bool:
-    """Return whether a model's service gave the last answer, and so may reuse what it was sent."""
+    """Return whether the model's service gave the last answer, and may have cached the prefix."""
     answers = (e for e in reversed(path) if isinstance(e, MessageEntry) and e.status)
     last = next(answers, None)
     is_same = last is None or (last.model == model and last.status != "error")
@@ -234,7 +234,7 @@ def _has_answered(path: Sequence[Entry], model: str) -> bool:
 
 
 def _list_degraded(context: TurnContext) -> list[str]:
-    """Return one warning for each part that fails and makes the request less exact."""
+    """Return a warning for each component that fails and makes the request less accurate."""
     found = list(context.session.list_degraded())
     if context.counter.name == "bytes":
         found.append("No tokenizer was found, so tokens are estimated from bytes.")

@@ -1,4 +1,4 @@
-"""Track the epochs, the last sent request and the failed compactions of a session."""
+"""Track model changes, the last sent request, and failed compactions of a session."""
 
 from collections.abc import Sequence
 from typing import Final, TypeGuard
@@ -30,14 +30,14 @@ ATTEMPT: Final = "compaction_attempt"
 
 
 class LoggedBreaker(CircuitBreaker):
-    """A circuit breaker for a session's compactions that stores failed attempts in the log."""
+    """A circuit breaker for compactions that stores failed attempts in the log."""
 
     def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
-        """Load the failed attempts since the history was last compacted or dropped.
+        """Load the failed attempts since the last successful compaction or drop.
 
         Args:
             session: the session.
-            new_entries: receives an entry for each new attempt that frees nothing.
+            new_entries: receives a log entry for each failed attempt.
         """
         super().__init__()
         self._session, self._new_entries = session, new_entries
@@ -49,7 +49,7 @@ class LoggedBreaker(CircuitBreaker):
                 super().record(str(model), budget, has_shrunk=False)
 
     def record(self, model: str, budget: int, has_shrunk: bool) -> None:
-        """Record the outcome of an attempt, with a log entry if it freed nothing."""
+        """Record an attempt. A failed one is stored in the log."""
         super().record(model, budget, has_shrunk)
         if has_shrunk:
             return
@@ -79,7 +79,7 @@ _sent: Final[dict[tuple[str, str], RequestDraft]] = {}
 
 
 def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
-    """Keep the last request of a turn in memory, so that the next one is compared only in part."""
+    """Remember the last request of a turn, to speed up the comparison with the next one."""
     _sent.pop((session, turn), None)
     _sent[session, turn] = draft
     for oldest in list(_sent)[:-REMEMBERED_REQUESTS]:
@@ -87,7 +87,7 @@ def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
 
 
 def find_last_sent(session: SessionPort, path: Sequence[Entry], turn: str) -> RequestDraft | None:
-    """Return the last request of this turn or the turn before, or None if it is not in memory."""
+    """Return the last request of this or the previous turn, or None if it was not remembered."""
     for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
         draft = _sent.get((session.id, entry.turn_id))
         if draft is not None and draft.tail.question == entry.message:
@@ -104,9 +104,9 @@ def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
 def build_epoch_entries(
     session: SessionPort, model: str, threshold: int, question: str
 ) -> tuple[Entry, ...]:
-    """Build the entries for a change of model or threshold since the last turn.
+    """Build log entries for changes of model or threshold since the last turn.
 
-    Either change begins a new epoch, in which trimmed or dropped text may be sent again.
+    After such a change, trimmed or dropped text may be sent again.
 
     Args:
         question: the id of this turn's user message, or an empty string for a regenerated answer.

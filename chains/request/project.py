@@ -1,8 +1,8 @@
-"""The project of a session on L1: the names and outlines of its notes, and the text of some.
+"""A session's project on L1: the names and outlines of its notes, and some of their text.
 
-They are recorded in the segments entry of the session's first turn in the project, and later turns
-read them from there. A note that is saved later therefore does not change the prompt, which a
-provider may have cached. They are recorded again after a compaction, and when the user asks for it.
+The first turn in the project stores this in the log, and later turns reuse it. The prompt therefore
+does not change when a note is saved, and providers can cache it. It is updated after a compaction,
+or when the user asks for it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,10 +47,10 @@ MOST_BYTES_OF_A_TOKEN: Final = 12
 
 
 class ProjectFile(NamedTuple):
-    """A note of a project that a model may read.
+    """A project note that a model may read.
 
     Attributes:
-        path: the path by which models and tools name the note.
+        path: the path that models and tools use for the note.
         relative: the path relative to the project's folder.
     """
 
@@ -60,22 +60,22 @@ class ProjectFile(NamedTuple):
 
 
 class ProjectPort(Protocol):
-    """The notes of a project."""
+    """The interface to the notes of a project."""
 
     @property
     def name(self) -> str:
         """The name of the project's folder."""
 
     def list_newest(self) -> Sequence[ProjectFile]:
-        """Return the notes that a model may read, the one changed last first."""
+        """List the notes that a model may read, most recently changed first."""
 
     def read_allowed(self, path: str) -> Note:
-        """Return the current version of a note, if a model may read it."""
+        """Read the current version of a note, if a model may read it."""
 
 
 @dataclass(frozen=True)
 class ProjectSetup:
-    """The project of a chain, and whether the text of its notes may be on L1."""
+    """The project of a chain, and whether L1 may include the text of its notes."""
 
     notes: ProjectPort
     includes_text: bool = True
@@ -86,8 +86,8 @@ class ProjectContext:
     """The part of L1 that describes a project.
 
     Attributes:
-        segments: the names and outlines, then each note whose text is included.
-        includes_text: the decision of the session about the text of notes.
+        segments: the names and outlines, then the notes whose text is included.
+        includes_text: whether the session includes the text of notes.
     """
 
     segments: tuple[Segment, ...]
@@ -95,7 +95,7 @@ class ProjectContext:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read the record of a log.
+        """Parse the record from a log.
 
         Raises:
             MalformedEntry: a segment cannot be read.
@@ -112,9 +112,9 @@ class ProjectContext:
 
 
 def find_project_context(session: SessionPort) -> ProjectContext | None:
-    """Return the record of a session's active path.
+    """Return the record stored in the session's log.
 
-    Returns None if there is none or it is out of date.
+    Returns None if there is none or it is outdated.
     """
     refreshed = {entry.parent_id for entry in session.custom(REFRESH)}
     for entry in reversed(session.path()):
@@ -126,26 +126,26 @@ def find_project_context(session: SessionPort) -> ProjectContext | None:
 
 
 def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:
-    """Return the notes whose text was on L1 in any turn of a path."""
+    """Return the notes whose text was on L1 in any turn."""
     records = (_read_record(entry) for entry in path)
     return [segment for record in records if record is not None for segment in record.segments]
 
 
 def join_texts(question: str, noted: Iterable[Segment]) -> str:
-    """Join a user message with the project's notes on L1, which have no citation number."""
+    """Combine a user message with the project's notes on L1, which cannot be cited."""
     notes = (one.raw_content for one in noted if one.id.startswith(NOTE_ID))
     return "\n\n".join((question, *notes))
 
 
 def decide_text(session: SessionPort, setup: ProjectSetup) -> bool:
-    """Return whether the text of notes is included, as the session's first record decided it."""
+    """Return whether to include the text of notes, as first decided in this session."""
     found = (_read_record(entry) for entry in session.path())
     first = next((record for record in found if record is not None), None)
     return setup.includes_text if first is None else first.includes_text
 
 
 def build_refresh_entry(session: SessionPort) -> OtherEntry:
-    """Build the entry that makes the next turn record the project again."""
+    """Build a log entry that makes the next turn update the project context."""
     path = session.path()
     leaf = path[-1].id if path else None
     data = {"type": "custom", "customType": REFRESH, "content": {}}
@@ -155,13 +155,13 @@ def build_refresh_entry(session: SessionPort) -> OtherEntry:
 def build_project_context(
     notes: ProjectPort, counter: TokenCounter, budget: int, includes_text: bool
 ) -> ProjectContext:
-    """Read the names, outlines and texts of a project within their shares of the budget.
+    """Read the names, outlines and texts of a project, within the budget.
 
     Args:
         notes: the notes of the project.
-        counter: counts tokens for the model.
-        budget: the budget of a request, in tokens.
-        includes_text: whether the text of notes is included, the newest first.
+        counter: the token counter of the model.
+        budget: the token budget of a request.
+        includes_text: whether to include the text of notes, newest first.
     """
     files = notes.list_newest()
     most = min(budget // TEXT_SHARE, MOST_TEXT_TOKENS) if includes_text else 0

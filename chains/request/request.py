@@ -1,7 +1,7 @@
-"""The request of a turn with its settings, and the context that the steps of the turn share.
+"""The settings of a turn, and the context shared by its steps.
 
-`TurnContext` is the only value that is passed from step to step. It contains the chain, request,
-session, model, token counter and cancel token.
+`TurnContext` is passed from step to step. It contains the chain, request, session, model, token
+counter and cancel token.
 """
 
 import math
@@ -55,10 +55,10 @@ class TurnRequest:
         api_base: the address of an OpenAI-compatible server, or an empty string for the provider's
             own.
         threshold: the setting `autoCompactThreshold`, in tokens.
-        offline: refuse every call to another computer.
-        dry_run: retrieve and prepare, but do not send or store.
-        attached: the attachments, numbered from 1. They are complete until they are fitted.
-        unsent: the attachments that are not sent, since not even a passage of them fits.
+        offline: whether to reject calls to other computers.
+        dry_run: whether to prepare the request without sending or storing it.
+        attached: the attachments, numbered from 1, in full until they are fitted to the budget.
+        unsent: the attachments that do not fit at all.
         named: the attachments as the user named them, stored with the user message.
         turn: the id of the turn if its user message is in the log.
         user_message: the entry of the user message if it is in the log.
@@ -75,7 +75,7 @@ class TurnRequest:
         local_context: the setting `chat.localContext`, in tokens.
         searched: the search query, or an empty string if it is the user message itself.
         support: how well the passages support a quoted answer, or None if this was not measured.
-        started_s: when the turn began, in seconds of the monotonic clock.
+        started_s: the start time of the turn, on the monotonic clock.
     """
 
     question: str
@@ -111,16 +111,16 @@ class TurnRequest:
 
     @property
     def summarised_by(self) -> str:
-        """The model for summaries, or an empty string if no language model is available."""
+        """The model for summaries, or an empty string if there is none."""
         name = self.summary_model or self.model
         return "" if name == EXTRACTIVE else name
 
     @property
     def history_policy(self) -> HistoryPolicy:
-        """The policy for trimming and compacting the history.
+        """The settings for trimming and compacting the history.
 
         Raises:
-            BadPolicy: the shares are not in ascending order.
+            BadPolicy: the thresholds are not in ascending order.
         """
         policy = BudgetPolicy(self.trim_at, self.compact_at, self.block_at)
         has_model = bool(self.summarised_by)
@@ -129,14 +129,14 @@ class TurnRequest:
 
 @dataclass(frozen=True)
 class TurnContext:
-    """The values that the steps of one turn share.
+    """The values shared by the steps of a turn.
 
     Attributes:
-        request: the request, updated by the steps so far.
-        model: the properties of the model that answers.
-        counter: counts tokens for that model.
-        cancel: the token that stops the turn. Long-running hooks check it.
-        summarise: makes summaries with a model, or None to use outlines instead.
+        request: the request, updated by each step.
+        model: the model that answers.
+        counter: the model's token counter.
+        cancel: cancels the turn. Long hooks check it too.
+        summarise: summarises turns with a model, or None to build outlines instead.
     """
 
     chain: Chain
@@ -155,7 +155,7 @@ class TurnContext:
         session: SessionPort,
         cancel: CancelToken | None = None,
     ) -> "TurnContext":
-        """Build the context of a turn. This may ask a server for the limit of its model."""
+        """Build the context of a turn. This may query a server for the model's limit."""
         context = cls(
             chain.with_folder_names(session, request.threshold),
             request,
@@ -184,9 +184,9 @@ class TurnContext:
 
     @property
     def resolve(self) -> Resolve | None:
-        """The function that returns the current state of a source, or None.
+        """Returns the current state of a source from an earlier turn, or None.
 
-        If the model does not see images, images of earlier turns are not sent.
+        If the model does not accept images, images from earlier turns are not sent.
         """
         known = self.chain.resolve
         if known is None or self.model.sees:
@@ -196,21 +196,21 @@ class TurnContext:
 
     @property
     def factor(self) -> float | None:
-        """The factor that divides the budget, from the usage counted so far, or None."""
+        """The learned budget divisor, or None."""
         return find_factor(self.session, self.request.model)
 
     def compute_request_budget(self, factor: float | None = None) -> RequestBudget:
-        """Return the budget of a request to the model, with the values that define it."""
+        """Compute the token budget of a request."""
         request = self.request
         limits = request.threshold, self.model.input_limit, request.max_output_tokens
         return compute_budget(self.counter, *limits, factor)
 
     def with_query(self, searched: str, support: float | None = None) -> "TurnContext":
-        """Return a copy with the given search query. An empty query means the user message.
+        """Return a copy with a search query.
 
         Args:
-            searched: the search query.
-            support: how well the passages support an answer, or None if this was not measured.
+            searched: the query, or an empty string for the user message.
+            support: how well the passages support an answer, or None if not measured.
         """
         return replace(self, request=replace(self.request, searched=searched, support=support))
 
@@ -221,7 +221,7 @@ class TurnContext:
         return replace(self, request=replace(self.request, attached=attached, unsent=unsent))
 
     def with_offered_tools(self) -> "TurnContext":
-        """Return a copy that offers an agent only the tools that fit their share of the budget."""
+        """Return a copy with only those agent tools that fit their share of the budget."""
         chain, agent = self.chain, self.chain.agent
         if agent is None:
             return self
@@ -234,7 +234,7 @@ class TurnContext:
         return replace(self, chain=chain)
 
     def with_promoted_tools(self, names: Sequence[str]) -> "TurnContext":
-        """Return a copy that also offers the named tools, which were left out, after all others."""
+        """Return a copy with additional tools that were omitted before."""
         chain = self.chain
         found = {tool.name: tool for tool in chain.deferred.definitions}
         late = tuple(found[name] for name in names if name in found)
@@ -242,14 +242,13 @@ class TurnContext:
         return replace(self, chain=replace(chain, tools=(*chain.tools, *late), deferred=deferred))
 
     def without_tools(self) -> "TurnContext":
-        """Return a copy whose chain offers no tools."""
+        """Return a copy without tools."""
         return replace(self, chain=replace(self.chain, tools=()))
 
     def learn_limit(self, limit: int | None) -> None:
-        """Remember the context length that a service named when it refused a request.
+        """Remember the context length that a service reported when it rejected a request.
 
-        A number that is no plausible limit is ignored: a very small one, or one that is not below
-        the known limit.
+        Implausible values are ignored: very small ones, and those not below the known limit.
         """
         model, limits = self.model, self.chain.limits
         is_plausible = limit is not None and LEAST_LIMIT <= limit < (model.input_limit or math.inf)
@@ -257,7 +256,7 @@ class TurnContext:
             limits.learn(model.limit_owner, limit, model.reported_limit)
 
     def open_model(self, read: Sequence[Segment] = ()) -> ModelPort:
-        """Return the port of the model that answers.
+        """Return a port to the model that answers.
 
         Args:
             read: the segments that tools have read in this turn, for the ledger.
@@ -309,7 +308,7 @@ class TurnContext:
 
 
 def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
-    """Return the properties of a model. This may ask a server for its limit."""
+    """Look up a model's properties. This may query a server for its limit."""
     model = describe(
         name,
         request.api_base,
@@ -323,7 +322,7 @@ def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
 
 
 def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] = ()) -> ModelPort:
-    """Return the port of a language model.
+    """Return a port to a language model.
 
     Args:
         context: the turn that the calls belong to.

@@ -1,4 +1,4 @@
-"""The port through which a turn uses a session, and a read-only view of a session."""
+"""The interface for a turn to access a session, and a read-only view of a session."""
 
 from collections.abc import Mapping, Sequence
 from io import UnsupportedOperation
@@ -10,11 +10,11 @@ __all__ = ["SessionPort", "SessionView"]
 
 
 class SessionPort(Protocol):
-    """One session: its active path, its log, and its stored requests and tool results."""
+    """A session: its active path, log, stored requests and tool results."""
 
     @property
     def id(self) -> str:
-        """The id of the session, or an empty string if the session has not begun."""
+        """The session id, or an empty string if the session has not started."""
 
     def path(self) -> tuple[Entry, ...]:
         """Return the active path, from the root to the active leaf."""
@@ -26,19 +26,19 @@ class SessionPort(Protocol):
         """Return the custom entries of one type in the session, oldest first."""
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each store outside of the log that does not work."""
+        """Return one sentence for each storage outside of the log that does not work."""
 
     def new_id(self) -> str:
-        """Return an entry id that is not in use."""
+        """Return an unused entry id."""
 
     def now(self) -> str:
         """Return the current time in UTC as ISO 8601."""
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the neutral body of the previous request on this path."""
+        """Return the provider-neutral body of the previous request."""
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Append entries to the log in one write, and return when they are on disk."""
+        """Append entries to the log in one write, and flush them to disk."""
 
     def save_request(
         self,
@@ -48,20 +48,20 @@ class SessionPort(Protocol):
         body: Mapping[str, Any],
         wire: Mapping[str, Any] | None,
     ) -> None:
-        """Store a sent request for `context --last`. Only the last request of a turn is kept."""
+        """Store a sent request for `context --last`. Only a turn's last request is kept."""
 
     def keep_result(self, tool: str, content: str) -> str | None:
-        """Store a tool result on disk and return its reference, or None on failure."""
+        """Store a tool result on disk. Returns its reference, or None on failure."""
 
     def load_result(self, ref_id: str) -> str | None:
-        """Return the stored tool result with a reference, or None if there is none."""
+        """Return a stored tool result, or None."""
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
-        """Store the final report of a request. Return whether the request itself is stored."""
+        """Store a request's final report. Returns whether the request itself is stored."""
 
 
 class SessionView:
-    """A read-only view of a session, or of no session. Writes raise `UnsupportedOperation`."""
+    """A read-only view of a session, or of an empty one. Writes raise `UnsupportedOperation`."""
 
     def __init__(
         self,
@@ -91,11 +91,11 @@ class SessionView:
         return () if self._like is None else self._like.custom(custom_type)
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each store outside of the log that does not work."""
+        """Return one sentence for each storage outside of the log that does not work."""
         return () if self._like is None else self._like.list_degraded()
 
     def new_id(self) -> str:
-        """Return the next id for an entry that is never stored."""
+        """Return an entry id for previews, which are never stored."""
         self._ids += 1
         return f"{self._ids:08x}"
 
@@ -104,7 +104,7 @@ class SessionView:
         return ""
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the neutral body of the previous request on this path."""
+        """Return the provider-neutral body of the previous request."""
         return self._previous
 
     def append(self, entries: Sequence[Entry]) -> None:  # noqa: ARG002

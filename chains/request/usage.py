@@ -43,7 +43,7 @@ def build_usage_entry(
     parent: str | None = None,
     purpose: str = "",
 ) -> UsageEntry:
-    """Build the log entry for the usage of a call, with the token factor derived from it.
+    """Build the log entry for a call's usage, including the learned budget divisor.
 
     Args:
         turn: the id of the turn that the call belongs to, or an empty string if it belongs to none.
@@ -70,13 +70,13 @@ def build_usage_entry(
 
 
 def log_usage(session: SessionPort, turn: str, calls: Sequence[CallUsage], purpose: str) -> None:
-    """Write the usage of calls with a purpose, such as a summary, to the log of a session."""
+    """Log the usage of calls other than turn requests, such as summaries."""
     if calls:
         session.append([build_usage_entry(session, turn, c, purpose=purpose) for c in calls])
 
 
 def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | None:
-    """Return the summed usage of calls plus `more`, or None if there is no usage."""
+    """Sum the usage of calls, or return None if there is none."""
     total = more
     for call in calls:
         total = call.usage.plus(total)
@@ -84,6 +84,6 @@ def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | 
 
 
 def find_factor(session: SessionPort, model: str) -> float | None:
-    """Return the factor that divides a model's budget, from the usage counted so far, or None."""
+    """Return the learned budget divisor for a model, or None."""
     factors = [entry.factor for entry in session.usage() if entry.model == model]
     return max(factors, default=None)

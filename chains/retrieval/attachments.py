@@ -1,6 +1,6 @@
-"""The attachment step of a turn: search in large attachments, or read them by map-reduce.
+"""Fit attachments into the budget: search in large ones, or read them with map-reduce.
 
-Attachments and retrieved passages together take at most half of the budget.
+Attachments and retrieved passages together may use half of the budget.
 
 Source: "Token Budget Enforcement", "Turn-Time Compaction".
 """
@@ -54,13 +54,13 @@ HEAD_TOKENS: Final = 120  # tokens of the header in the segment with the notes
 
 @dataclass(frozen=True)
 class FittedAttachments:
-    """The attachments of a turn within their budget.
+    """The attachments of a turn, fitted to the budget.
 
     Attributes:
-        attached: the segments that are sent.
+        attached: the segments to send.
         unsent: the attachments that are not sent.
-        warnings: one sentence for each attachment that is left out or could not be read.
-        read: the result of the map-reduce, or its cost in a dry run. None if there was none.
+        warnings: one sentence for each attachment that is omitted or could not be read.
+        read: the result of a map-reduce, or its cost in a dry run. None if there was none.
     """
 
     attached: tuple[Segment, ...] = ()
@@ -102,9 +102,9 @@ def fit_attachments(
 
 
 def estimate_attachments(context: TurnContext) -> FittedAttachments:
-    """Return the attachments at about the size that they will have after the search.
+    """Estimate the size of the attachments after searching them.
 
-    Images are left out if the model does not see them. The turn itself would be refused.
+    Images are omitted if the model does not accept them. The turn itself would be rejected.
     """
     request, counter = context.request, context.counter
     unseen = find_unseen_images(context, request.attached)
@@ -120,14 +120,14 @@ def estimate_attachments(context: TurnContext) -> FittedAttachments:
 
 
 def find_unseen_images(context: TurnContext, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """Return the images among a turn's attachments if the model is not known to see images."""
+    """Return the attached images, unless the model is known to accept images."""
     if context.model.sees:
         return ()
     return tuple(part for part in segments if part.kind == "image" and part.layer is Layer.L3)
 
 
 def explain_blindness(model: ModelInfo) -> str:
-    """Explain in a sentence why no image is sent to a model."""
+    """Explain why images cannot be sent to a model."""
     if model.name == EXTRACTIVE:
         return "No model is set, and only a model can look at an image."
     if model.sees is None:
@@ -136,7 +136,7 @@ def explain_blindness(model: ModelInfo) -> str:
 
 
 def measure_reading_cost(context: TurnContext) -> ReadingCost | None:
-    """Return the maximum cost of a map-reduce over the attachments, or None if all of them fit.
+    """Return the maximum cost of a map-reduce, or None if all attachments fit.
 
     No model is called.
 
@@ -173,7 +173,7 @@ def _search_within(
 
 
 def _plan(context: TurnContext) -> MapReducePlan | None:
-    """Plan the map-reduce of attachments that are too large to send, or return None if all fit.
+    """Plan the map-reduce of attachments that are too large, or return None if all fit.
 
     Raises:
         CannotRead: no model is set, the budget is too small, or there would be too many calls.
@@ -203,7 +203,7 @@ def _plan(context: TurnContext) -> MapReducePlan | None:
 
 
 def _measure_budget(context: TurnContext) -> AttachmentBudget:
-    """Return the budget of L3: half of the budget, or less if the request needs it elsewhere."""
+    """Return the budget of L3: half of the total budget, or less if other content needs it."""
     counter, request = context.counter, context.request
     budget = context.compute_request_budget(context.factor).budget
     system = System(context.customization.system(context.chain.prompt))
@@ -216,6 +216,6 @@ def _measure_budget(context: TurnContext) -> AttachmentBudget:
 
 
 def _measure_passages_share(context: TurnContext) -> int:
-    """Return the tokens that passages may take next to attachments that are too large."""
+    """Return the tokens available for passages if attachments are too large."""
     budget = context.compute_request_budget(context.factor).budget
     return compute_passages_share(budget, context.counter.count(context.request.question)) // 2

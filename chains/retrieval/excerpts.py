@@ -1,7 +1,7 @@
-"""Choose excerpts of attachments that exceed their share of the request.
+"""Choose excerpts of attachments that are too large.
 
 Smaller attachments are sent in full. From the others, the passages that best match the user message
-are sent until the share is used, with at least one from each attachment if it fits.
+are sent, with at least one from each attachment if possible.
 """
 
 import html
@@ -37,29 +37,29 @@ ROUNDS: Final = 4  # merged passages take fewer tokens, which further passages c
 
 @dataclass(frozen=True)
 class AttachmentBudget:
-    """The tokens that the attachments of a turn may take together.
+    """The tokens available for a turn's attachments.
 
     Attributes:
-        share: the tokens for notes and files, which are cut to this size.
-        most: the tokens that fit in the request. Selections and images are never cut and may take
-            all.
+        share: the tokens for notes and files, which can be shortened.
+        most: the tokens that fit into the request. Selections and images cannot be shortened and
+            may use all of them.
     """
 
     share: int
     most: int
 
     def beside(self, selected: int) -> int:
-        """Return the tokens that notes and files may take in addition to `selected` tokens."""
+        """Return the tokens left for notes and files after `selected` tokens are used."""
         return max(self.share - selected, min(self.share, (self.most - selected) // 2))
 
 
 @dataclass(frozen=True)
 class FittedSegments:
-    """The segments of the attachments that are sent.
+    """The attachment segments to send.
 
     Attributes:
-        segments: the segments, numbered from 1. Passages of large attachments have `whole_tokens`.
-        unsent: the attachments that are not sent, since none of their passages fits.
+        segments: the segments, numbered from 1. Excerpts have `whole_tokens`.
+        unsent: attachments of which no passage fits.
     """
 
     segments: tuple[Segment, ...]
@@ -68,12 +68,12 @@ class FittedSegments:
 
 @dataclass(frozen=True)
 class LargeAttachments:
-    """The attachments that exceed their share.
+    """Attachments that exceed their share of the budget.
 
     Attributes:
         segments: the large attachments.
-        tokens_left: the tokens that remain for them after the attachments that are sent in full.
-        sizes: the tokens of each attachment, by its id.
+        tokens_left: the tokens left for them.
+        sizes: the token count of each attachment, by id.
     """
 
     segments: tuple[Segment, ...]
@@ -84,9 +84,9 @@ class LargeAttachments:
 def find_large_attachments(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> LargeAttachments:
-    """Return the notes and files that exceed an equal share of the tokens left by smaller ones.
+    """Find notes and files that exceed an equal share of the remaining tokens.
 
-    Selections and images are never cut, so they are not among them.
+    Selections and images are never shortened, so they are not included.
     """
     sizes = {part.id: _measure_once(part, counter) for part in attached}
     selected = sum(sizes[part.id] for part in attached if part.is_whole)
@@ -103,16 +103,16 @@ def choose_excerpts(
     counter: TokenCounter,
     within: AttachmentSearch,
 ) -> FittedSegments:
-    """Return attachments within their budget, with excerpts of those that are too large.
+    """Fit attachments into their budget, using excerpts of large ones.
 
-    Selections and images are never cut. One that does not fit in the request is left out.
+    Selections and images are never shortened. Those that do not fit are omitted.
 
     Args:
         attached: the attachments in full.
         question: the query for the excerpts.
-        budget: the tokens that the attachments may take together.
+        budget: the tokens available for attachments.
         counter: the token counter.
-        within: finds passages in attachments that are too large.
+        within: searches in large attachments.
     """
     attached, too_large = _drop_too_large(attached, budget, counter)
     large = find_large_attachments(attached, budget, counter)
@@ -142,7 +142,7 @@ def _number(segments: Iterable[Segment]) -> tuple[Segment, ...]:
 def _drop_too_large(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> tuple[Sequence[Segment], tuple[Segment, ...]]:
-    """Leave out selections and images that do not fit in the request, largest first."""
+    """Omit selections and images that do not fit, largest first."""
     sizes = {part.id: _measure_once(part, counter) for part in attached if part.is_whole}
     gone: set[str] = set()
     for name in sorted(sizes, key=lambda name: -sizes[name]):
@@ -155,9 +155,10 @@ def _drop_too_large(
 def drop_repeats(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
-    """Drop attachments that are empty or repeated, and return a warning for each.
+    """Drop empty and repeated attachments, with a warning for each.
 
-    A selection is repeated if a larger one contains it, or if its note is attached and fits.
+    A selection is repeated if a larger selection contains it, or if its whole note is attached and
+    fits.
     """
     large = {part.id for part in find_large_attachments(attached, budget, counter).segments}
     holders = [part for part in attached if part.id not in large]
@@ -200,7 +201,7 @@ def _name_attachment(part: Segment) -> str:
 
 
 def _name_lines(part: Segment) -> tuple[str, str]:
-    """Return the lines of a selection, such as "lines 3-5", and the verb "is" or "are"."""
+    """Format the line numbers of a selection, with "is" or "are"."""
     lines = part.lines or (1, 1)
     return name_lines(lines), "is" if lines[0] == lines[1] else "are"
 
@@ -208,7 +209,7 @@ def _name_lines(part: Segment) -> tuple[str, str]:
 def estimate_excerpts(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> FittedSegments:
-    """Return attachments at about the size that they will have after the search."""
+    """Estimate the size of the attachments after searching them."""
     attached, too_large = _drop_too_large(attached, budget, counter)
     large = find_large_attachments(attached, budget, counter)
     each = max(0, large.tokens_left) // max(1, len(large.segments))
@@ -223,7 +224,7 @@ def estimate_excerpts(
 
 @lru_cache(maxsize=REMEMBERED)
 def _cut_to_beginning(part: Segment, tokens: int, counter: TokenCounter) -> Segment:
-    """Return the beginning of an attachment with about the given number of tokens."""
+    """Cut an attachment to about the given number of tokens."""
     text = part.raw_content
     chars = len(text) * tokens // max(1, _measure_once(part, counter))
     for _ in range(ATTEMPTS):
@@ -237,7 +238,6 @@ def _cut_to_beginning(part: Segment, tokens: int, counter: TokenCounter) -> Segm
 
 @lru_cache(maxsize=REMEMBERED)
 def _measure_once(part: Segment, counter: TokenCounter) -> int:
-    """Return the cached token count of an attachment with its source line."""
     return _measure(part, counter)
 
 
@@ -259,7 +259,7 @@ def _find_large(
 
 
 def _add_blank_lines(hit: Hit, lines: Sequence[str]) -> Hit:
-    """Add the blank lines after a hit, so that it can be merged with the next one."""
+    """Include the blank lines after a hit, so that adjacent hits can be merged."""
     first, last = hit.lines
     if len(hit.text.split("\n")) != last - first + 1:
         return hit
@@ -268,7 +268,7 @@ def _add_blank_lines(hit: Hit, lines: Sequence[str]) -> Hit:
 
 
 def _build_excerpt(passage: Segment, whole_tokens: int) -> Segment:
-    """Return a passage as an excerpt: without final blank lines, and with `whole_tokens`."""
+    """Convert a passage to an excerpt: remove trailing blank lines, and set `whole_tokens`."""
     kept = passage.content.rstrip()
     lines = passage.lines
     if lines is not None:
@@ -309,7 +309,7 @@ def _measure_hit(hit: Hit, counter: TokenCounter) -> int:
 def _choose_first_hits(
     found: Sequence[Hit], sizes: Mapping[int, int], budget: int
 ) -> Iterator[Hit]:
-    """Yield one hit of each attachment while they fit: the best within a fair share."""
+    """Yield the best hit of each attachment, as long as they fit."""
     by_path: dict[str, list[Hit]] = {}
     for hit in found:
         by_path.setdefault(hit.path, []).append(hit)

@@ -1,9 +1,9 @@
-"""Build the query for a follow-up question from the last turn, with or without a model.
+"""Build the search query for a follow-up question.
 
-"And the second one?" has no words to search for. A question is a follow-up if it has few content
-words, and a word that refers to the last turn. The query is extended with the content words of the
-last question, the titles that its answer cites, and the list item that an ordinal refers to. If the
-setting is on, a model rewrites the question instead.
+"And the second one?" contains nothing to search for. A question is a follow-up if it has few
+content words and refers to the previous turn. Its query is extended with the content words of the
+previous question, the titles of cited notes, and the list item that an ordinal refers to.
+Optionally, a model rewrites the question instead.
 """
 
 import html
@@ -90,7 +90,7 @@ _NOT_OWN: Final = FUNCTION_WORDS.union(
 
 
 def _has_own_meaning(word: str) -> bool:
-    """Return whether a folded word is a content word."""
+    """Return whether a word is a content word."""
     return word not in _NOT_OWN
 
 
@@ -112,12 +112,12 @@ _CITED: Final = re.compile(r"\[(\d{1,3})\]")
 
 @dataclass(frozen=True)
 class LastTurn:
-    """The last turn, which a follow-up question refers to.
+    """The turn that a follow-up question refers to.
 
     Attributes:
-        question: the last user message, or its search query.
+        question: the previous user message, or its search query.
         answer: the text of the answer.
-        cited: the titles of the cited notes, in the order of the citations.
+        cited: the titles of the cited notes, in citation order.
     """
 
     question: str
@@ -126,7 +126,7 @@ class LastTurn:
 
 
 def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
-    """Return the last turn that a follow-up question can refer to, or None."""
+    """Return the turn that a follow-up question can refer to, or None."""
     last = _find_last_turn(turns)
     if last is None or last.user is None:
         return None
@@ -140,7 +140,7 @@ def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
 
 
 def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tuple[str, ...]:
-    """Return the paths of the notes attached now, or attached or cited in the last turn.
+    """Return the notes attached now, or attached or cited in the previous turn.
 
     Args:
         turns: the turns before the question.
@@ -152,7 +152,7 @@ def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tu
 
 
 def expand_query(question: str, last: LastTurn | None) -> str:
-    """Return the query for a question. A follow-up is extended with words of the last turn."""
+    """Build the query for a question, adding words from the previous turn to a follow-up."""
     if last is None or not _is_follow_up(question):
         return question
     known = set(_fold_words(question))
@@ -181,7 +181,7 @@ def _list_cited(turn: Turn) -> Iterator[Segment]:
 
 
 def _is_follow_up(question: str) -> bool:
-    """Return whether a question is too vague to search and refers to the last turn."""
+    """Return whether a question is too vague to search for on its own."""
     if _NAMING.search(question):
         return False
     if letters := _UNSPACED.findall(question):
@@ -202,7 +202,7 @@ def _is_follow_up(question: str) -> bool:
 
 
 def _points_back(words: Sequence[str], own: Sequence[int]) -> bool:
-    """Return whether a pronoun or demonstrative refers to something outside the question."""
+    """Return whether a pronoun refers to something outside of the question."""
     return any(
         (word in _PRONOUNS and sum(place < at for place in own) <= 1)
         or (word in _DEMONSTRATIVES and at < own[0])
@@ -211,7 +211,7 @@ def _points_back(words: Sequence[str], own: Sequence[int]) -> bool:
 
 
 def _list_added_words(question: str, last: LastTurn) -> Iterator[str]:
-    """Yield the words of the last turn to add to a follow-up, most important first."""
+    """Yield the words to add from the previous turn, most important first."""
     names_itself = _names_something(question)
     if not names_itself:
         yield from _list_telling_words(_find_item(question, last))[:_MOST_TERMS]
@@ -238,7 +238,7 @@ def _list_telling_words(text: str) -> list[str]:
 
 
 def _names_something(question: str) -> bool:
-    """Return whether a question contains a name, that is a number or a capitalized word."""
+    """Return whether a question contains a number or a capitalized word."""
     return any(_is_name(word) for word in _WORD.findall(question)[1:])
 
 
@@ -257,12 +257,12 @@ MOST_ANSWER_CHARS: Final = 2_000
 
 @dataclass(frozen=True)
 class RewrittenQuery:
-    """The query that replaces a follow-up question in the search.
+    """The search query that replaces a follow-up question.
 
     Attributes:
-        text: the query, or an empty string if the question itself is searched.
-        warnings: the reasons why the model returned no query.
-        calls: the usage of the model's call.
+        text: the query, or an empty string to search for the question itself.
+        warnings: why the model returned no query.
+        calls: the usage of the model call.
     """
 
     text: str = ""
@@ -271,7 +271,7 @@ class RewrittenQuery:
 
 
 def rewrite_query(context: TurnContext, last: LastTurn) -> RewrittenQuery:
-    """Let the model rewrite a question so that it can be understood without the chat.
+    """Let a model rewrite a question so that it makes sense on its own.
 
     Raises:
         Cancelled: the token was cancelled.
@@ -315,6 +315,6 @@ def _frame_question(question: str, last: LastTurn) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Return the first non-blank line without quotation marks and other marks around it."""
+    """Return the first non-blank line, without surrounding quotation marks and markup."""
     lines = (line.strip().strip("\"“”'`*") for line in text.splitlines())
     return next((line for line in lines if line), "")[:MOST_CHARS]

@@ -1,7 +1,6 @@
-"""Answer questions for all notes that match with the complete list, in pages.
+"""Answer questions such as "List every note tagged #seeds" with a complete list, in pages.
 
-"List every note tagged #seeds" requests a set of notes. The question is recognised by its form and
-converted to a query that selects the set. "More" after a page requests the next page.
+The question is recognised by its form and converted to a query. "More" shows the next page.
 """
 
 import hashlib
@@ -64,7 +63,7 @@ _SAYING: Final = frozenset(_SAYING_WORDS.split())
 
 @dataclass(frozen=True)
 class ListQuery:
-    """The query of a note list, and the number of notes on earlier pages."""
+    """The query of a note list, and the number of notes already shown."""
 
     query: str
     offset: int = 0
@@ -77,7 +76,7 @@ class ListPage:
     Attributes:
         segments: a summary, then a numbered line for each note.
         stored_fields: extra fields for the segments entry, to continue the list.
-        summary: the sentence about the page for the user.
+        summary: a sentence about the page for the user.
     """
 
     segments: tuple[Segment, ...]
@@ -86,12 +85,12 @@ class ListPage:
 
     @classmethod
     def empty(cls) -> Self:
-        """Return the page for a list without notes."""
+        """Return a page without notes."""
         return cls((), {}, "No note fits what was asked for.")
 
 
 def read_list_query(question: str, turns: Sequence[Turn]) -> ListQuery | None:
-    """Return the list that a question requests, or None for any other question."""
+    """Recognise a question for a list of notes, or return None."""
     text = " ".join(question.split())
     if _MORE.match(text):
         return _continue_list(turns)
@@ -134,7 +133,7 @@ def _continue_list(turns: Sequence[Turn]) -> ListQuery | None:
 
 
 def _query(rest: str) -> str:
-    """Build a query from the filters and words after "every note"."""
+    """Build a query from the words after "every note"."""
     filters: list[str] = []
     for form, key in ((_TAG, "tag"), (_TAGGED, "tag"), (_FOLDER, "path")):
         filters += [f'{key}:"{found[key]}"' for found in form.finditer(rest)]
@@ -143,7 +142,7 @@ def _query(rest: str) -> str:
 
 
 def _subject(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words of the subject, without function words and verbs before it."""
+    """Yield the words of the subject, without leading function words and verbs."""
     is_begun = False
     for word in words:
         plain = fold(word).strip(".,;:!?")

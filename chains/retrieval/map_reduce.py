@@ -1,7 +1,7 @@
-"""Map-reduce: read large attachments part by part with a model, and reduce its notes to fit.
+"""Map-reduce: let a model read large attachments in parts and take notes.
 
-Up to three calls run in parallel. Lines that a call could not read are named in the warnings and in
-the notes. An attachment fails if more than half of its parts fail. Usage is logged in any case.
+Up to three calls run in parallel. Lines that could not be read are listed in the warnings and
+notes. If more than half of its parts fail, the whole attachment fails. Usage is always logged.
 """
 
 import hashlib
@@ -47,11 +47,11 @@ _POOL: Final = WorkerPool(AT_ONCE)
 
 @dataclass(frozen=True)
 class MapReduceResult:
-    """The result of a map-reduce over attachments.
+    """The result of a map-reduce.
 
     Attributes:
-        attached: all attachments, with those that were read replaced by notes.
-        summary: the counts and costs, for `read_whole` in the result of the turn.
+        attached: all attachments, with notes in place of those that were read.
+        summary: the counts and costs, for `read_whole` in the turn's result.
         warnings: one sentence for each gap in the notes.
         calls: the usage of each call.
     """
@@ -65,7 +65,7 @@ class MapReduceResult:
 def map_reduce(
     context: TurnContext, plan: MapReducePlan
 ) -> Generator[Event, None, MapReduceResult]:
-    """Read the attachments of a plan with a model, and replace them with notes.
+    """Let a model read the attachments of a plan, and replace them with its notes.
 
     Raises:
         ModelError: more than half of the parts of an attachment could not be read.
@@ -98,7 +98,7 @@ def _summarise(reducer: "MapReducer") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class UnreadLines:
-    """A range of lines that could not be read, and the reason."""
+    """Lines that could not be read, and why."""
 
     source: str
     lines: Lines
@@ -107,7 +107,7 @@ class UnreadLines:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The outcome of one call: notes, or an error."""
+    """The result of one call: notes, or an error."""
 
     notes: tuple[MapNote, ...] = ()
     usage: CallUsage | None = None
@@ -117,7 +117,7 @@ class _Outcome:
 
 @dataclass(frozen=True)
 class _Call:
-    """A planned call, with its lines and the matcher for its quotations."""
+    """A planned call: the request, its lines, and a function to verify quotations."""
 
     request: Callable[[], PreparedRequest]
     lines: Lines
@@ -129,10 +129,10 @@ Notes = tuple[MapNote, ...]
 
 @dataclass
 class MapReducer:
-    """One run of a map-reduce, which reads attachments with a model and collects notes.
+    """Reads attachments with a model and collects notes.
 
     Attributes:
-        usage: the usage of the calls so far, even if the run is cancelled or fails.
+        usage: the usage of all calls so far, even if they are cancelled or fail.
         calls: the number of successful calls so far.
         unread: the lines that could not be read so far.
     """
@@ -148,7 +148,7 @@ class MapReducer:
     _left_out: int = field(default=0, init=False)
 
     def read(self) -> Generator[Event, None, tuple[Segment, ...]]:
-        """Read all attachments, and return one segment with notes for each.
+        """Read all attachments, and return one segment of notes for each.
 
         Raises:
             ModelError: more than half of an attachment's parts could not be read.
@@ -179,7 +179,7 @@ class MapReducer:
             yield f"There was no room for {self._left_out} of the notes."
 
     def _map(self, reading: AttachmentPlan, done: int) -> Generator[Event, None, list[Notes]]:
-        """Read each part of an attachment, and return the notes in the order of the parts."""
+        """Read each part of an attachment, and return the notes in order."""
         path = reading.segment.source
         calls = [self._prepare_part(path, part) for part in reading.parts]
         found: list[Notes] = [()] * len(calls)
@@ -200,7 +200,7 @@ class MapReducer:
     def _reduce(
         self, reading: AttachmentPlan, sets: list[Notes]
     ) -> Generator[Event, None, list[Notes]]:
-        """Merge notes in rounds until they fit the tokens for the attachment's notes."""
+        """Merge notes repeatedly until they fit."""
         at_once = self.plan.setup.free // self.plan.setup.notes_tokens
         while len(sets) > 1 and sum(map(self._size, sets)) > reading.notes_tokens_left:
             yield Step("read", f"Joining the notes on {len(sets)} parts")
@@ -210,7 +210,7 @@ class MapReducer:
         return sets
 
     def _merge_notes(self, path: str, groups: Sequence[Notes]) -> list[Notes]:
-        """Merge each group of notes with one call. If a call returns none, keep those that fit."""
+        """Merge each group of notes with one call. If it fails, keep the notes that fit."""
         calls = [self._prepare_notes(path, notes) for notes in groups]
         found = list(groups)
         with closing(self._run_calls(calls)) as made:
@@ -219,7 +219,7 @@ class MapReducer:
         return [self._fit_notes(notes) for notes in found if notes]
 
     def _fit_notes(self, notes: Notes) -> Notes:
-        """Return the first notes that fit the limit of one call. The last may be shortened."""
+        """Keep as many notes as one call can take. The last one may be shortened."""
         kept: list[MapNote] = []
         tokens_left = self.plan.setup.notes_tokens
         for note in notes:
@@ -233,7 +233,7 @@ class MapReducer:
         return tuple(kept)
 
     def _shorten_note(self, note: MapNote, tokens_left: int) -> MapNote | None:
-        """Return a note within `tokens_left`, or None if too little text would remain."""
+        """Shorten a note to `tokens_left`, or return None if too little would remain."""
         fitting, most_chars = note, len(note.text)
         while (size := self._size((fitting,))) > tokens_left:
             most_chars = min(most_chars - 1, most_chars * tokens_left // size)
@@ -275,7 +275,7 @@ class MapReducer:
             yield f"[Not read: {name_spans(*sorted(gaps))}.]"
 
     def _run_calls(self, calls: Sequence[_Call]) -> Generator[tuple[int, _Outcome]]:
-        """Run calls in parallel. Closing the generator cancels the remaining calls."""
+        """Run calls in parallel. Closing the generator cancels the remaining ones."""
         stop = CancelToken()
         forget = self.cancel.on_cancel(stop.cancel)
         try:

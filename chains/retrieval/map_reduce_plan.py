@@ -1,7 +1,7 @@
-"""Plan the map-reduce of large attachments without a model: parts, calls, tokens, price.
+"""Plan the map-reduce of large attachments: parts, calls, tokens and price.
 
-A part consists of whole lines. It ends before the highest-level heading in the second half of the
-lines that fit, or before another block, or at any line. Only a line too long for a part is split.
+Parts consist of whole lines and end before a high-level heading if possible, otherwise before a
+block or at any line. Only lines that are too long for a part are split.
 """
 
 import html
@@ -42,12 +42,12 @@ _HEADING, _BLOCK, _INNER, _LINE = 10, 3, 2, 1
 
 @dataclass(frozen=True)
 class AttachmentPart:
-    """A part of an attachment: a range of its lines.
+    """A range of lines in an attachment.
 
     Attributes:
-        lines: the first and last line number, counted from 1, inclusive.
-        text: the text of the lines, or a piece of a line that is too long for a part.
-        tokens: the tokens of the numbered lines.
+        lines: the first and last line number, counted from 1.
+        text: the text of the lines, or a piece of a line that is too long.
+        tokens: the token count of the numbered lines.
     """
 
     lines: tuple[int, int]
@@ -56,7 +56,7 @@ class AttachmentPart:
 
     @property
     def numbered(self) -> str:
-        """The lines as sent to a model, each after its number."""
+        """The lines as sent to the model, each with its number."""
         numbers = range(self.lines[0], self.lines[1] + 1)
         return "\n".join(
             _number_line(n, s) for n, s in zip(numbers, self.text.split("\n"), strict=True)
@@ -66,18 +66,18 @@ class AttachmentPart:
 def split_text(
     text: str, first_line: int, most_tokens: int, counter: TokenCounter
 ) -> list[AttachmentPart]:
-    """Split a text into parts that together contain every line once.
+    """Split a text into consecutive parts.
 
     Args:
-        first_line: the number of the first line of the text.
-        most_tokens: the maximum tokens of a part with its line numbers, at least 1.
+        first_line: the number of the first line.
+        most_tokens: the token limit of a part including line numbers, at least 1.
         counter: the token counter.
     """
     return list(_TextSplitter(text, first_line, most_tokens, counter).parts())
 
 
 class _TextSplitter:
-    """A splitter of one text into parts."""
+    """Splits one text into parts."""
 
     def __init__(self, text: str, first_line: int, most_tokens: int, counter: TokenCounter) -> None:
         self._text = text
@@ -100,14 +100,14 @@ class _TextSplitter:
             start = end
 
     def _cut(self, start: int, fitting: int) -> int:
-        """Return the index of the best line to begin the next part with, at most `fitting`."""
+        """Return the best line to start the next part, at most `fitting`."""
         half = bisect_right(self._up_to, self._up_to[start] + self._most // 2)
         ends = range(max(start + 1, half), fitting + 1)
         return max(ends or (fitting,), key=lambda line: (self._worth.get(line, _LINE), line))
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """How well each line suits as the beginning of a part, by line index."""
+        """How suitable each line is as the start of a part, by line index."""
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:
@@ -123,7 +123,6 @@ class _TextSplitter:
         return AttachmentPart(lines, "\n".join(self._lines[start:end]), tokens)
 
     def _pieces(self, at: int) -> Iterator[AttachmentPart]:
-        """Split a line that is too long for a part."""
         number = self._first + at
         for piece in _split_line(self._lines[at], self._most, lambda text: self._size(at, text)):
             yield AttachmentPart((number, number), piece, self._size(at, piece))
@@ -161,10 +160,10 @@ class MapReduceSetup:
     Attributes:
         question: the user message.
         model: the name of the model.
-        request_budget: the budget of each call.
+        request_budget: the token budget of each call.
         sections: the sections of the prompt.
-        session: the id of the session, or None.
-        most_notes: the maximum tokens of the notes of a call.
+        session: the session id, or None.
+        most_notes: the maximum length of the notes of a call, in tokens.
     """
 
     question: str
@@ -178,7 +177,7 @@ class MapReduceSetup:
 
     @cached_property
     def frame(self) -> int:
-        """The tokens of a call without the text: prompt, question, path and lines."""
+        """The token count of a call without the attachment's text."""
         longest = (10**8, 10**8)
         framed = self.counter.count(_frame_text("notes", "", longest, "", self.question, 10**4))
         beside = self._preamble.system_tokens + self.counter.message_overhead
@@ -202,12 +201,12 @@ class MapReduceSetup:
 
     @property
     def part_tokens(self) -> int:
-        """The maximum tokens of a part."""
+        """The token limit of a part."""
         return min(self.free, MOST_PART_TOKENS)
 
     @property
     def notes_tokens(self) -> int:
-        """The maximum tokens of the notes of one call."""
+        """The token limit for the notes of one call."""
         return min(self.most_notes, self.request_budget.reserve, self.free // NOTES_A_CALL)
 
     def prepare_part(self, path: str, part: AttachmentPart) -> PreparedRequest:
@@ -257,9 +256,9 @@ class AttachmentPlan:
 
     Attributes:
         segment: the attachment.
-        size: the tokens of the whole attachment.
+        size: the token count of the whole attachment.
         parts: the parts to read.
-        notes_tokens_left: the tokens that the notes on the attachment may take.
+        notes_tokens_left: the tokens available for the notes.
     """
 
     segment: Segment
@@ -269,7 +268,7 @@ class AttachmentPlan:
 
     @property
     def tokens(self) -> int:
-        """The tokens of all parts, including line numbers."""
+        """The token count of all parts, including line numbers."""
         return sum(part.tokens for part in self.parts)
 
 
@@ -278,9 +277,9 @@ class ReadingCost:
     """The maximum cost of a map-reduce.
 
     Attributes:
-        attachments: the source, lines, tokens and number of parts of each attachment.
+        attachments: the source, lines, token count and number of parts of each attachment.
         calls: the number of model calls, including those that merge notes.
-        price: the price in dollars, or None if the model's prices are unknown.
+        price: the price in dollars, or None if unknown.
     """
 
     attachments: tuple[tuple[str, tuple[int, int], int, int], ...]
@@ -291,11 +290,11 @@ class ReadingCost:
 
     @property
     def parts(self) -> int:
-        """The number of parts that are read."""
+        """The number of parts to read."""
         return sum(parts for *_, parts in self.attachments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cost as the dictionary for `read_whole` in JSON."""
+        """Return the cost as JSON for `read_whole`."""
         named = ("source", "lines", "tokens", "parts")
         return {
             "attachments": [
@@ -312,18 +311,18 @@ class ReadingCost:
 
 @dataclass(frozen=True)
 class MapReducePlan:
-    """The attachments to read, and the values shared by their calls."""
+    """The attachments to read, and the values shared by all calls."""
 
     readings: tuple[AttachmentPlan, ...]
     setup: MapReduceSetup
 
     @property
     def parts(self) -> int:
-        """The number of parts that are read."""
+        """The number of parts to read."""
         return sum(len(reading.parts) for reading in self.readings)
 
     def measure_cost(self, model: ModelInfo) -> ReadingCost:
-        """Return the maximum cost at the prices of a model."""
+        """Compute the maximum cost at a model's prices."""
         joins = [self._count_joins(reading) for reading in self.readings]
         calls = self.parts + sum(made for made, _ in joins)
         shown = sum(reading.tokens for reading in self.readings) + sum(read for _, read in joins)
@@ -352,12 +351,12 @@ def plan_map_reduce(
     notes_tokens_left: int,
     setup: MapReduceSetup,
 ) -> MapReducePlan:
-    """Plan the parts and calls of a map-reduce over attachments.
+    """Plan the parts and calls of a map-reduce.
 
     Args:
         segments: the attachments that are too large.
-        sizes: the tokens of each attachment, by its id.
-        notes_tokens_left: the tokens that all notes may take together.
+        sizes: the token count of each attachment, by id.
+        notes_tokens_left: the tokens available for all notes.
         setup: the values shared by the calls.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Build numbered passages from hits, to be sent to a model and cited in its answer."""
+"""Convert search hits to numbered passages that answers can cite."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -16,16 +16,16 @@ def build_passages(
     known: Sequence[Segment] = (),
     gap: int = 0,
 ) -> tuple[Segment, ...]:
-    """Convert hits to segments of this turn, numbered by their rank.
+    """Convert search hits to segments, numbered by rank.
 
-    Adjacent or overlapping hits of a note become one passage, with the rank of the better hit.
+    Adjacent or overlapping hits of a note are merged, with the rank of the better hit.
 
     Args:
         hits: the hits, best first.
-        attached: the attached segments, which have the first numbers. A note that is attached in
-            full yields no passage.
-        known: notes whose text is on L1. They yield no passage either, unless they changed.
-        gap: the most blank lines between two passages that become one.
+        attached: the attached segments, which are numbered first. Hits in fully attached notes are
+            skipped.
+        known: notes whose text is on L1. Hits in them are skipped unless the note has changed.
+        gap: the maximum number of blank lines between two passages that are merged.
     """
     whole = {segment.source for segment in attached if segment.kind != "selection"}
     read = {(segment.source, segment.version) for segment in known}
@@ -41,7 +41,7 @@ def build_passages(
 
 @dataclass(frozen=True)
 class _Span:
-    """The lines of a hit, from line number `first`."""
+    """The lines of a hit, starting at line number `first`."""
 
     rank: int
     hit: Hit
@@ -58,7 +58,7 @@ class _Span:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the number of lines matches the line range of the hit."""
+        """Whether the number of lines matches the hit's line range."""
         return len(self.lines) == self.last - self.first + 1
 
     def touches(self, below: "_Span", gap: int) -> bool:

@@ -1,4 +1,4 @@
-"""The retrieval step of a turn: choose the query, search the vault, number the passages."""
+"""The retrieval step of a turn: build the query, search the vault, number the passages."""
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,12 +36,12 @@ BLANK_LINES: Final = 1
 
 @dataclass(frozen=True)
 class RetrievalResult:
-    """The outcome of retrieval for a user message.
+    """The result of retrieval.
 
     Attributes:
         searched: the search query, or an empty string if it is the user message itself.
-        support: how well the passages support a quoted answer, or None if this was not measured.
-        segments: passages, or a page of a note list, numbered after the attachments.
+        support: how well the passages support an answer, or None if not measured.
+        segments: passages or a page of a note list, numbered after the attachments.
         warnings: one sentence for each problem.
         stored_fields: extra fields for the segments entry.
         calls: the usage of the calls that rewrote the query.
@@ -55,7 +55,7 @@ class RetrievalResult:
     calls: tuple[CallUsage, ...] = ()
 
     def shift_numbers(self, more: int) -> tuple[Segment, ...]:
-        """Return the segments with `more` added to their numbers, for further attachments."""
+        """Return the segments with `more` added to their citation numbers."""
         return tuple(
             segment if segment.number is None else replace(segment, number=segment.number + more)
             for segment in self.segments
@@ -63,9 +63,9 @@ class RetrievalResult:
 
 
 def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
-    """Search the vault for a user message. The result is empty for a chain without retrieval.
+    """Search the vault for a user message. Chains without retrieval return an empty result.
 
-    For a regenerated answer there is no search. Its query and segments are in the log.
+    When an answer is regenerated, the query and segments are read from the log instead.
     """
     search, request = context.chain.search, context.request
     if search is None:
@@ -89,7 +89,7 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
 def _choose_query(
     context: TurnContext, before: tuple[Turn, ...]
 ) -> Generator[Event, None, RewrittenQuery]:
-    """Return the query for a question, or an empty one if it is the question itself."""
+    """Return the search query, or an empty one to search for the question itself."""
     request = context.request
     last, rewritten = read_last_turn(before), RewrittenQuery()
     if last is not None and _is_rewritten(context, before):
@@ -138,7 +138,7 @@ def _search(
 
 
 def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
-    """Return the first of several results with the hits of all by turns, each hit once."""
+    """Interleave several search results, without duplicates."""
     by_turns = chain.from_iterable(zip_longest(*(result.hits for result in results)))
     hits: dict[str, Hit] = {}
     for hit in by_turns:
@@ -148,7 +148,7 @@ def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
 
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
-    """Return the query and support of a search in the log."""
+    """Read the query and support of an earlier search from the log."""
     support = stored_fields.get(SUPPORT)
     return RetrievalResult(
         str(stored_fields.get(SEARCHED, "")),
@@ -172,7 +172,6 @@ def _list_notes(
 
 
 def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:
-    """Return the turns of the session before the current one."""
     found, message = list_turns(context.session.path()), context.request.user_message
     if message is None:
         return found

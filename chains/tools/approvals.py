@@ -1,6 +1,6 @@
-"""Wait for approvals that arrive from another thread, such as that of the window or of RPC.
+"""Wait for approvals that arrive from another thread, such as the window or RPC.
 
-The types for tools that ask first are defined in `chains.tool`, and can be imported from here too.
+The types for proposals are defined in `chains.tool` and re-exported here.
 """
 
 import threading
@@ -34,10 +34,10 @@ __all__ = [
 
 
 class ApprovalDesk:
-    """Holds the proposals of a front end until their decisions arrive. Thread-safe.
+    """Holds proposals until they are answered. Thread-safe.
 
-    The front end shows the event `ApprovalRequested`, and calls `answer` with the id of the event.
-    An answer may arrive before the turn begins to wait for it.
+    The front end shows the event `ApprovalRequested`, and calls `answer` with its id. An answer may
+    arrive before the turn starts waiting for it.
     """
 
     def __init__(self) -> None:
@@ -46,23 +46,23 @@ class ApprovalDesk:
         self._hunks: dict[str, int] = {}
 
     def open(self, id: str, hunks: int = 0) -> None:
-        """Accept an answer to a proposal from now on; called before its event is shown.
+        """Accept answers to a proposal. Call this before its event is shown.
 
         Args:
             id: the id of the proposal.
-            hunks: the number of hunks that can be approved without the others.
+            hunks: the number of hunks that can be approved separately.
         """
         with self._changed:
             self._waiting.setdefault(id, None)
             self._hunks[id] = hunks or self._hunks.get(id, 0)
 
     def count_hunks(self, id: str) -> int:
-        """Return how many hunks a waiting proposal has that can be approved without the others."""
+        """Return how many hunks of a waiting proposal can be approved separately."""
         with self._changed:
             return self._hunks.get(id, 0)
 
     def answer(self, id: str, decision: Verdict) -> bool:
-        """Decide about a proposal. Return False if none with that id waits for a decision."""
+        """Answer a proposal. Returns False if none with that id is waiting."""
         with self._changed:
             if id not in self._waiting or self._waiting[id] is not None:
                 return False
@@ -71,14 +71,14 @@ class ApprovalDesk:
             return True
 
     def reject_all(self) -> None:
-        """Reject every proposal that waits, as when the client is gone."""
+        """Reject all waiting proposals, for example when the client disconnects."""
         with self._changed:
             for id, decision in self._waiting.items():
                 self._waiting[id] = decision or "reject"
             self._changed.notify_all()
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
-        """Wait for the decision about a proposal; a cancelled turn rejects it."""
+        """Wait for a decision. Cancelling the turn rejects the proposal."""
         self.open(request.id)
         forget = cancel.on_cancel(self._wake)
         try:

@@ -1,9 +1,9 @@
-"""Tools for the session: read_result, compact_context and tool_search.
+"""Tools for the agent's own context: read_result, compact_context and tool_search.
 
-read_result reads stored results in pages, compact_context frees space, and tool_search finds the
-tools that requests leave out.
+read_result reads stored results in pages, compact_context frees space, and tool_search finds tools
+that requests omit.
 
-Large results are stored outside the log, and the request contains a stub.
+Large results are stored outside of the log, and requests contain a stub.
 
 Source: "Context Management Enhancements", 2.
 """
@@ -62,11 +62,11 @@ READ_RESULT: Final = ToolDefinition(
 
 @dataclass(frozen=True)
 class StoredOutcome:
-    """The outcome of a tool call for the log.
+    """The result of a tool call, as stored in the log.
 
     Attributes:
-        ref_id: the reference of a large result that is stored outside the log, or None.
-        problem: one sentence if a large result could not be stored, otherwise an empty string.
+        ref_id: the reference to a large result stored outside of the log, or None.
+        problem: why a large result could not be stored, or an empty string.
     """
 
     content: str
@@ -78,7 +78,7 @@ class StoredOutcome:
 def offload_result(
     tool: str, outcome: ToolOutcome, session: SessionPort, threshold: int
 ) -> StoredOutcome:
-    """Store a large result outside the log and return its stub, or the full result on failure.
+    """Store a large result outside of the log and return a stub, or the full result on failure.
 
     Args:
         tool: the name of the tool.
@@ -124,7 +124,7 @@ TOOL_SEARCH: Final = ToolDefinition(
 
 
 class FoundTools:
-    """The tools that the model has found in a turn, and that are not promoted yet."""
+    """Tools that the model has found in this turn, but that are not promoted yet."""
 
     def __init__(self, deferred: Sequence[ToolDefinition]) -> None:
         self._lock = threading.Lock()
@@ -132,7 +132,7 @@ class FoundTools:
         self._names: dict[str, None] = {}
 
     def search(self, query: str) -> tuple[ToolDefinition, ...]:
-        """Return the tools that match a query best, and remember them."""
+        """Return the tools that best match a query, and remember them."""
         words = set(re.findall(r"[^\W_]+", query.casefold()))
         scores = {tool.name: _score(tool, words) for tool in self._deferred}
         ranked = sorted(self._deferred, key=lambda tool: -scores[tool.name])
@@ -149,7 +149,7 @@ class FoundTools:
 
 
 def build_search_tool(found: FoundTools) -> Tool:
-    """Build the tool that searches the tools that requests leave out."""
+    """Build the tool that searches for omitted tools."""
 
     def search(arguments: Mapping[str, Any]) -> str:
         tools = found.search(arguments["query"])
@@ -161,7 +161,7 @@ def build_search_tool(found: FoundTools) -> Tool:
 
 
 def _score(tool: ToolDefinition, words: Collection[str]) -> int:
-    """Return how many words occur in a tool. A word in its name counts twice."""
+    """Count how many words match a tool. Words in its name count twice."""
     properties = tool.parameters.get("properties")
     arguments = properties if isinstance(properties, Mapping) else {}
     name = tool.name.casefold()
@@ -179,12 +179,12 @@ COMPACT_CONTEXT: Final = ToolDefinition(
 
 
 def build_compact_tool() -> Tool:
-    """Build the tool that requests a compaction, which the agent's loop then runs."""
+    """Build the tool that requests a compaction. The agent loop carries it out."""
     return Tool(COMPACT_CONTEXT, lambda _arguments: NOTHING_TO_DO)
 
 
 def describe_compaction(forced: CompactionReport) -> str:
-    """Return the text that reports a compaction to the model."""
+    """Describe a compaction to the model."""
     if forced.entry is None:
         return NOTHING_TO_DO
     done = forced.result

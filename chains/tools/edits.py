@@ -1,7 +1,7 @@
 """Tools that edit notes: create_note, edit_note, append_to_note and move_note.
 
-Each call proposes an edit with its diff. A call that would write a marker of left-out text is
-refused, since the model never saw the text that the marker replaces.
+Each call proposes an edit with a diff. A call is rejected if it would write a truncation marker
+into a note, because the model never saw the text behind it.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ def build_edit_tools(editor: NoteEditor, run: EditRun) -> tuple[Tool, ...]:
 
     Args:
         editor: plans and applies the edits.
-        run: the run that the edits belong to. It is undone as a whole.
+        run: the edit run, which can be undone as a whole.
     """
     edits = _ProposedEdits(editor, run)
     plans: Mapping[str, Callable[[Mapping[str, Any]], EditPlan]] = {
@@ -100,10 +100,10 @@ def build_edit_tools(editor: NoteEditor, run: EditRun) -> tuple[Tool, ...]:
 
 
 def _check_markers(arguments: Mapping[str, str]) -> None:
-    """Refuse a new text with a marker that the text it replaces does not have.
+    """Reject new text that contains a truncation marker.
 
     Raises:
-        ToolFailed: the new text has such a marker.
+        ToolFailed: the new text has a marker that the old text does not have.
     """
     new = arguments.get("text", arguments.get("new", ""))
     old = arguments.get("old", "")
@@ -118,7 +118,7 @@ def _check_markers(arguments: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class _ProposedEdits:
-    """The edits of one run, as proposals."""
+    """Converts the edits of one run to proposals."""
 
     editor: NoteEditor
     run: EditRun
@@ -136,7 +136,7 @@ class _ProposedEdits:
         )
 
     def _keep(self, plan: EditPlan, hunks: Sequence[DiffHunk], kept: Collection[int]) -> Proposal:
-        """Return the proposal of an edit of which the user accepted only some hunks."""
+        """Build the proposal for an edit with only some of its hunks."""
         rejected = [hunk.diff for number, hunk in enumerate(hunks) if number not in kept]
 
         def apply() -> str:
@@ -166,7 +166,7 @@ class _ProposedEdits:
 
 
 def _warn_of_removal(change: ContentChange, earlier: NetChange | None) -> Iterator[str]:
-    """Warn of an edit that removes much of the text that a note had before the run."""
+    """Warn if an edit removes much of the text that a note had before the run."""
     before = read_text(change.before if earlier is None else earlier.before) or ""
     removed = count_removed(before, read_text(change.after) or "")
     if before and removed > len(before) * MOST_REMOVED:

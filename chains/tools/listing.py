@@ -1,6 +1,6 @@
-"""Tools that list lines matching a pattern, links, tags and recent notes; and the current time.
+"""Tools that search by pattern, and list links, tags, recent notes and the current time.
 
-They read the notes on disk, so that they are current even while the index is behind.
+They read the notes on disk, so they are up to date even while indexing.
 """
 
 import os
@@ -70,11 +70,11 @@ def _read_clock() -> datetime:
 def build_listing_tools(
     notes: NotesPort, now: Callable[[], datetime] = _read_clock
 ) -> tuple[Tool, ...]:
-    """Build the tools that list lines, links, tags, recent notes and the time.
+    """Build the listing tools.
 
     Args:
         notes: the open vault.
-        now: returns the current time in the time zone of the user.
+        now: returns the current local time.
     """
 
     def grep(arguments: Mapping[str, Any]) -> str:
@@ -119,7 +119,7 @@ def build_listing_tools(
 
 
 def list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
-    """Return the notes that a model may read now: one note, those of a folder, or all.
+    """Return the readable notes at a path: one note, a folder, or all.
 
     Raises:
         ToolFailed: there are no such notes at `below`.
@@ -150,7 +150,7 @@ def _list_outgoing(
 
 
 def _count_tags(tags: Mapping[str, Sequence[str]], allowed: frozenset[str]) -> Iterator[str]:
-    """Yield the tags with the number of their notes, the most used first."""
+    """Yield tags with their number of notes, most used first."""
     counts = {tag: len(allowed.intersection(paths)) for tag, paths in tags.items()}
     used = sorted((-count, tag) for tag, count in counts.items() if count)
     yield from (f"#{tag} ({-count:,} notes)" for count, tag in used[:MOST_TAGS])
@@ -159,7 +159,7 @@ def _count_tags(tags: Mapping[str, Sequence[str]], allowed: frozenset[str]) -> I
 
 
 def _list_changed(notes: NotesPort, since: datetime) -> list[tuple[datetime, str]]:
-    """Return the notes that changed since a time, the newest first."""
+    """Return the notes that changed since a time, newest first."""
     found = []
     for path in list_allowed(notes):
         try:

@@ -1,7 +1,7 @@
-"""Offer the tools of MCP servers to an agent, and propose a server for approval.
+"""Offer the tools of MCP servers to an agent, and propose servers for approval.
 
-What a server declares about a tool is shown to the person who decides. It is not trusted: it never
-makes a call run without an approval of the user.
+A server's description of its tools is shown to the user, but not trusted: it never makes a call run
+without approval.
 """
 
 import difflib
@@ -29,24 +29,24 @@ def build_mcp_tools(
     Args:
         client: calls the server.
         server: the approved server.
-        tools: the tools that it lists.
-        cancel: the token of the turn.
+        tools: the tools that the server lists.
+        cancel: the cancel token of the turn.
     """
     return tuple(_build_tool(client, server, tool, cancel) for tool in tools)
 
 
 def propose_start(server: McpServer) -> Proposal:
-    """Return the proposal to start a program, or to connect to an address, for the first time."""
+    """Propose to start a program or connect to an address for the first time."""
     action = "Start" if server.command else "Connect to"
     return Proposal("mcp", f"{action} the MCP server {server.name}: {server.shown}", _approve)
 
 
 def propose_change(server: McpServer, old: str, new: str) -> Proposal:
-    """Return the proposal to accept the changed tools of a server.
+    """Propose to accept changed tools of a server.
 
     Args:
         server: the server.
-        old: the description of the tools that were approved.
+        old: the description of the approved tools.
         new: the description of the current tools.
     """
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "before", "now", lineterm="")
@@ -55,7 +55,7 @@ def propose_change(server: McpServer, old: str, new: str) -> Proposal:
 
 
 def describe_tools(tools: Sequence[McpTool]) -> str:
-    """Return what a server declares about its tools, as a text that can be compared and shown."""
+    """Describe a server's tools as text that can be compared and shown."""
     return "\n".join(_describe_tool(tool) for tool in sorted(tools, key=lambda tool: tool.name))
 
 
@@ -66,7 +66,7 @@ def _describe_tool(tool: McpTool) -> str:
 
 
 def _describe_hints(tool: McpTool) -> str:
-    """Return a sentence on the effect that a server declares for a tool, or "" without one."""
+    """Describe the effect that a server declares for a tool, or return ""."""
     if tool.is_destructive:
         return "The server declares that it may destroy data."
     if tool.is_read_only:

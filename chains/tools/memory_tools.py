@@ -1,8 +1,8 @@
-"""Tools for memory: update_memory and update_progress for the chat, remember for all chats.
+"""Memory tools: update_memory and update_progress for the chat, remember for all chats.
 
-The memory of a chat is a scratchpad, facts and progress. Each change is an entry of the log, so it
-survives compaction, and is gone with a message that is edited away. Long-term memories are in one
-note of the user, whose text is at the beginning of every request. The user approves each of them.
+The memory of a chat consists of a scratchpad, facts and progress. Each change is a log entry, so it
+survives compaction and is undone when its message is edited away. Long-term memories are stored in
+a note and included in every request, and the user approves each of them.
 
 Source: "Context Engineering Optimization", 3.3.
 """
@@ -73,9 +73,9 @@ MEMORY_TOOLS: Final = (_UPDATE_MEMORY, _UPDATE_PROGRESS)
 
 
 class SessionMemory:
-    """The memory of a session during a turn. The class is thread-safe.
+    """The memory of a session during a turn. Thread-safe.
 
-    Tools that run in parallel change the memory; the loop of the agent stores the changes.
+    Tools running in parallel change the memory, and the agent loop stores the changes.
     """
 
     def __init__(self, session: SessionPort) -> None:
@@ -84,7 +84,7 @@ class SessionMemory:
         self._memory = self._stored = read_memory(session.path())
 
     def change(self, change: Callable[[Memory], Memory]) -> Memory:
-        """Change the memory, and return the new one.
+        """Change the memory, and return the result.
 
         Raises:
             ToolFailed: a part of the new memory is too long. Nothing is changed.
@@ -96,7 +96,7 @@ class SessionMemory:
             return changed
 
     def store(self) -> None:
-        """Append the changes since the last call to the log, in the calling thread."""
+        """Append the changes since the last call to the log."""
         with self._lock:
             before, after = self._stored, self._memory
             self._stored = after
@@ -126,7 +126,7 @@ def build_remember_tool(propose: Callable[[str], Proposal]) -> Tool:
     """Build the tool that adds a long-term memory.
 
     Args:
-        propose: returns the proposal to add a sentence, or raises `ToolFailed`.
+        propose: returns a proposal to add a sentence, or raises `ToolFailed`.
     """
     return Tool(REMEMBER, propose=lambda arguments: propose(arguments["text"]))
 
@@ -134,7 +134,7 @@ def build_remember_tool(propose: Callable[[str], Proposal]) -> Tool:
 def list_memory_updates(
     session: SessionPort, before: Memory, after: Memory
 ) -> tuple[MemoryUpdateEntry, ...]:
-    """Return the log entry for a change of a session's memory, or nothing if it is unchanged."""
+    """Return the log entry for a memory change, or an empty tuple if nothing changed."""
     if before == after:
         return ()
     path = session.path()
@@ -150,7 +150,7 @@ def list_memory_updates(
 
 
 def find_long_part(memory: Memory) -> str:
-    """Return a sentence about a part of the memory that is too long, or an empty string."""
+    """Explain which part of the memory is too long, or return an empty string."""
     steps = (*memory.progress.completed_steps, *memory.progress.pending_steps)
     parts = {
         "The scratchpad": len(memory.scratchpad),

@@ -24,7 +24,7 @@ __all__ = ["NOTE_TOOLS", "Sources", "build_note_tools"]
 
 
 class Sources:
-    """The numbered sources of one turn. Each gets one number. The class is thread-safe."""
+    """The numbered sources of a turn. Thread-safe."""
 
     def __init__(self, attached: Iterable[Segment] = ()) -> None:
         self._lock = threading.Lock()
@@ -33,22 +33,22 @@ class Sources:
         self._last = max((s.number or 0 for s in self._known.values()), default=0)
 
     def number(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Return segments with numbers. A segment that was seen before keeps its number."""
+        """Assign citation numbers to segments. Known segments keep their number."""
         with self._lock:
             return tuple(self._number(segment) for segment in segments)
 
     @property
     def all(self) -> tuple[Segment, ...]:
-        """All segments that can be cited, in the order of their numbers."""
+        """All segments that can be cited, ordered by number."""
         with self._lock:
             return tuple(self._known.values())
 
     def take_new(self, found: str, stored: str) -> tuple[Segment, ...]:
-        """Return the sources that appear for the first time in a result, to log them with it.
+        """Return the sources that appear for the first time, to log them with the result.
 
         Args:
             found: the result returned by the tool.
-            stored: the result in the log. A source that a hook changed is logged without its
+            stored: the result in the log. If a hook changed a source, it is logged without its
                 text.
         """
         with self._lock:
@@ -110,7 +110,7 @@ def build_note_tools(
     Args:
         notes: the open vault.
         sources: numbers the passages and notes that the tools return.
-        known: notes whose text is in the prompt. A search does not return them.
+        known: notes whose text is in the prompt, which searches skip.
     """
 
     def search(arguments: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Run the tool calls of a model: check the arguments, run the tool, always return a result."""
+"""Run a model's tool calls: validate arguments, run the tool, always return a result."""
 
 import json
 import logging
@@ -23,20 +23,20 @@ _TYPES: Mapping[str, type] = {"string": str, "integer": int, "array": list}
 
 
 def build_text_schema(description: str) -> dict[str, Any]:
-    """Return the JSON schema of a string argument."""
+    """Build the JSON schema of a string argument."""
     return {"type": "string", "description": description}
 
 
 def build_integer_schema(
     description: str, minimum: int, maximum: int | None = None
 ) -> dict[str, Any]:
-    """Return the JSON schema of an integer argument."""
+    """Build the JSON schema of an integer argument."""
     schema = {"type": "integer", "description": description, "minimum": minimum}
     return schema if maximum is None else schema | {"maximum": maximum}
 
 
 def build_arguments_schema(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments. Other arguments are not allowed."""
+    """Build the JSON schema of a tool's arguments. Other arguments are forbidden."""
     return {
         "type": "object",
         "properties": {**required, **optional},
@@ -46,7 +46,7 @@ def build_arguments_schema(required: Mapping[str, Any], **optional: Any) -> dict
 
 
 def check_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Check arguments against the schema of a tool.
+    """Validate arguments against a tool's schema.
 
     Raises:
         ToolFailed: an argument does not match. The message names it.
@@ -102,23 +102,23 @@ class ToolRegistry:
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The definitions of all tools, in the order in which they were registered."""
+        """The definitions of all tools, in registration order."""
         return tuple(tool.definition for tool in self._tools.values())
 
     def asks_first(self, name: str) -> bool:
-        """Return whether a call of a tool has to be approved."""
+        """Return whether calls of a tool need approval."""
         return name in self._tools and self._tools[name].propose is not None
 
     def run(self, call: RequestedCall) -> ToolOutcome:
-        """Run a call and return its outcome. A failure becomes an error outcome."""
+        """Run a call. Failures become error outcomes."""
         return self._attempt(call.name, lambda: self._run(call))
 
     def propose(self, call: RequestedCall) -> Proposal | ToolOutcome:
-        """Return what a call would do, or an error outcome if the call is not possible."""
+        """Return what a call would do, or an error outcome."""
         return self._attempt(call.name, lambda: self._propose(call))
 
     def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome:
-        """Apply an approved proposal and return its outcome.
+        """Apply an approved proposal.
 
         Raises:
             ProposalOutdated: the content that the proposal was computed from has changed.
@@ -182,11 +182,11 @@ KIND: Final = "tool_run"
 
 @dataclass(frozen=True)
 class ToolRun:
-    """A tool run in the log.
+    """A stored tool run.
 
     Attributes:
-        ref_id: the reference of a large result that is stored outside the log, or None.
-        sources: the numbered segments that no earlier run of the turn has returned.
+        ref_id: the reference to a large result stored outside of the log, or None.
+        sources: the segments that this run was the first to return in the turn.
     """
 
     call_id: str
@@ -196,7 +196,7 @@ class ToolRun:
     sources: tuple[Segment, ...] = ()
 
     def to_entry(self, id: str, result: str, timestamp: str) -> OtherEntry:
-        """Build the log entry of the run, whose parent is the entry of its result."""
+        """Convert to a log entry, whose parent is the entry of the result."""
         data = {
             "customType": KIND,
             "callId": self.call_id,
@@ -209,7 +209,7 @@ class ToolRun:
 
     @classmethod
     def from_entry(cls, entry: Entry) -> Self | None:
-        """Return the tool run of a log entry, or None for another or a damaged entry."""
+        """Parse a log entry, or return None if it is not a valid tool run."""
         if not isinstance(entry, OtherEntry) or entry.data.get("customType") != KIND:
             return None
         call, status = entry.data.get("callId"), entry.data.get("status")

@@ -1,7 +1,7 @@
-"""The tools that other programs get over MCP: search, read and list notes, and their links.
+"""Tools for other programs over MCP: search, read and list notes, and their links.
 
-They are an agent's reading tools, with the same rules: notes that are private or excluded are
-neither found nor read. Nothing is numbered across calls, since nothing is cited.
+They follow the same rules as the agent's tools: private and excluded notes are neither found nor
+read. Results have no citation numbers.
 """
 
 import json
@@ -56,12 +56,12 @@ VAULT_TOOLS: Final = (_SEARCH, _READ, _LIST, _LINKS)
 
 
 def run_vault_tool(notes: NotesPort, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
-    """Run one call, and return its outcome. A failure is an error outcome.
+    """Run a call. Failures become error outcomes.
 
     Args:
         notes: the open vault.
         name: the name of a tool, which may not exist.
-        arguments: the arguments as the client sent them.
+        arguments: the arguments sent by the client.
     """
     registry = ToolRegistry(_build_tools(notes))
     found = registry.run(RequestedCall("", name, json.dumps(arguments)))
@@ -88,7 +88,7 @@ def _list_notes(notes: NotesPort, folder: str = "", tag: str = "") -> str:
 
 
 def _find_tagged(notes: NotesPort, tag: str) -> frozenset[str]:
-    """Return the notes with a tag or with one below it, whatever its case."""
+    """Return the notes with a tag or one of its subtags, ignoring case."""
     wanted = fold(tag.lstrip("#").rstrip("/"))
     return frozenset(
         path

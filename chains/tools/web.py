@@ -1,4 +1,4 @@
-"""The tool fetch_url, and web pages as segments. The text of a page is data from a stranger."""
+"""The tool fetch_url, and web pages as segments. Page text is untrusted."""
 
 import hashlib
 from collections.abc import Mapping
@@ -33,15 +33,15 @@ FETCH_URL: Final = ToolDefinition(
 def fetch_segment(
     client: WebClient, address: str, cancel: CancelToken, *, stays_on_host: bool = False
 ) -> Segment:
-    """Fetch a web page, and return its text as a segment with its title and address.
+    """Fetch a web page, and return its text as a segment.
 
-    For a video of YouTube the text is its transcript.
+    For YouTube videos, the text is the transcript.
 
     Args:
         client: fetches the page.
-        address: an address that begins with http:// or https://.
-        cancel: ends the call.
-        stays_on_host: whether a redirect to another host is refused.
+        address: an address that starts with http:// or https://.
+        cancel: cancels the call.
+        stays_on_host: whether to reject redirects to other hosts.
 
     Raises:
         FetchFailed: the address is not allowed, or the page cannot be fetched or read.
@@ -67,11 +67,11 @@ def fetch_segment(
 
 
 def build_web_tool(client: WebClient, cancel: CancelToken, number: NumberSources = tuple) -> Tool:
-    """Build the tool that fetches a web page once the page or its host is approved.
+    """Build the tool that fetches a web page, once the page or its host is approved.
 
     Args:
         client: fetches the pages.
-        cancel: the token of the turn.
+        cancel: the cancel token of the turn.
         number: numbers the pages as sources of the turn.
     """
 
@@ -105,7 +105,7 @@ def build_web_tool(client: WebClient, cancel: CancelToken, number: NumberSources
 
 
 def _shorten(page: Segment) -> Segment:
-    """Return a page with at most `MAX_CHARS` characters, and a line on how many are missing."""
+    """Truncate a page to `MAX_CHARS` characters, and say how many are missing."""
     left_out = len(page.content) - MAX_CHARS
     if left_out <= 0:
         return page

@@ -1,7 +1,7 @@
-"""The loop of an agent: call the model, run its tool calls, call it again with the results.
+"""The agent loop: call the model, run its tool calls, and repeat with the results.
 
-Each tool call and result is in the log before the next request is prepared. Steps and time are
-limited. At a limit the model is called once more without tools, so that the turn has an answer.
+Each tool call and result is logged before the next request. Steps and time are limited. When a
+limit is reached, the model is called once more without tools, so that the turn has an answer.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -61,14 +61,14 @@ AGENT_TOOLS: Final[tuple[ToolDefinition, ...]] = (
 
 @dataclass(frozen=True)
 class _Done:
-    """The outcome of a tool call, and its duration."""
+    """The result of a tool call, and how long it took."""
 
     outcome: ToolOutcome
     seconds: float
 
 
 class AgentLoop:
-    """One turn of an agent, from its first prepared request to its stored answer."""
+    """Runs the turn of an agent, from the first request to the stored answer."""
 
     def __init__(self, context: TurnContext, agent: AgentSetup, first: PreparedTurn) -> None:
         self._context = context
@@ -102,7 +102,7 @@ class AgentLoop:
         self._warnings: dict[str, None] = {}
 
     def run(self) -> Generator[Event, None, TurnAnswer]:
-        """Run the loop until there is an answer, and return the answer."""
+        """Run the loop until there is an answer."""
         turn, number, is_offered = self._first, 1, True
         while True:
             stream = self._open_stream(turn, is_offered and not turn.request.ends_loop)
@@ -137,7 +137,7 @@ class AgentLoop:
         return AnswerStream(self._context, turn, read_calls=self._read_calls, read=read)
 
     def _promote_tools(self) -> None:
-        """Offer the tools that the model has found, from now on in the session."""
+        """Offer the tools that the model has found, from now on."""
         if names := self._found.take():
             self._session.append([build_promotion(self._session, names)])
             self._context = self._context.with_promoted_tools(names)
@@ -173,7 +173,7 @@ class AgentLoop:
     def _run_calls(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
         """Run calls in parallel, and store each result when it arrives.
 
-        The calls that ask first follow, and a compaction runs last.
+        Calls that need approval come after the others, and a compaction comes last.
         """
         for one in calls:
             yield ToolStarted(one.id, one.name, one.arguments)
@@ -193,9 +193,9 @@ class AgentLoop:
     def _run_asking(
         self, calls: Sequence[ToolCallPart], turn: str, tries: int = MOST_PROPOSALS
     ) -> Generator[Event]:
-        """Ask about calls one after another. Those that leave this computer then run in parallel.
+        """Ask about calls one by one. Approved calls to other computers then run in parallel.
 
-        The time that a person takes is not counted.
+        The time that the user takes is not counted.
         """
         approved: list[tuple[ToolCallPart, Proposal]] = []
         for call in calls:
@@ -225,7 +225,7 @@ class AgentLoop:
         return run
 
     def _compact(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
-        """Compact the history before this turn, and report the freed tokens to the model."""
+        """Compact the history before this turn, and tell the model how much was freed."""
         start = self._clock()
         forced = yield from compact(self._context, turn=turn)
         outcome = ToolOutcome(describe_compaction(forced))
@@ -233,7 +233,6 @@ class AgentLoop:
             yield from self._finish(call, _Done(outcome, self._clock() - start), turn)
 
     def _finish(self, call: ToolCallPart, done: _Done, turn: str) -> Generator[Event]:
-        """Run the hooks on a tool result, and store it."""
         hooks = self._context.customization.hooks
         outcome, problems = run_result_hooks(call, done.outcome, hooks)
         for problem in problems:
@@ -264,7 +263,7 @@ class AgentLoop:
     def _store_result(
         self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
     ) -> tuple[ToolEnded, str]:
-        """Store a tool result. Returns its event, and a sentence on a storage problem or `""`."""
+        """Store a tool result. Returns its event, and a description of any storage problem."""
         session = self._session
         stored = offload_result(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"

@@ -1,6 +1,6 @@
 """Stream the answer of a turn, and store it.
 
-A partial answer is kept. After a cancel, a broken connection or an error it is stored as it is.
+A partial answer is stored too, whether it was cancelled, interrupted or ended by an error.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -62,17 +62,17 @@ def _describe_wait(model: ModelInfo) -> str:
 
 @dataclass(frozen=True)
 class TurnAnswer:
-    """The answer of a turn, stored in the log.
+    """The stored answer of a turn.
 
     Attributes:
-        entry: the entry of the answer.
+        entry: the log entry.
         report: the final report of the last request.
         calls: the tool calls in the answer. The last answer of a turn has none.
-        usage: the summed usage of the turn.
+        usage: the total usage of the turn.
         sources: the segments that the answer can cite.
         tools: the tool calls of the turn, in order.
-        seconds: the time since the turn began.
-        reason: why the answer broke off, or an empty string if it is complete or was stopped.
+        seconds: the duration of the turn.
+        reason: why the answer is incomplete, or an empty string if it is complete or was stopped.
     """
 
     entry: str
@@ -90,7 +90,7 @@ class TurnAnswer:
 
 @dataclass
 class _Partial:
-    """The part of an answer that has arrived so far."""
+    """The answer received so far."""
 
     pieces: list[str] = field(default_factory=list)
     status: Status = "complete"
@@ -116,7 +116,7 @@ class _Partial:
         return Message("assistant", parts)
 
     def add_reasoning(self, piece: ModelReasoning) -> None:
-        """Add a piece of reasoning. A signature ends the part that it signs."""
+        """Add reasoning. A signature ends the section that it signs."""
         self.thoughts.append(piece.text)
         if piece.signature:
             self.signed.append(ReasoningPart("".join(self.thoughts), piece.signature))
@@ -127,11 +127,11 @@ ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
 
 
 class AnswerStream:
-    """The answer to one request. An agent streams several in a turn, other chains only one.
+    """Streams the answer to one request. An agent streams several per turn.
 
-    Args of the constructor: `read_calls` converts received tool calls into message parts. Without
-    it they are ignored. `full_status` is the status of a complete answer. `read` contains the
-    sources that tools have read before.
+    Args of the constructor: `read_calls` converts tool calls to message parts. Without it, they are
+    ignored. `full_status` is the status of a complete answer. `read` contains the sources that
+    tools have already read.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class AnswerStream:
         self._saved: tuple[PreparedTurn, Mapping[str, Any] | None] | None = None
 
     def stream(self) -> Generator[Event, None, TurnAnswer]:
-        """Stream the answer, store it even if it fails, and return it."""
+        """Stream the answer, and store it even if it fails."""
         partial = self._partial
         try:
             yield Step("write", _describe_wait(self._context.model))
@@ -178,7 +178,7 @@ class AnswerStream:
         return answer
 
     def _stream(self, model: ModelPort) -> Iterator[Event]:
-        """Stream the answer. If the request is too long for the service, compact and retry once."""
+        """Stream the answer. If the request is too long, compact and retry once."""
         cancel = self._context.cancel
         try:
             for event in model.stream(self._turn.request, cancel):
@@ -191,7 +191,7 @@ class AnswerStream:
                 yield from self._take(event)
 
     def _shrink_request(self, overflow: ContextOverflow) -> Generator[Event, None, bool]:
-        """Compact the session and prepare the request again. Return whether it became smaller."""
+        """Compact the session and rebuild the request. Returns whether it became smaller."""
         before, session = self._turn, self._context.session
         lower = self._lower_threshold(overflow.limit)
         forced = yield from compact(lower, turn=before.turn, reason="overflow")
@@ -279,7 +279,7 @@ class AnswerStream:
             )
 
     def _store(self) -> TurnAnswer:
-        """Write the answer and its usage to the log, and return the answer."""
+        """Store the answer and its usage."""
         partial, session, turn = self._partial, self._context.session, self._turn
         if held := self._escapes.end():
             partial.pieces.append(held)
@@ -328,7 +328,7 @@ class AnswerStream:
         return replace(report, cached_tokens=cached, warnings=tuple(dict.fromkeys(warnings)))
 
     def _save_request(self) -> None:
-        """Store the sent request, or only its report if the request is stored already."""
+        """Store the sent request, or only its report if the request is already stored."""
         self._is_unsaved = False
         turn, wire, session = self._turn, self._partial.wire, self._context.session
         prepared, report = turn.request, self._report.to_dict()
@@ -341,7 +341,7 @@ class AnswerStream:
 
 
 def _find_code(error: Exception) -> str:
-    """Return the kind of an error that ends an answer, as it is stored with the answer."""
+    """Return the error code that is stored with a failed answer."""
     if isinstance(error, ContextOverflow):
         return "context_overflow"
     return error.code if isinstance(error, ModelError) else "internal"

@@ -1,7 +1,7 @@
-"""Run the tool calls that ask first: propose, ask a person, apply.
+"""Run tool calls that need approval: propose, ask the user, apply.
 
-An approval is for one proposal. If the content behind it has changed when it is applied, the call
-is proposed and asked again.
+An approval covers one proposal. If the underlying content changes before it is applied, the user is
+asked again.
 """
 
 import logging
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class ApprovedCalls:
-    """Runs calls that ask first, one after another."""
+    """Runs calls that need approval, one by one."""
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class ApprovedCalls:
         self.waited_s = 0.0
 
     def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
-        """Propose a call, ask about it, and apply it if it is approved and stays on this computer.
+        """Propose a call and ask the user. Apply it if it is approved and stays on this computer.
 
-        A write is completed even if the turn is cancelled meanwhile.
+        Writes are completed even if the turn is cancelled in the meantime.
 
         Returns:
-            The outcome, or the approved proposal of a call that leaves this computer. The caller
-            applies it with `apply`, in parallel with others.
+            The outcome, or the approved proposal of a call to another computer. The caller applies
+            it with `apply`, in parallel with others.
 
         Raises:
             Cancelled: the turn was cancelled before the call was applied.
@@ -77,7 +77,7 @@ class ApprovedCalls:
         return STILL_CHANGING
 
     def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome | None:
-        """Apply an approved proposal. Returns None if the call has to be proposed again."""
+        """Apply an approved proposal, or return None if the call must be proposed again."""
         try:
             return self._registry.apply(call, proposal)
         except ProposalOutdated:
@@ -86,7 +86,7 @@ class ApprovedCalls:
     def _ask(
         self, call: RequestedCall, proposal: Proposal
     ) -> Generator[Event, None, ToolOutcome | Proposal]:
-        """Return the proposal as it is approved, or the outcome of its call if it is rejected."""
+        """Return the approved proposal, or the outcome of a rejected call."""
         decision: Verdict | None = self._rules.decide(proposal)
         if decision is None:
             if self._port is None:
@@ -103,7 +103,7 @@ class ApprovedCalls:
     def _wait(
         self, call: RequestedCall, proposal: Proposal, port: ApprovalPort
     ) -> Generator[Event, None, Verdict]:
-        """Wait for a person. The time does not count as time of the turn."""
+        """Wait for the user. This time does not count towards the turn's limit."""
         arguments = parse_arguments(call)
         request = ApprovalRequest(self._new_id(), call.id, call.name, arguments, proposal)
         start = self._clock()
@@ -115,7 +115,7 @@ class ApprovedCalls:
 def ask_person(
     port: ApprovalPort, request: ApprovalRequest, cancel: CancelToken
 ) -> Generator[Event, None, Verdict]:
-    """Show a proposal, wait for the decision of a person, and return it.
+    """Show a proposal, and wait for the user's decision.
 
     Raises:
         Cancelled: the token was cancelled.

@@ -1,7 +1,7 @@
-"""Single calls to a model outside of an answer: the test of a model, the title of a chat.
+"""Model calls outside of an answer: testing a model, and writing a chat title.
 
-A title is a convenience: where no model is set, or the call fails, there is none, and the chat is
-listed by its first question.
+Titles are optional. If no model is configured or the call fails, the chat is listed by its first
+question.
 """
 
 import html
@@ -40,7 +40,7 @@ _REASONING: Final = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """The result of a test call: which model answered, and after how many seconds."""
+    """The result of a test call: the model that answered, and the duration."""
 
     model: str
     seconds: float
@@ -48,7 +48,7 @@ class ModelCheck:
 
 @dataclass(frozen=True)
 class ChatTitle:
-    """A title, and the usage of the call that made it."""
+    """A title, and the usage of the call that produced it."""
 
     text: str
     calls: tuple[CallUsage, ...] = ()
@@ -57,10 +57,10 @@ class ChatTitle:
 def check_model(
     chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
 ) -> ModelCheck:
-    """Call a model with a few words, and wait for its answer.
+    """Call a model with a short test message.
 
     Raises:
-        ModelError: the model does not answer, or the service refuses the key.
+        ModelError: the model does not answer, or the service rejects the key.
         Cancelled: the token was cancelled.
     """
     context, start = TurnContext.open(chain, request, session, cancel), monotonic()
@@ -74,10 +74,10 @@ def check_model(
 
 
 def write_title(context: TurnContext, question: str, answer: str) -> ChatTitle | None:
-    """Let the model write a title for a chat from its first question and answer.
+    """Let the model write a title for a chat, based on its first question and answer.
 
-    Only the beginnings of both are sent. The title is one line of at most 60 characters, made of
-    printable characters. None means that no model is set, or that the call failed.
+    Only the start of each text is sent. The title has one line of up to 60 printable characters.
+    Returns None if no model is configured or the call fails.
 
     Raises:
         Cancelled: the token was cancelled.
@@ -119,9 +119,9 @@ def _prepare(
 
 
 def clean_title(text: str) -> str:
-    """Return the first line of an answer as a title, without marks around it; "" if there is none.
+    """Clean up a title: use the first line, without surrounding markup.
 
-    Reasoning that a model writes into its answer is left out.
+    Reasoning within the answer is removed. Returns "" if nothing is left.
     """
     text = _REASONING.sub("", text)
     for line in text.splitlines():
@@ -133,7 +133,7 @@ def clean_title(text: str) -> str:
 
 
 def shorten_line(line: str) -> str:
-    """Return a line of at most 60 characters. One that is too long is cut at a word."""
+    """Shorten a line to 60 characters, at the end of a word."""
     if len(line) <= MOST_TITLE_CHARS:
         return line
     cut = line[: MOST_TITLE_CHARS - 1]

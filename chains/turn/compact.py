@@ -1,11 +1,12 @@
-"""Compact a session: the steps of a turn that compact, and the summaries by a model.
+"""Compact a session during a turn, with summaries written by a model.
 
-A history is compacted before a request in which it exceeds its budget, at the end of a turn, when
-the user or the model requests it, and after a service rejects a request as too long.
+The history is compacted when it exceeds its budget, at the end of a turn, when the user or model
+requests it, and after a service rejects a request as too long.
 
-If the chat's own model makes the summary, the call repeats the start of the session's last request,
-which the provider has cached, followed by the text that was trimmed. Any other model is sent the
-turns as text. If they exceed its budget, it summarises pieces, and then the summaries of these.
+If the chat's own model writes the summary, the call repeats the start of the session's last
+request, which the provider has cached, followed by the text that was trimmed. Any other model
+receives the turns as text. If they are too long, it summarises them in pieces, and then summarises
+those summaries.
 
 Source: "Context Engineering Optimization", 3.2; "Token Budget Enforcement", "Guiding Principles".
 """
@@ -67,7 +68,7 @@ T = TypeVar("T")
 def prepare_request(
     context: TurnContext, prepare: Callable[[TurnContext], PreparedTurn]
 ) -> Generator[Event, None, PreparedTurn]:
-    """Prepare a request in the pool, and yield events if this compacts the session."""
+    """Prepare a request in the pool. Yields events if this compacts the session."""
     turn, has_begun = yield from _run_announced(prepare, context, "auto")
     actions = turn.request.report.actions
     if actions.compaction is not None:
@@ -85,15 +86,15 @@ def compact(
     given: GivenSummary | None = None,
     is_draft: bool = False,
 ) -> Generator[Event, None, CompactionReport]:
-    """Compact a session independently of a request, and store the result if it frees any tokens.
+    """Compact a session, and store the result if it frees any tokens.
 
     Args:
-        instructions: additional instructions of the user for the summary.
-        given: the summary to store, so that no model is asked.
-        is_draft: whether only the usage of the model is stored, and not the summary.
+        instructions: the user's additional instructions for the summary.
+        given: a summary to store instead of asking a model.
+        is_draft: whether to store only the model's usage, but not the summary.
         turn: the turn in progress, which is not compacted.
-        reason: `asked` summarises everything before the last complete turn. `overflow` compacts
-            to the usual share of the budget.
+        reason: `asked` summarises everything before the last complete turn. `overflow` compacts to
+            the usual share of the budget.
     """
 
     def run(context: TurnContext) -> tuple[CompactionReport, list[Entry]]:
@@ -113,7 +114,7 @@ def compact(
 
 
 def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
-    """Compact a session at the end of a turn, if its history exceeds the share for it."""
+    """Compact a session at the end of a turn, if its history is too long."""
 
     def run(context: TurnContext) -> tuple[CompactionReport | None, list[Entry]]:
         new_entries: list[Entry] = []
@@ -130,9 +131,9 @@ def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
 def _run_announced(
     run: Callable[[TurnContext], T], context: TurnContext, reason: str
 ) -> Generator[Event, None, tuple[T, bool]]:
-    """Run a function in the pool, and yield an event before each summary that it makes.
+    """Run a function in the pool, and yield an event before each summary.
 
-    Return the function's result, and whether there was an event.
+    Returns the function's result, and whether there was an event.
     """
     results: list[T] = []
     has_begun = False
@@ -153,7 +154,7 @@ def _end_compaction(result: Mapping[str, object], has_begun: bool, reason: str) 
 
 
 def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnContext:
-    """Return a copy of the context that emits an event before each summary."""
+    """Return a context that emits an event before each summary."""
     summarise = context.summarise
     if summarise is None:
         return context
@@ -166,7 +167,7 @@ def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnConte
 
 
 def add_summaries(context: TurnContext) -> TurnContext:
-    """Return a copy of the context that summarises with a model, if one is set."""
+    """Return a context that summarises with a model, if one is configured."""
     name = context.request.summarised_by
     if not name:
         return context
@@ -193,14 +194,14 @@ def add_summaries(context: TurnContext) -> TurnContext:
 
 @dataclass(frozen=True)
 class BranchSummary:
-    """A summary of a branch, and the usage of the calls that made it."""
+    """The summary of a branch, and the usage of its calls."""
 
     text: str
     usage: tuple[UsageEntry, ...] = ()
 
 
 def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSummary:
-    """Return a summary of the turns of an abandoned branch, or an outline if no model makes one.
+    """Summarise an abandoned branch, or build an outline if no model is available.
 
     Only the settings of the request are used, not its user message.
 
@@ -234,12 +235,12 @@ def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSumm
 
 @dataclass
 class Summariser:
-    """A callable that summarises turns with one model.
+    """Summarises turns with a model.
 
     Attributes:
         name: the model's name, as in the settings.
         model: the port of the model.
-        request_budget: the budget of the model's requests.
+        request_budget: the token budget of the model's requests.
         sections: the sections of the prompt.
         log_usage: records the usage of each call.
     """
@@ -255,7 +256,7 @@ class Summariser:
     takes_marks: bool = False
 
     def __call__(self, task: SummaryTask) -> str:
-        """Return the summary of a task.
+        """Summarise the turns of a task.
 
         Raises:
             SummaryFailed: the model returned no summary.
@@ -269,7 +270,7 @@ class Summariser:
             raise SummaryFailed(f"No summary could be made: {failure}") from failure
 
     def _continue_session(self, task: SummaryTask) -> str:
-        """Request a summary in a message that follows the turns of the session's last request."""
+        """Append the request for a summary to the session's last request."""
         prompt = [section.render() for section in self.sections]
         wanted = _write_task(task, "the conversation up to here")
         question = "\n\n".join([*prompt, *_list_shortened(task), wanted])
@@ -293,7 +294,7 @@ class Summariser:
         raise SummaryFailed("The conversation is too long to be summed up.")
 
     def _pieces(self, texts: Iterable[str], task: SummaryTask, bare: Preamble) -> list[str]:
-        """Join texts into as few pieces as possible that each fit one call, without any loss."""
+        """Join texts into as few pieces as possible, each small enough for one call."""
         frame = self.counter.count(_frame_conversation("", task)) + self.counter.message_overhead
         most = int((self.request_budget.budget - bare.system_tokens - frame) * PIECE_SHARE)
         pieces: list[str] = []
@@ -309,7 +310,7 @@ class Summariser:
         return pieces
 
     def _cut(self, text: str, most: int) -> Iterator[str]:
-        """Split a text in halves until each part fits."""
+        """Split a text in halves until each piece fits."""
         if most < 1:
             raise SummaryFailed("The budget has no room for making a summary.")
         if len(text) < 2 or self.counter.count(html.escape(text, quote=False)) + 2 <= most:
@@ -357,7 +358,7 @@ def _frame_conversation(conversation: str, task: SummaryTask) -> str:
 
 
 def _list_shortened(task: SummaryTask) -> Iterator[str]:
-    """Yield the full text of the messages that the sent turns contain only in shortened form."""
+    """Yield the full text of messages that the sent turns contain only in shortened form."""
     if texts := [text for turn in task.shortened for text in _render_turn(turn)]:
         text = html.escape("\n\n".join(texts), quote=False)
         yield f"What is shortened above was, in full:\n\n<shortened>\n{text}\n</shortened>"

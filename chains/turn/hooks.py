@@ -1,7 +1,7 @@
-"""Run the user's hooks in a turn: on the user message, at the start, on answers and tool results.
+"""Run the user's hooks on the user message, at the start of a turn, and on results.
 
-Each of these hooks receives one complete message before it is stored. Hooks that change the whole
-path run in the context pipeline. A hook that fails is reported and leaves the message unchanged.
+Each hook receives one complete message before it is stored. Hooks that change the whole history run
+in the context pipeline. If a hook fails, this is reported and the message stays unchanged.
 """
 
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ ANSWER_CHANGED: Final = (
 
 @dataclass(frozen=True)
 class StartHooksResult:
-    """The result of the hooks at the start of a turn.
+    """The result of the hooks that run at the start of a turn.
 
     Attributes:
         messages: the messages to add after the user message.
@@ -42,7 +42,7 @@ class StartHooksResult:
     problems: tuple[str, ...] = ()
 
     def add_to(self, drafted: DraftedTurn, session: SessionPort) -> DraftedTurn:
-        """Return a drafted turn with the messages that the hooks add."""
+        """Add the messages from the hooks to a drafted turn."""
         parent, now = drafted.question.id, session.now()
         added: list[Entry] = []
         for one in self.messages:
@@ -52,7 +52,7 @@ class StartHooksResult:
 
 
 def run_message_hooks(request: TurnRequest, hooks: HookRegistry | None) -> TurnRequest:
-    """Run the message hooks on a user message before it is stored, and return the new request."""
+    """Run the message hooks on a user message before it is stored."""
     if hooks is None:
         return request
     run = hooks.run_message(Message("user", request.question))
@@ -62,7 +62,7 @@ def run_message_hooks(request: TurnRequest, hooks: HookRegistry | None) -> TurnR
 def run_start_hooks(request: TurnRequest, hooks: HookRegistry | None) -> StartHooksResult:
     """Run the hooks at the start of a turn, except in a dry run or for a regenerated answer.
 
-    When an answer is regenerated, the messages that hooks added are already in the log.
+    When an answer is regenerated, the messages from the hooks are already in the log.
     """
     if hooks is None or request.dry_run or request.is_regenerated:
         return StartHooksResult()
@@ -73,7 +73,7 @@ def run_start_hooks(request: TurnRequest, hooks: HookRegistry | None) -> StartHo
 def run_answer_hooks(
     message: Message, hooks: HookRegistry | None
 ) -> tuple[Message, tuple[str, ...]]:
-    """Run the message hooks on an answer, and return the new answer and the warnings."""
+    """Run the message hooks on an answer. Returns the new answer and warnings."""
     if hooks is None or not message.content:
         return message, ()
     run = hooks.run_message(message)
@@ -84,7 +84,7 @@ def run_answer_hooks(
 def run_result_hooks(
     call: ToolCallPart, outcome: ToolOutcome, hooks: HookRegistry | None
 ) -> tuple[ToolOutcome, tuple[str, ...]]:
-    """Run the message hooks on a tool result, and return the new result and the problems."""
+    """Run the message hooks on a tool result. Returns the new result and problems."""
     if hooks is None:
         return outcome, ()
     part = ToolResultPart(call.id, outcome.content, outcome.is_error)

@@ -1,7 +1,7 @@
-"""Regenerate an answer: draft the last turn again with the segments that were sent.
+"""Regenerate an answer with the segments that were originally sent.
 
-Segments are sent as before, unless their sources have changed. For an attached note its present
-version is sent. A source that no longer exists or is excluded is left out.
+Sources that have changed since are updated: attached notes are sent in their current version, and
+deleted or excluded sources are omitted.
 """
 
 import html
@@ -22,7 +22,7 @@ _AS_SENT = ("passage", "selection")
 
 
 def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
-    """Return the path up to its last answer, and the last user message as a drafted turn.
+    """Return the path up to the last answer, and the last user message as a drafted turn.
 
     Raises:
         BadInputs: the path has no user message.
@@ -36,7 +36,7 @@ def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], Drafte
 
 
 def find_sent_segments(session: SessionPort) -> tuple[Segment, ...]:
-    """Return the segments that were sent with the last user message of a session."""
+    """Return the segments that were sent with the last user message."""
     path = session.path()
     _, drafted = find_last_question(path)
     return list_turns(path[-_count_entries(path, drafted.turn) :])[-1].segments
@@ -45,13 +45,13 @@ def find_sent_segments(session: SessionPort) -> tuple[Segment, ...]:
 def redraft_turn(
     session: SessionPort, resolve: Resolve | None
 ) -> tuple[DraftedTurn, tuple[str, ...]]:
-    """Draft the last turn of a session again, to regenerate its answer.
+    """Draft the last turn again, to regenerate its answer.
 
     Args:
-        resolve: returns the current state of a source. Without it all segments stay unchanged.
+        resolve: returns the current state of a source. Without it, all segments stay unchanged.
 
     Returns:
-        The drafted turn, and one warning for each source that is left out.
+        The drafted turn, and a warning for each source that is omitted.
 
     Raises:
         BadInputs: the session has no user message.
@@ -82,7 +82,7 @@ def _take_until_answer(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _count_entries(path: Sequence[Entry], turn: str) -> int:
-    """Return the number of entries from the first one of a turn to the end of the path."""
+    """Count the entries from the start of a turn to the end of the path."""
     first = next(at for at, entry in enumerate(path) if getattr(entry, "turn_id", None) == turn)
     return len(path) - first
 

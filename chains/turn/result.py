@@ -1,4 +1,4 @@
-"""End a turn after its answer is stored, and build the result of the turn."""
+"""Finish a turn after its answer is stored, and build its result."""
 
 import contextlib
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ __all__ = ["build_dry_result", "build_result", "end_turn"]
 
 
 def end_turn(context: TurnContext, answer: TurnAnswer) -> Iterator[Event]:
-    """End a turn with its stored answer: run the `turn_end` hooks, and compact if it is due.
+    """Finish a turn: run the `turn_end` hooks, and compact the session if necessary.
 
     Raises:
         ContextHookError: a hook failed. The answer is kept.
@@ -82,7 +82,7 @@ def build_result(
 def _warn_of_citations(
     context: TurnContext, answer: TurnAnswer, checked: CitationReport
 ) -> Iterator[str]:
-    """Yield a warning if the model cites nothing, with the share of sources that were found."""
+    """Warn if the model cites nothing, and say for how many sentences sources were found."""
     request = context.request
     if checked.citations and checked.sentences:
         yield name_share(checked.citations, checked.sentences)

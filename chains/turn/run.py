@@ -1,6 +1,6 @@
 """Run a turn: hooks, retrieval, attachments, prepare, store, stream, check, finish.
 
-The user message is on disk before any other step. Each message is on disk before its event.
+The user message is stored before any other step, and every message is stored before its event.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -64,7 +64,7 @@ __all__ = [
 def run_turn(
     chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
 ) -> Iterator[Event]:
-    """Answer one user message, and yield the events of its turn. The last one is `TurnEnded`.
+    """Answer a user message, and yield the events of the turn, ending with `TurnEnded`.
 
     Raises:
         ContextOverflow: the user message does not fit. Only the message is stored.
@@ -97,13 +97,12 @@ def run_turn(
 def store_user_message(
     request: TurnRequest, session: SessionPort, hooks: HookRegistry | None = None
 ) -> Generator[MessageEnded, None, TurnRequest]:
-    """Store the user message of a turn, yield its event, and return the request with its entry.
+    """Store the user message of a turn, and return the request with its log entry.
 
-    A message that is in the log already is not stored again, as for a regenerated answer.
+    When an answer is regenerated, the message is already stored.
 
     Args:
-        hooks: the hooks that change the message before it is stored, so that text that they redact
-            is never on disk.
+        hooks: the hooks to run on the message first, so that redacted text is never stored.
     """
     entry = request.user_message
     if entry is None and request.is_regenerated:
@@ -129,11 +128,6 @@ def _run_hooks(
 
 
 def _refuse_unseen_images(context: TurnContext) -> None:
-    """Refuse a turn with images whose model does not see any.
-
-    Raises:
-        CannotSee: the turn has an image.
-    """
     request = context.request
     sent = find_sent_segments(context.session) if request.is_regenerated else request.attached
     images = find_unseen_images(context, sent)
@@ -147,7 +141,7 @@ def _draft(
     found: RetrievalResult,
     fitted: FittedAttachments,
 ) -> Generator[Event, None, tuple[DraftedTurn, tuple[str, ...]]]:
-    """Build the entries of a turn, and return them with all warnings so far."""
+    """Build the log entries of a turn, and collect all warnings so far."""
     chain, session = context.chain, context.session
     warnings = (*hooks.problems, *found.warnings, *fitted.warnings)
     if context.request.is_regenerated:
@@ -203,7 +197,7 @@ def _stream(context: TurnContext, turn: PreparedTurn) -> Generator[Event, None, 
 
 
 def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
-    """Prepare the next request of a session without retrieval, model calls or writes.
+    """Preview the next request, without retrieval, model calls or writes.
 
     Raises:
         ContextOverflow: the request does not fit.
@@ -220,7 +214,7 @@ def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> 
 
 
 def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> PreparedRequest:
-    """Prepare the first request of a session's last turn again from the log.
+    """Rebuild the first request of a session's last turn from the log.
 
     Only the settings of `request` are used, not its user message.
     """
@@ -232,7 +226,7 @@ def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Prepare
 def measure_reading(
     chain: Chain, request: TurnRequest, session: SessionPort | None
 ) -> ReadingCost | None:
-    """Return the maximum cost of a map-reduce over the attachments, or None if all of them fit.
+    """Return the maximum cost of a map-reduce, or None if all attachments fit.
 
     No model is called.
 
@@ -252,14 +246,14 @@ def compact_on_request(
     given: GivenSummary | None = None,
     is_draft: bool = False,
 ) -> Generator[Event, None, CompactionReport]:
-    """Replace everything before the last complete turn of a session with a summary.
+    """Replace everything before the last complete turn with a summary.
 
     Only the settings of `request` are used, not its user message.
 
     Args:
-        instructions: additional instructions of the user for the summary.
-        given: the summary to store, so that no model is asked.
-        is_draft: whether the summary is made, but not stored.
+        instructions: the user's additional instructions for the summary.
+        given: a summary to store instead of asking a model.
+        is_draft: whether to generate the summary without storing it.
     """
     context = call(lambda: _open(chain, request, session, cancel), cancel)
     return (yield from compact(context, instructions, given=given, is_draft=is_draft))
@@ -268,7 +262,7 @@ def compact_on_request(
 def preview_compaction(
     chain: Chain, request: TurnRequest, session: SessionPort
 ) -> CompactionPreview:
-    """Estimate what `compact_on_request` would do. No model is called and nothing is stored."""
+    """Preview `compact_on_request`. No model is called and nothing is stored."""
     context = TurnContext.open(chain, request, session, CancelToken())
     inputs = build_inputs(context, session.path(), "")
     found = preview_session(inputs, context.ports([], ""))

@@ -1,8 +1,8 @@
-"""Fetch a web page over HTTP: checked addresses, bounded size and time.
+"""Fetch web pages over HTTP, with checked addresses and limits on size and time.
 
-Each redirect is checked like the first address. The connection is made to the IP address that was
-checked, with the host's name in the request and in TLS. Compression is not accepted, since a
-compressed page could grow without limit. No cookie, no key and no referring page is sent.
+Redirects are checked like the first address. The connection is made to the checked IP address, with
+the host name in the request and in TLS. Compression is not accepted, since a compressed page could
+expand without limit. No cookies, keys or referrers are sent.
 """
 
 import ssl
@@ -45,7 +45,7 @@ _HEADERS: Final = {
 
 
 class RedirectedElsewhere(FetchFailed):
-    """A page redirects to another host, which has not been approved."""
+    """A page redirects to a host that was not approved."""
 
     def __init__(self, source: "httpx.URL", target: "httpx.URL") -> None:
         super().__init__(
@@ -56,13 +56,12 @@ class RedirectedElsewhere(FetchFailed):
 
 @dataclass(frozen=True)
 class WebResponse:
-    """The body of a web page, and the headers that describe it.
+    """A web page's body and the headers that describe it.
 
     Attributes:
-        url: the address after redirects.
-        content_type: the media type in lower case, such as `text/html`, or an empty string if not
-            declared.
-        charset: the encoding, or an empty string if not declared.
+        url: the final address after redirects.
+        content_type: the lower-case media type, such as `text/html`, or an empty string.
+        charset: the encoding, or an empty string.
     """
 
     url: str
@@ -81,12 +80,12 @@ class WebClient:
     def __init__(
         self, is_offline: Callable[[], bool], ledger: LedgerPort, is_allowed: IPRule = is_public
     ) -> None:
-        """Store the settings. Nothing is fetched yet.
+        """Store the settings without fetching anything.
 
         Args:
-            is_offline: returns whether nothing may be fetched.
+            is_offline: returns whether fetching is disabled.
             ledger: records each request before it is made.
-            is_allowed: returns whether a connection to an IP address is allowed.
+            is_allowed: returns whether connecting to an IP address is allowed.
         """
         self.is_offline = is_offline
         self._ledger = ledger
@@ -107,7 +106,7 @@ class WebClient:
             address: an address that begins with http:// or https://.
             cancel: ends the call and closes the connection.
             stays_on_host: whether a redirect to another host is refused.
-            timeout_s: the limit on the whole duration, with all redirects.
+            timeout_s: the time limit, including all redirects.
             content: JSON to send in a POST request; None sends a GET request. It is not sent again
                 after a redirect.
 
@@ -125,11 +124,11 @@ class WebClient:
             raise FetchFailed(f"{url.host} took longer than {timeout_s:.0f} s.") from error
 
     def check_address(self, address: str) -> "httpx.URL":
-        """Parse the address of a page, and check everything that can be checked without a lookup.
+        """Parse and validate a page address, without a DNS lookup.
 
         Raises:
-            FetchFailed: it is not the address of a web page, its host is an IP address that is not
-                allowed, or Strata is offline.
+            FetchFailed: the address is not a web page, its IP address is not allowed, or Strata is
+                offline.
         """
         url = parse_url(address)
         if self.is_offline():
@@ -162,7 +161,7 @@ class WebClient:
     async def _call(
         self, client: "httpx.AsyncClient", url: "httpx.URL", content: bytes | None
     ) -> "WebResponse | httpx.URL":
-        """Return the page at an address, or the address to which it redirects."""
+        """Request an address. Returns the page, or the address that it redirects to."""
         import httpx
 
         *others, last = await find_addresses(url, self._is_allowed)

@@ -1,4 +1,4 @@
-"""Read the text of a fetched page: HTML and PDF in the parser's child process, text directly."""
+"""Extract the text of a fetched page. HTML and PDF are parsed in a child process."""
 
 import codecs
 from dataclasses import dataclass, replace
@@ -44,8 +44,8 @@ class WebPage:
     """The text of a web page.
 
     Attributes:
-        url: the address after redirects.
-        version: the hash of the page's bytes.
+        url: the final address after redirects.
+        version: a hash of the page's bytes.
     """
 
     url: str
@@ -55,7 +55,7 @@ class WebPage:
 
 
 def read_page(response: WebResponse, cancel: CancelToken) -> WebPage:
-    """Return the title and text of a fetched page.
+    """Extract the title and text of a fetched page.
 
     Raises:
         FetchFailed: the page is not text, or cannot be read.
@@ -97,7 +97,7 @@ def _choose_suffix(response: WebResponse) -> str:
 
 
 def _decode(response: WebResponse) -> bytes:
-    """Return the body converted to UTF-8, or unchanged if the declared encoding does not fit."""
+    """Convert the body to UTF-8, or return it unchanged if the declared encoding is wrong."""
     try:
         name = codecs.lookup(response.charset).name
         if name in _REFUSED_CHARSETS:
@@ -108,6 +108,6 @@ def _decode(response: WebResponse) -> bytes:
 
 
 def _name_page(url: str) -> str:
-    """Return the last part of the path of an address, or its host."""
+    """Return the last path segment of an address, or its host."""
     parts = urlsplit(url)
     return unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc

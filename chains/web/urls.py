@@ -1,9 +1,9 @@
-"""The rules for web addresses: which may be fetched, and to which IP addresses they lead.
+"""Decide which web addresses may be fetched.
 
-A page or a model may name any address, also one of this computer, of the local network or of a
-cloud's metadata service. Only addresses in the public Internet are therefore fetched. A host is
-looked up once. The connection is made to the very IP addresses that were checked, since a second
-answer of the name server could differ.
+A page or model may name any address, including this computer, the local network or a cloud's
+metadata service. Therefore, only public Internet addresses are fetched. Hosts are resolved once,
+and the connection is made to the same IP addresses that were checked, since a second lookup could
+return others.
 """
 
 import asyncio
@@ -45,11 +45,11 @@ def parse_url(address: str, base: "httpx.URL | None" = None) -> "httpx.URL":
     """Parse a web address, without its fragment.
 
     Args:
-        address: the address; relative to `base` if that is given.
-        base: the address of the page that redirects to this one.
+        address: the address, which may be relative to `base`.
+        base: the address of the page that redirects to this one, or None.
 
     Raises:
-        FetchFailed: it is no address of a web page, or contains a user name or password.
+        FetchFailed: the address is not a web page, or contains credentials.
     """
     import httpx
 
@@ -71,14 +71,14 @@ def parse_url(address: str, base: "httpx.URL | None" = None) -> "httpx.URL":
 
 
 def is_same_host(first: "httpx.URL", second: "httpx.URL") -> bool:
-    """Return whether two addresses have the same host. A leading `www.` makes no difference."""
+    """Return whether two addresses have the same host, ignoring a leading `www.`."""
     return _strip_www(first.host) == _strip_www(second.host)
 
 
 def is_public(ip: IPAddress) -> bool:
-    """Return whether an IP address is in the public Internet.
+    """Return whether an IP address is public.
 
-    An IPv4 address within an IPv6 address counts as that IPv4 address.
+    IPv4 addresses embedded in IPv6 addresses are treated as IPv4.
     """
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.teredo is not None or ip.is_site_local or ip in _LOCAL_TRANSLATED:
@@ -94,7 +94,7 @@ def is_public(ip: IPAddress) -> bool:
 
 
 async def find_addresses(url: "httpx.URL", is_allowed: IPRule) -> tuple[IPAddress, ...]:
-    """Look up the host of a web address, and return its IP addresses.
+    """Resolve the host of an address.
 
     Raises:
         FetchFailed: there is no such host, or one of its IP addresses is not allowed.

@@ -1,11 +1,11 @@
-"""Read the transcript of a YouTube video, as text with times.
+"""Read the transcripts of YouTube videos, as text with timestamps.
 
 ```
 address → the id of the video → POST /youtubei/v1/player → caption tracks → GET the best one
 ```
 
-Captions written by a person precede those made by a machine, and the language of the video precedes
-others. Both calls go to the host of YouTube, by the same rules for addresses as any page.
+Captions written by people are preferred to generated ones, and the video's language to others. The
+same address rules apply as for any page.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ _PATH: Final = re.compile(r"/(?:shorts|live|embed|v)/([^/]+)")
 
 
 def find_video(url: "httpx.URL") -> str:
-    """Return the id of the video at an address, or an empty string for any other page."""
+    """Return the video id in an address, or an empty string for any other page."""
     found = ""
     if url.host == "youtu.be":
         found = url.path.strip("/")
@@ -49,16 +49,16 @@ def find_video(url: "httpx.URL") -> str:
 def fetch_transcript(
     client: WebClient, url: "httpx.URL", cancel: CancelToken, *, stays_on_host: bool = False
 ) -> WebPage:
-    """Return the transcript of the video at an address.
+    """Fetch the transcript of a video.
 
     Args:
         client: makes the calls.
         url: an address for which `find_video` returns an id.
-        cancel: ends the calls.
-        stays_on_host: whether a call of another host than that of the address is refused.
+        cancel: cancels the calls.
+        stays_on_host: whether to reject calls to other hosts.
 
     Raises:
-        FetchFailed: the video cannot be seen, or it has no transcript.
+        FetchFailed: the video is not available, or it has no transcript.
         LedgerFailed: a call could not be recorded, so it was not made.
         RedirectedElsewhere: the address is on another host, and `stays_on_host` is true.
         Cancelled: the token was cancelled.
@@ -85,7 +85,7 @@ def fetch_transcript(
 def _ask_player(
     client: WebClient, page: "httpx.URL", video: str, cancel: CancelToken
 ) -> Mapping[str, Any]:
-    """Return what YouTube says about a video that can be seen."""
+    """Request the details of a video, if it is available."""
     address = page.copy_with(path="/youtubei/v1/player", params={"prettyPrint": "false"})
     content = json.dumps({"context": {"client": CLIENT}, "videoId": video}).encode()
     response = client.fetch(str(address), cancel, stays_on_host=True, content=content)
