@@ -1,4 +1,4 @@
-"""The notes in a folder, and the index that makes them searchable.
+"""Notes in a folder, and an index for searching them.
 
 `index.VaultIndex` is the public interface of this package. An index update runs top to bottom:
 
@@ -9,8 +9,8 @@
     indexing.embed          texts without a vector → vectors, keyed by the hash of the text
     vectors                 the same vectors → Chroma, in a child process or on a server
 
-All notes are read before the first is embedded. A search uses the results: `search` parses the
-query, ranks passages, boosts their scores, and checks the passages against the notes on disk.
+All notes are read before any is embedded. `search` parses a query, ranks passages, boosts their
+scores, and checks them against the notes on disk.
 
     access          the notes a model may read (private marks: notes.properties, notes.inline)
     catalog         the SQLite database of an index; migrations: its schema

@@ -1,4 +1,4 @@
-"""Read notes for a language model, and refuse excluded and private ones."""
+"""Read notes for a language model, rejecting excluded and private ones."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,22 +36,22 @@ def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
     Symbolic links are resolved before the rules are checked, so that a link cannot bypass a rule.
 
     Raises:
-        NoteExcluded: a rule or the note's own private mark excludes it.
-        UnsafePath: the path leads out of the vault.
+        NoteExcluded: the note is excluded by a rule or marked as private.
+        UnsafePath: the path is outside of the vault.
         NoteUnreadable: the note is missing or cannot be read as text.
     """
     return parse_allowed(root, path, exclude)[0]
 
 
 def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
-    """Read a note for the model's tool call. Only kinds of files that are indexed are allowed.
+    """Read a note for a tool call. Only file types that are indexed are allowed.
 
-    Keys and passwords are usually stored in other kinds of files, or in files whose names begin
-    with a dot. A model gets such a file only if the user attaches it.
+    Keys and passwords are usually stored in other file types, or in hidden files. A model receives
+    those only if the user attaches them.
 
     Raises:
-        NoteExcluded: a rule, its hidden name or its own private mark excludes the note.
-        UnsafePath: the path leads out of the vault.
+        NoteExcluded: the note is hidden, excluded by a rule or marked as private.
+        UnsafePath: the path is outside of the vault.
         NoteUnreadable: the file is missing, is not a note or cannot be read as text.
     """
     real = safe_path(root, path).relative_to(root.resolve()).as_posix()
@@ -64,13 +64,13 @@ def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
 
 
 def is_hidden(path: str) -> bool:
-    """Return whether a file's name begins with a dot."""
+    """Return whether a file name starts with a dot."""
     name = path.rstrip("/").rpartition("/")[2]
     return name.startswith(".") and name not in (".", "..")
 
 
 def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[Note, Document]:
-    """Read a note and parse its structure, raising the same errors as `read_allowed`."""
+    """Read and parse a note. Raises the same errors as `read_allowed`."""
     _refuse_excluded(root, path, exclude)
     note, document = parse_note(printable(path), read_bytes(root, path))
     if note.is_private:
@@ -79,11 +79,11 @@ def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[N
 
 
 def read_allowed_image(root: Path, path: str, exclude: Sequence[str] = ()) -> bytes:
-    """Read the bytes of an image that may be given to a model.
+    """Read an image that may be given to a model.
 
     Raises:
         NoteExcluded: a rule excludes the image.
-        UnsafePath: the path leads out of the vault.
+        UnsafePath: the path is outside of the vault.
         NoteUnreadable: the file is missing or too large.
     """
     _refuse_excluded(root, path, exclude)
@@ -91,7 +91,7 @@ def read_allowed_image(root: Path, path: str, exclude: Sequence[str] = ()) -> by
 
 
 def _refuse_excluded(root: Path, path: str, exclude: Sequence[str]) -> None:
-    """Raise `NoteExcluded` if a rule excludes a file's path, or the target of a link."""
+    """Raise `NoteExcluded` if a rule excludes a path, or the target of a symbolic link."""
     rules = ExcludeRules.load(root, exclude)
     real = safe_path(root, path).relative_to(root.resolve()).as_posix()
     for name in (path, real):
@@ -102,13 +102,13 @@ def _refuse_excluded(root: Path, path: str, exclude: Sequence[str]) -> None:
 def filter_allowed(
     root: Path, known: "Mapping[str, FileRow]", exclude: Sequence[str] = ()
 ) -> frozenset[str]:
-    """Return the indexed notes that may be given to a model now.
+    """Return the indexed notes that may currently be given to a model.
 
-    Only notes that changed since they were indexed are read again.
+    Only notes that have changed since indexing are read again.
 
     Args:
         root: the vault's folder.
-        known: the index's file record of each note, by path.
+        known: the file records of the index, by path.
         exclude: patterns as in a `.gitignore`.
     """
     there = (scan_paths(root, exclude, known) or scan(root, exclude)).files
@@ -120,7 +120,7 @@ def filter_allowed(
 
 
 def _is_unchanged(row: "FileRow", stat: "FileStat") -> bool:
-    """Return whether a note is as it was indexed; private notes have a record but no index."""
+    """Return whether a note is unchanged since it was indexed."""
     return row.state == "indexed" and not row.differs(stat)
 
 
@@ -133,7 +133,7 @@ def _is_allowed(root: Path, path: str, exclude: Sequence[str]) -> bool:
 
 
 def list_allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the sorted paths of all notes below a folder, except those that a rule excludes.
+    """List all notes in a folder and its subfolders, except excluded ones.
 
     Args:
         root: the vault's folder.

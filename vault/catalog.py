@@ -1,8 +1,7 @@
-"""The catalog: a SQLite database of every file, passage, link, tag and vector.
+"""The catalog: a SQLite database of all files, passages, links, tags and vectors.
 
-It is one SQLite file in WAL mode. One connection writes, under a lock. Any number of threads and
-other processes can read at the same time. All other files of an index can be rebuilt from the
-catalog.
+It is a single file in WAL mode. One connection writes, while any number of threads and processes
+can read. All other files of an index can be rebuilt from it.
 """
 
 import json
@@ -46,18 +45,18 @@ _STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
 class Catalog:
     """The catalog of one vault.
 
-    Methods that change the catalog must be called inside `with catalog.transaction():`. The changes
+    Methods that change the catalog must be called within `with catalog.transaction():`. The changes
     of a transaction are committed together or not at all.
 
     Attributes:
-        was_damaged: whether the file was damaged and replaced by a new one.
+        was_damaged: whether the file was damaged and has been replaced.
     """
 
     def __init__(self, path: Path, *, is_writable: bool):
-        """Open the catalog. A writable catalog is created if missing, and replaced if damaged.
+        """Open the catalog. When writable, it is created if missing and replaced if damaged.
 
         Raises:
-            IndexUnusable: the catalog cannot be opened, or another version of Strata made it.
+            IndexUnusable: the catalog cannot be opened, or was made by another version of Strata.
         """
         self.path = path
         self.is_writable = is_writable
@@ -79,7 +78,7 @@ class Catalog:
 
     @property
     def is_new(self) -> bool:
-        """Whether the catalog is empty, that is, has no schema or no version stamp yet."""
+        """Whether the catalog has no schema or version stamp yet."""
         if self.rows("PRAGMA user_version")[0][0] == 0:
             return True
         return not self.rows("SELECT 1 FROM meta LIMIT 1")
@@ -87,7 +86,7 @@ class Catalog:
     # -- reading
 
     def rows(self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """Return the rows of a query on committed data; safe to call from any thread.
+        """Run a query on committed data. Thread-safe.
 
         Raises:
             IndexUnusable: the file cannot be read.
@@ -100,12 +99,12 @@ class Catalog:
                 self._give_back(reader)
 
     def meta(self, key: str) -> str | None:
-        """Read a value from the table `meta`, or None if the key is not set."""
+        """Read a value from the table `meta`, or return None."""
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(found[0][0]) if found else None
 
     def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
-        """List one passage for each text without a vector: its id, number of tokens, file id."""
+        """List one passage per text without a vector: its id, token count and file id."""
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
@@ -114,7 +113,7 @@ class Catalog:
     def list_unembedded_among(
         self, paths: Collection[str], table: VectorTable = "vectors"
     ) -> list[Row]:
-        """List one passage for each text without a vector, in the given notes only."""
+        """List one passage per text without a vector, but only in the given notes."""
         return self.rows(
             "SELECT min(chunks.id), tokens, file_id"  # noqa: S608 - a name of ours
             " FROM chunks JOIN files ON files.id = file_id"
@@ -126,12 +125,12 @@ class Catalog:
         )
 
     def count_unembedded(self, table: VectorTable = "vectors") -> int:
-        """Count the passages whose text has no vector yet."""
+        """Count the passages without a vector."""
         missing = f"hash NOT IN (SELECT hash FROM {table})"  # noqa: S608 - a name of ours
         return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
 
     def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
-        """Return the hash and the embedded text of each passage; missing ones are left out."""
+        """Return the hash and embedded text of each passage. Missing passages are skipped."""
         return [
             (bytes(row[0]), build_embedded_text(row[1], row[2]))
             for row in self.rows(
@@ -142,16 +141,16 @@ class Catalog:
         ]
 
     def read_vector_hashes(self) -> set[bytes]:
-        """Read the hashes of all texts that have a vector."""
+        """Return the hashes of all texts with a vector."""
         return {bytes(row[0]) for row in self.rows("SELECT hash FROM vectors")}
 
     def vector(self, text_hash: bytes) -> bytes | None:
-        """Read the vector of a text as float32 bytes, or None if the text has none."""
+        """Return the vector of a text as float32 bytes, or None."""
         found = self.rows("SELECT vector FROM vectors WHERE hash = ?", (text_hash,))
         return bytes(found[0][0]) if found else None
 
     def vectors(self, hashes: Collection[bytes]) -> dict[bytes, bytes]:
-        """Return the vectors of the given texts, by hash; texts without a vector are left out."""
+        """Return the vectors of texts by hash. Texts without a vector are skipped."""
         marks = ", ".join("?" * len(hashes))
         rows = self.rows(
             f"SELECT hash, vector FROM vectors WHERE hash IN ({marks})",  # noqa: S608 - marks
@@ -163,7 +162,7 @@ class Catalog:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all changes made in the block, or none of them if it raises an exception."""
+        """Commit all changes made in the block, or roll them back after an exception."""
         with self._writing_lock, self._translate_errors():
             writer = self._require_writer()
             writer.execute("BEGIN IMMEDIATE")
@@ -175,11 +174,11 @@ class Catalog:
                 raise
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run a statement in the current transaction."""
+        """Run a statement within the current transaction."""
         return self._require_writer().execute(statement, parameters)
 
     def run_many(self, statement: str, rows: Sequence[Row]) -> None:
-        """Run a statement for each row, in the current transaction."""
+        """Run a statement for each row, within the current transaction."""
         if rows:
             self._require_writer().executemany(statement, rows)
 
@@ -190,13 +189,13 @@ class Catalog:
     def add_vectors(
         self, hashes: Sequence[bytes], vectors: Sequence[bytes], table: VectorTable = "vectors"
     ) -> None:
-        """Store vectors, given as float32 bytes, under the hashes of their texts."""
+        """Store vectors as float32 bytes, by the hashes of their texts."""
         pairs = list(zip(hashes, vectors, strict=True))
         statement = f"INSERT OR IGNORE INTO {table} (hash, vector) VALUES (?, ?)"  # noqa: S608
         self.run_many(statement, pairs)
 
     def drop_unused_vectors(self) -> int:
-        """Delete vectors whose text is no longer in any note, and return their number."""
+        """Delete vectors whose text no longer occurs in any note. Returns how many were deleted."""
         unused = "WHERE hash NOT IN (SELECT hash FROM chunks)"
         self.run(f"DELETE FROM spare_vectors {unused}")  # noqa: S608 - words of ours
         dropped = self.run(f"DELETE FROM vectors {unused}").rowcount  # noqa: S608
@@ -205,11 +204,11 @@ class Catalog:
         return dropped
 
     def mark_vectors_changed(self) -> None:
-        """Make every in-memory cache of vectors reload its content."""
+        """Invalidate all in-memory caches of vectors."""
         self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def clear(self) -> None:
-        """Delete all files and all vectors from the catalog."""
+        """Delete all files and vectors."""
         self._forget_files()
         for table in ("vectors", "spare_vectors"):
             self.run(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
@@ -278,7 +277,7 @@ class Catalog:
             )
 
     def _check_stamp(self) -> None:
-        """Empty a catalog made by another version; raise `IndexUnusable` if it is read-only."""
+        """Clear a catalog made by another version, or raise `IndexUnusable` if it is read-only."""
         if self.is_new and not self.is_writable:
             return
         version = self.rows("PRAGMA user_version")[0][0]
@@ -307,7 +306,7 @@ class Catalog:
     def _refuse_damaged(self, said: str) -> None:
         """Raise `IndexDamaged` unless a damage check returned "ok".
 
-        Damage is checked before the version is compared, since the version itself may be damaged.
+        This comes before the version check, because the version itself may be damaged.
         """
         if said != "ok":
             raise self._damage_error(said)
@@ -351,9 +350,9 @@ class Catalog:
 
 
 def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether an SQLite error means that the database file is damaged.
+    """Return whether an SQLite error means that the file is damaged.
 
-    A full disk, a lock, a missing file or missing permissions do not count as damage.
+    A full disk, a lock, a missing file or missing permissions do not count.
     """
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:  # raised by Python: text is not UTF-8; a closed connection is another class
@@ -367,7 +366,7 @@ def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
 
 
 def is_damaged(path: Path) -> bool:
-    """Return whether a catalog file is damaged; checking a large one takes seconds."""
+    """Return whether a catalog file is damaged. This takes seconds for large files."""
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     except sqlite3.Error:
@@ -383,10 +382,10 @@ def is_damaged(path: Path) -> bool:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged database and its log file, and return the new path.
+    """Rename a damaged database and its WAL file, and return the new path.
 
-    The new name ends with `.damaged`, or with `.damaged-2` and so on if that name is taken. Once
-    all numbers are taken, the file with the last number is overwritten.
+    The new name ends with `.damaged`, or `.damaged-2` and so on. Once all numbers are used, the
+    last file is overwritten.
     """
     names = [path.name + ".damaged", *(f"{path.name}.damaged-{n}" for n in range(2, _MOST_ASIDE))]
     last = path.with_name(f"{path.name}.damaged-{_MOST_ASIDE}")

@@ -1,8 +1,7 @@
-"""How much of a vault can be searched so far: by words, and by meaning.
+"""How many notes can be searched by words and by meaning.
 
-An update reads all notes first, which makes them searchable by words, and then computes the vectors
-for the search by meaning. During an update, or after one was stopped, a search may cover only some
-of the notes.
+An update first reads all notes, so that they can be searched by words, and then computes vectors
+for searching by meaning. Until it is complete, a search may cover only some of the notes.
 """
 
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ __all__ = ["Coverage", "find_gap", "read_coverage"]
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The number of notes that can be searched by words and by meaning.
+    """How many notes can be searched by words and by meaning.
 
     Attributes:
         notes: the number of notes in the folder when it was last listed.
@@ -33,21 +32,21 @@ class Coverage:
 
     @property
     def sentence(self) -> str:
-        """A sentence that says how many notes are searched by meaning and by words."""
+        """A sentence with the number of notes searched by meaning and by words."""
         words = "all" if self.by_words >= self.notes else f"{self.by_words:,}"
         by_meaning = f"{self.by_meaning:,} of {_count_notes(self.notes)} searched by meaning"
         return f"{by_meaning}, {words} by words."
 
     @property
     def advice(self) -> str:
-        """The coverage sentence, followed by the command that indexes the remaining notes."""
+        """The coverage, and the command that indexes the remaining notes."""
         return f"{self.sentence.removesuffix('.')}; `strata index` does the rest"
 
     @property
     def words_sentence(self) -> str:
-        """A sentence that says how many notes are searched by words.
+        """A sentence with the number of notes searched by words.
 
-        This is an empty string if all are.
+        This is an empty string if all notes are searched.
         """
         if self.by_words >= self.notes:
             return ""
@@ -55,9 +54,9 @@ class Coverage:
 
 
 def find_gap(catalog: Catalog) -> Coverage | None:
-    """Return the coverage of an incomplete index, or None if the index is complete.
+    """Return the coverage of an incomplete index, or None if it is complete.
 
-    Notes are counted only if the last update is still running or was stopped, so that the check is
+    Notes are only counted if the last update is still running or was stopped, which keeps the check
     fast otherwise.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The child process that embeds texts: the only module that loads sentence-transformers and torch.
+"""The child process that embeds texts. Only this module loads torch.
 
 Run as `python -P -m vault.embed_worker IDLE_S FOLDER [CACHE STAMP | rerank]`. It loads the model in
 FOLDER without network access. If FOLDER is empty, it loads the installed model, after checking its
@@ -59,7 +59,7 @@ _MOST_WITHOUT_TORCH = 200
 
 
 def main() -> None:
-    """Answer requests until the parent ends. If no model can be loaded, answer with an error."""
+    """Answer requests until the parent exits."""
     idle_s, folder_name, *more = sys.argv[1:]
     requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def _open_model(folder_name: str, cache: Sequence[str]) -> "_Model":
-    """Open the model; torch is loaded at once unless an ONNX form can embed queries."""
+    """Open the model. Torch is loaded only if there is no ONNX model for queries."""
 
     def load() -> Any:
         return _load_with_torch(Path(folder_name) if folder_name else _find_installed_model())
@@ -137,11 +137,11 @@ def _find_installed_model() -> Path:
 
 
 class _Model:
-    """The embedding model, in the form and precision that is fastest on this processor.
+    """The embedding model, in the fastest form for this processor.
 
     Attributes:
-        precision: `float32` or `bfloat16`; `float32` until the faster one has been measured.
-        can_export: whether the model can be stored in ONNX form and has not been stored yet.
+        precision: `float32` or `bfloat16`. It is `float32` until the faster one has been measured.
+        can_export: whether the model can be exported to ONNX and has not been exported yet.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class _Model:
             self._ensure_model()
 
     def encode(self, texts: Sequence[str], is_question: bool) -> Any:
-        """Return the vectors of texts; queries never wait while the precision is measured."""
+        """Embed texts. Queries never wait for the precision measurement."""
         if not is_question:
             self._passages += len(texts)
         if self._onnx is not None and (is_question or self._uses_onnx or self._can_spare_torch):
@@ -183,11 +183,11 @@ class _Model:
 
     @property
     def _can_spare_torch(self) -> bool:
-        """Whether loading torch would take longer than it saves on the passages so far."""
+        """Whether loading torch would take longer than it has saved so far."""
         return self._model is None and self._passages <= _MOST_WITHOUT_TORCH
 
     def export(self) -> None:
-        """Store the model in ONNX form if that gives the same vectors, and measure its speed."""
+        """Export the model to ONNX if it gives the same vectors, and measure its speed."""
         if not self.can_export or self._onnx_files is None:
             return
         self.can_export = False
@@ -239,7 +239,7 @@ class _Model:
         self._keep_choice({"precision": self.precision, "seconds": seconds})
 
     def _choose_encoder(self, onnx: OnnxModel) -> None:
-        """Measure whether the ONNX form embeds passages faster than torch, and use the faster."""
+        """Measure whether ONNX or torch embeds passages faster, and use the faster one."""
         seconds = measure_seconds({TORCH: self._encode_with_torch, ONNX: onnx.encode})
         choice = {"precision": self.precision, "encoder_seconds": seconds}
         self._uses_onnx = seconds[ONNX] < seconds[TORCH]
@@ -253,7 +253,7 @@ class _Model:
 
 
 def _return_memory() -> None:
-    """Return unused memory to the system, since batches of different lengths fragment memory."""
+    """Return unused memory to the system. Batches of different lengths fragment it."""
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
@@ -303,7 +303,7 @@ def _load_with_torch(folder: Path) -> Any:
 
 
 def _export_to_onnx(model: Any, file: Path) -> None:
-    """Write a sentence-transformers model as an ONNX graph, from token ids to vectors."""
+    """Export a sentence-transformers model to an ONNX graph."""
     import torch
 
     names = _list_inputs(model)
@@ -352,7 +352,7 @@ def _list_inputs(model: Any) -> list[str]:
 
 
 def _convert_to_bfloat16(model: Any) -> Any:
-    """Convert a model's linear layers once, since autocast would convert them for every batch."""
+    """Convert a model's linear layers once. Autocast would convert them for every batch."""
     import torch
 
     for module in model.modules():

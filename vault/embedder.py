@@ -1,7 +1,7 @@
-"""Embed texts in a child process that is started when it is first needed.
+"""Embed texts in a child process that is started on demand.
 
-If the child process dies, it is restarted and its unanswered requests are sent again. The embedder
-fails only if the child dies several times in a row without an answer.
+If the process dies, it is restarted and unanswered requests are sent again. Embedding fails only if
+the process dies several times in a row.
 """
 
 import threading
@@ -37,7 +37,7 @@ class _Request:
 
 
 class Embedder:
-    """Embeds texts in a child process; thread-safe.
+    """Embeds texts in a child process. Thread-safe.
 
     Indexing and searching share one embedder.
     """
@@ -49,14 +49,12 @@ class Embedder:
         idle_s: float = _IDLE_S,
         cache_dir: Path | None = None,
     ) -> None:
-        """Store the settings of the child process. It is not started yet.
+        """Store the settings without starting the child process.
 
         Args:
             model: the embedding model.
-            idle_s: the idle time in seconds after which the child ends, since it uses a lot of
-                memory.
-            cache_dir: the folder that stores the fastest precision and the model's ONNX form, or
-                None to store neither.
+            idle_s: the idle time after which the process exits, since it uses much memory.
+            cache_dir: the folder for caching the fastest precision and the ONNX model, or None.
         """
         self.model = model
         self._cache_dir = cache_dir
@@ -70,7 +68,7 @@ class Embedder:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child, or None while it is not running."""
+        """The id of the child process, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
@@ -78,17 +76,17 @@ class Embedder:
     def precision(self) -> str:
         """The numeric precision in use, such as `float32`.
 
-        This is an empty string before the first answer.
+        This is an empty string until the first texts have been embedded.
         """
         return self._precision
 
     def store_onnx_form(self, on_wait: Callable[[], None] = lambda: None) -> None:
-        """Store the model in ONNX form in the cache, unless it is there already.
+        """Export the model to ONNX, unless this was already done.
 
-        The ONNX form loads faster than the model itself.
+        ONNX models load faster.
 
         Args:
-            on_wait: called about every 50 ms. An exception that it raises ends the wait.
+            on_wait: called about every 50 ms. It can raise an exception to stop waiting.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -98,11 +96,11 @@ class Embedder:
             self._answer(self._ask([], is_urgent=False, exports=True), on_wait)
 
     def start(self) -> None:
-        """Start the child process without waiting; it loads the model in the background."""
+        """Start the child process, which loads the model in the background."""
         self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":
-        """Embed one query ahead of all waiting batches, and return its vector.
+        """Embed a query, before any waiting batches.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -110,13 +108,13 @@ class Embedder:
         return self.begin_query(text)()
 
     def begin_query(self, text: str) -> "Callable[[], Vectors]":
-        """Start embedding a query ahead of all waiting batches.
+        """Start embedding a query, before any waiting batches.
 
         Returns:
             A function that waits for the vector and returns it.
 
         Raises:
-            EmbedderFailed: the process dies repeatedly. The returned function raises it too.
+            EmbedderFailed: the process dies repeatedly. The returned function may raise it too.
         """
         asked = self._ask([text], is_urgent=True)
 
@@ -132,13 +130,13 @@ class Embedder:
         on_wait: Callable[[], None] = lambda: None,
         can_work_ahead: Callable[[], bool] = lambda: True,
     ) -> "Iterator[Vectors]":
-        """Embed batches in order, and yield the vectors of each while the next ones are computed.
+        """Embed batches in order, computing ahead while results are consumed.
 
         Args:
-            batches: lists of texts, ideally of about equal length within each list.
-            on_wait: called about every 50 ms. An exception that it raises ends the iteration.
-            can_work_ahead: returns whether the next batches may be requested before the current one
-                is finished.
+            batches: lists of texts, ideally of similar length.
+            on_wait: called about every 50 ms. It can raise an exception to stop.
+            can_work_ahead: returns whether to request the next batches before the current one is
+                finished.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -156,7 +154,7 @@ class Embedder:
                 asked.child.abandon(asked.number)
 
     def close(self) -> None:
-        """Stop the child process that embeds texts."""
+        """Stop the child process."""
         with self._lock:
             self._is_closed = True
             child, self._child = self._child, None
@@ -210,7 +208,7 @@ class Embedder:
                 return np.frombuffer(frame.payload, "<f4").reshape(frame.header["shape"])
 
     def _discard_child(self, child: Child, error: ChildDied) -> None:
-        """Discard a dead child, counting its death once even if several callers waited for it."""
+        """Discard a dead child process, counting its death only once."""
         child.kill(str(error))
         with self._lock:
             if self._child is not child:

@@ -1,9 +1,8 @@
-"""Switch between embedding models, keeping the vectors of two models at the same time.
+"""Switch between embedding models, keeping the vectors of up to two models.
 
-When the user chooses another embedding model, its vectors are collected in a spare table while
-searches still use the old ones. Once they are complete, the two tables are swapped in one
-transaction. The old vectors are kept in the spare table, so that after switching back only new
-texts have to be embedded. A third model replaces the vectors in the spare table.
+When the user chooses another model, its vectors are written to a spare table while searches still
+use the old ones. Once complete, the tables are swapped. The old vectors are kept, so that switching
+back only requires embedding new texts. A third model replaces the spare vectors.
 """
 
 import threading
@@ -26,7 +25,7 @@ _SPARE, _SPARE_NAME = "spare_embedder", "spare_embedder_name"
 
 
 def read_used_model(catalog: Catalog) -> tuple[str, str]:
-    """Return the name and the stamp of the model whose vectors are used for searches."""
+    """Return the name and stamp of the model whose vectors are searched."""
     keys = (_USED_NAME, _USED)
     rows = catalog.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", keys)
     found: dict[str, str] = dict(rows)
@@ -34,7 +33,7 @@ def read_used_model(catalog: Catalog) -> tuple[str, str]:
 
 
 def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
-    """Return the table for a model's vectors; empty the spare table if it has another model's."""
+    """Return the table for a model's vectors, clearing the spare table if necessary."""
     if read_used_model(catalog)[1] == model.stamp:
         return "vectors"
     with catalog.transaction():
@@ -48,7 +47,7 @@ def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
 
 
 def switch_model(catalog: Catalog) -> None:
-    """Swap the vectors used for searches with those in the spare table."""
+    """Swap the active and the spare vector tables."""
     with catalog.transaction():
         catalog.run("ALTER TABLE vectors RENAME TO former_vectors")
         catalog.run("ALTER TABLE spare_vectors RENAME TO vectors")
@@ -66,18 +65,17 @@ def _store_stamp(catalog: Catalog, stamp: str, name: str, model: EmbeddingModel)
 
 
 class Embedders:
-    """The embedders of an index, one for each model in use; thread-safe.
+    """The embedders of an index, one per model. Thread-safe.
 
-    There are two embedders while the vectors of a newly chosen model are being computed: searches
-    still use the vectors of the other model.
+    There are two while vectors for a new model are computed and searches still use the old ones.
     """
 
     def __init__(self, shared: Embedder | None = None, cache_dir: Path | None = None):
-        """Store the shared embedder. No process is started yet.
+        """Store the shared embedder without starting a process.
 
         Args:
             shared: an embedder of the packaged model, which `close` does not close.
-            cache_dir: the folder that stores each model's fastest precision and ONNX form.
+            cache_dir: the folder for caching each model's fastest precision and ONNX form.
         """
         self._cache_dir = cache_dir
         self._lock = threading.Lock()
@@ -86,7 +84,7 @@ class Embedders:
         self._found: dict[str, EmbeddingModel] = {PACKAGED.name: PACKAGED}
 
     def get(self, model: EmbeddingModel) -> Embedder:
-        """Return the embedder of a model, creating it if needed."""
+        """Return a model's embedder, creating it if needed."""
         with self._lock:
             self._found[model.name] = model
             if model.stamp not in self._by_stamp:
@@ -94,7 +92,7 @@ class Embedders:
             return self._by_stamp[model.stamp]
 
     def find_chosen(self, name: str) -> Embedder:
-        """Return the embedder of the model that the setting `embedding.model` names.
+        """Return the embedder for the setting `embedding.model`.
 
         Raises:
             EmbedderFailed: the model is not on this computer.
@@ -102,7 +100,7 @@ class Embedders:
         return self.get(find_model(name))
 
     def find_named(self, name: str, stamp: str) -> Embedder:
-        """Return the embedder of the model that computed stored vectors.
+        """Return the embedder of the model that computed the stored vectors.
 
         Raises:
             EmbedderFailed: the model is no longer on this computer, or its files have changed.
@@ -120,11 +118,11 @@ class Embedders:
     def find_chosen_or_used(
         self, name: str, catalog: Catalog
     ) -> tuple[Embedder, EmbedderFailed | None]:
-        """Return the chosen embedder. If it cannot be found, the previous one and the error.
+        """Return the chosen embedder, or else the previous one with the error.
 
         Args:
             name: the value of the setting `embedding.model`.
-            catalog: the catalog that names the previous embedder and has its vectors.
+            catalog: the catalog with the previous embedder's name and vectors.
         """
         try:
             return self.find_chosen(name), None
@@ -132,10 +130,10 @@ class Embedders:
             return self.find_named(*read_used_model(catalog)), error
 
     def begin_query(self, catalog: Catalog, text: str) -> "Callable[[], Vectors | None]":
-        """Start embedding a query, with the model that computed the stored vectors.
+        """Start embedding a query with the model that computed the stored vectors.
 
-        If no vectors are stored yet, the model is not loaded, and the returned function returns
-        None. Otherwise that function waits for the vector.
+        Returns a function that waits for the vector. Without stored vectors, the model is not
+        loaded and that function returns None.
 
         Raises:
             EmbedderFailed: the model cannot be used.
@@ -146,7 +144,7 @@ class Embedders:
 
     @property
     def pids(self) -> tuple[int | None, ...]:
-        """The process ids of the embedders, or None for each one that is not running."""
+        """The process ids of the embedders, or None for those that are not running."""
         with self._lock:
             return tuple(embedder.pid for embedder in self._by_stamp.values())
 

@@ -1,23 +1,17 @@
-"""The errors of a vault and its index.
+"""The exceptions of the vault package.
 
-VaultError
-├── VaultMissing        the folder is not there, or its drive is not mounted
-├── VaultUnreadable     the folder exists, but cannot be read
-├── NoteUnreadable      one note cannot be read as text
-├── ReadingFailed       bytes cannot be read as text; `NoteUnreadable` adds the path
-├── NoteExcluded        a note must not be given to a model
-├── UnsafePath          a path leads out of the vault
-├── EditRefused         an edit to a note is impossible or not allowed
-├── EditOutdated        a note was changed after an edit to it was proposed
-├── EditFailed          an edit could not be written; the notes are as before
-├── UndoRefused         an edit cannot be undone, because the note was changed after it
-├── IndexBusy           another process owns the index
-├── IndexUnusable       the catalog cannot be opened or written
-│   └── IndexDamaged    the catalog's file is damaged; it is set aside and the index rebuilt
-├── EmbedderFailed      the embedding model or its process failed
-├── VectorStoreFailed   the vector store or its process failed
-├── RerankerFailed      the reranking model or its process failed
-├── ChildDied           a child process ended; the caller restarts it
+VaultError ├── VaultMissing        the folder is not there, or its drive is not mounted ├──
+VaultUnreadable     the folder exists, but cannot be read ├── NoteUnreadable      one note cannot be
+read as text ├── ReadingFailed       bytes cannot be read as text; `NoteUnreadable` adds the path
+├── NoteExcluded        a note must not be given to a model ├── UnsafePath          a path leads out
+of the vault ├── EditRefused         an edit to a note is impossible or not allowed ├── EditOutdated
+a note was changed after an edit to it was proposed ├── EditFailed          an edit could not be
+written; the notes are as before ├── UndoRefused         an edit cannot be undone, because the note
+was changed after it ├── IndexBusy           another process owns the index ├── IndexUnusable
+the catalog cannot be opened or written │   └── IndexDamaged    the catalog's file is damaged; it is
+set aside and the index rebuilt ├── EmbedderFailed      the embedding model or its process failed
+├── VectorStoreFailed   the vector store or its process failed ├── RerankerFailed      the reranking
+model or its process failed ├── ChildDied           a child process ended; the caller restarts it
 └── ChildRefused        a child process answered with an error
 
 Every message is one sentence for the user, ending with a solution if there is one.
@@ -25,7 +19,7 @@ Every message is one sentence for the user, ending with a solution if there is o
 
 
 class VaultError(Exception):
-    """The base class of all errors in the vault package."""
+    """Base class of the exceptions in this package."""
 
 
 class VaultMissing(VaultError):
@@ -37,11 +31,11 @@ class VaultUnreadable(VaultError):
 
 
 class NoteUnreadable(VaultError):
-    """One note cannot be read as text.
+    """A note cannot be read as text.
 
     Attributes:
         path: the note, relative to the vault.
-        reason: the reason in a few words, short enough for a list of paths.
+        reason: a short reason, suitable for a list.
     """
 
     def __init__(self, path: str, reason: str):
@@ -51,10 +45,10 @@ class NoteUnreadable(VaultError):
 
 
 class ReadingFailed(VaultError):
-    """The bytes of a file cannot be read as text; `NoteUnreadable` names the note.
+    """A file cannot be read as text. `NoteUnreadable` adds the path.
 
     Attributes:
-        reason: the reason in a few words, short enough for a list of paths.
+        reason: a short reason, suitable for a list.
     """
 
     def __init__(self, reason: str):
@@ -63,7 +57,7 @@ class ReadingFailed(VaultError):
 
 
 class NoteExcluded(VaultError):
-    """A note must not be given to a model, because a rule excludes it or it is marked private.
+    """A note must not be given to a model, because it is excluded or private.
 
     Attributes:
         path: the note, relative to the vault.
@@ -82,7 +76,7 @@ class NoteExcluded(VaultError):
 
 
 class UnsafePath(VaultError):
-    """A path is not inside the vault, or leads out of it through a link."""
+    """A path is outside of the vault, directly or through a symbolic link."""
 
 
 class EditRefused(VaultError):
@@ -90,7 +84,7 @@ class EditRefused(VaultError):
 
 
 class EditOutdated(VaultError):
-    """A note was changed after an edit to it was proposed. Nothing was written.
+    """A note has changed since an edit was proposed. Nothing was written.
 
     Attributes:
         path: the note, relative to the vault.
@@ -102,14 +96,14 @@ class EditOutdated(VaultError):
 
 
 class EditFailed(VaultError):
-    """An edit, or the undo of an edit, could not be written to disk."""
+    """An edit or an undo could not be written to disk."""
 
 
 class UndoRefused(VaultError):
-    """An edit cannot be undone, because it is unknown or a note was changed after it.
+    """An edit cannot be undone, because it is unknown or a note has changed since.
 
     Attributes:
-        paths: the notes that were changed after the edit.
+        paths: the notes that have changed since the edit.
     """
 
     def __init__(self, message: str, paths: tuple[str, ...] = ()):
@@ -118,7 +112,7 @@ class UndoRefused(VaultError):
 
 
 class IndexBusy(VaultError):
-    """Another process owns this index and updates it."""
+    """Another process owns and updates the index."""
 
 
 class IndexUnusable(VaultError):
@@ -134,16 +128,16 @@ class EmbedderFailed(VaultError):
 
 
 class RerankerFailed(VaultError):
-    """The reranking model cannot be used. The passages keep their order."""
+    """The reranking model cannot be used. The order of passages is unchanged."""
 
 
 class VectorStoreFailed(VaultError):
-    """The vector store is broken or its process ended; search works without it."""
+    """The vector store is broken or its process ended. Searches work without it."""
 
 
 class ChildDied(VaultError):
-    """A child process ended, or was killed because it did not answer in time."""
+    """A child process ended, or was killed after a timeout."""
 
 
 class ChildRefused(VaultError):
-    """A child process answered a request with an error."""
+    """A child process answered with an error."""

@@ -1,6 +1,6 @@
-"""The public interface of the vault package: update, search, list and check the index of a folder.
+"""The public interface of the vault package.
 
-`VaultIndex` may be used while an update runs, and from several threads.
+A `VaultIndex` can be used from several threads, even during an update.
 """
 
 import threading
@@ -44,15 +44,15 @@ _NOT_INDEXED = "These notes are not indexed yet; `strata index` does it."
 
 
 class VaultIndex:
-    """A folder of notes with its search index.
+    """A folder of notes with a search index.
 
-    One process owns an index, by file lock, from its first `update` to `close`. Other processes
-    search the catalog read-only; for them `update`, `retry` and `rebuild` raise `IndexBusy`. Every
+    From its first `update` until `close`, one process owns the index through a file lock. Other
+    processes can only read it. For them, `update`, `retry` and `rebuild` raise `IndexBusy`. Every
     method raises `IndexUnusable` if the index cannot be read or written.
 
     Attributes:
         throttle: pauses and resumes updates.
-        updates: the queue of updates, which can stop them and wait until the running one has ended.
+        updates: the queue of updates.
     """
 
     def __init__(
@@ -64,15 +64,16 @@ class VaultIndex:
         options: Callable[[], IndexOptions] = IndexOptions,
         cache_dir: Path | None = None,
     ):
-        """Store the paths of the folder and its index. Nothing is opened or started yet.
+        """Store the paths without opening anything.
 
         Args:
             root: the folder of notes.
-            index_dir: the folder of `catalog.db`, `chroma/` and the lock file, created when needed.
+            index_dir: the folder for `catalog.db`, `chroma/` and the lock file, created on demand.
             exclude: patterns as in a `.gitignore`.
-            embedder: an embedder shared with other indexes; `close` does not close it.
-            options: returns the current options. A change takes effect with the next update.
-            cache_dir: the folder for each embedding model's fastest precision and ONNX form.
+            embedder: an embedder shared with other indexes, which `close` does not close.
+            options: returns the current options. Changes take effect on the next update.
+            cache_dir: the folder for caching each embedding model's fastest precision and ONNX
+                form.
         """
         self.root = root
         self.index_dir = index_dir
@@ -98,21 +99,21 @@ class VaultIndex:
         is_background: bool = False,
         fills_store: bool = True,
     ) -> IndexReport:
-        """Bring the index up to date with the folder. A second call waits for the first.
+        """Bring the index up to date. Concurrent calls wait for each other.
 
         Args:
-            progress: called several times a second with a progress update.
-            is_cancelled: called between notes and between batches; True stops the update.
-            only: the changed paths, if they are known, or None to check the whole folder.
-            is_background: whether load or battery may slow the update down. No user waits for it.
-            fills_store: whether to wait until the vector store is synchronized. If not, the next
-                search starts the synchronization, and the exact scan answers until it is done.
+            progress: called several times a second.
+            is_cancelled: checked between notes and batches.
+            only: the changed paths, or None to check the whole folder.
+            is_background: whether the update may be slowed down, because no user is waiting.
+            fills_store: whether to wait for the vector store. If not, the next search starts to
+                fill it, and until then an exact scan is used.
 
         Raises:
             IndexBusy: another process owns the index.
-            VaultMissing: the folder is not there, or its drive is not mounted.
-            VaultUnreadable: the folder cannot be listed because of its permissions.
-            EmbedderFailed: passages cannot be embedded. They are still found by keywords.
+            VaultMissing: the folder does not exist, or its drive is not mounted.
+            VaultUnreadable: the folder cannot be read because of its permissions.
+            EmbedderFailed: texts cannot be embedded. They can still be searched by words.
         """
         with self.updates.wait_for_turn(is_cancelled, is_background=is_background) as is_over:
             if is_over is None:
@@ -142,13 +143,13 @@ class VaultIndex:
 
     @retry_when_damaged
     def retry(self, paths: Collection[str] | None = None) -> None:
-        """Make the next update read the given failed files again, or None for all failed files."""
+        """Retry failed files on the next update: the given ones, or all of them."""
         catalog, _ = self._handle.own()
         with catalog.transaction():
             Records(catalog).forget_failures(paths)
 
     def rebuild(self) -> None:
-        """Cancel the running update and empty the index. The next update indexes everything."""
+        """Cancel the running update and clear the index. The next update indexes everything."""
         with self.updates.end_updates():
             catalog, store = self._handle.own()
             with catalog.transaction():
@@ -161,15 +162,15 @@ class VaultIndex:
         progress: ProgressCallback = lambda _progress: None,
         on_failure: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
-        """Start watching the folder, and index its changes.
+        """Watch the folder and index its changes.
 
-        From now on, background updates run only half of the time while the machine is on battery or
-        busy with other programs. The callbacks run in the watcher's thread.
+        From now on, background updates run at half speed while the machine is busy or on battery.
+        The callbacks run in the watcher's thread.
 
         Args:
             on_report: called after each update.
             progress: called several times a second, as by `update`.
-            on_failure: called when a change could not be indexed; the next change triggers another
+            on_failure: called when a change could not be indexed. The next change triggers another
                 attempt.
         """
         update = partial(self.update, is_background=True, fills_store=False)
@@ -188,7 +189,7 @@ class VaultIndex:
             watcher.start()
 
     def take_warning(self) -> str:
-        """Return a warning if the index was damaged, else "". Each warning is returned once."""
+        """Return a warning if the index was damaged, but only once. Otherwise return ""."""
         return self._handle.take_warning()
 
     def close(self) -> None:
@@ -217,15 +218,15 @@ class VaultIndex:
         covers: Covers = None,
         is_quoted: bool = False,
     ) -> SearchResult:
-        """Find the `k` best passages by keywords and by meaning.
+        """Find the `k` best passages by words and by meaning.
 
         Args:
-            query: the text of the query: words and filters.
+            query: words and filters.
             k: the maximum number of hits.
-            in_play: the paths of the notes that the session is about. These get a boost.
-            reranks: whether to rerank with the cross-encoder, if the user has chosen one.
-            covers: limits the search to a part of the vault, or None for the whole vault.
-            is_quoted: whether to correct the spelling and add the passages around the best ones.
+            in_play: notes that the session is about, which are boosted.
+            reranks: whether to rerank with the cross-encoder, if one is configured.
+            covers: the part of the vault to search, or None for all of it.
+            is_quoted: whether to correct the spelling and add passages around the best ones.
         """
         opened = self._handle.open()
         if opened is None:
@@ -245,7 +246,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def excerpts(self, query: str, k: int = 8, covers: Covers = None) -> SearchResult:
-        """Find the `k` best excerpts: passages shortened to the sentences that match the query."""
+        """Find the `k` best excerpts: passages cut to the sentences that match the query."""
         opened = self._handle.open()
         passages = None if opened is None else Passages(opened.catalog)
         return search_excerpts(partial(self.search, covers=covers), passages, query, k)
@@ -254,7 +255,7 @@ class VaultIndex:
     def list_notes(
         self, query: str, limit: int, offset: int = 0, covers: Covers = None
     ) -> SearchResult:
-        """List every note that matches the filters and words of a query, one hit per note."""
+        """List all notes that match a query, one hit per note."""
         opened = self._handle.open()
         if opened is None:
             return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
@@ -265,7 +266,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
-        """Find the `k` best passages in the given texts, with no vectors but those in the index."""
+        """Find the `k` best passages in the given texts, without embedding them."""
         opened = self._handle.open()
         if opened is None:
             return search_texts(texts, query, k)
@@ -274,7 +275,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes most related to a note by meaning or links, without any model."""
+        """Return the `k` notes most related by meaning or links, without loading a model."""
         if (opened := self._handle.open()) is None:
             return []
         folder = read_settings(self.root).attachment_folder
@@ -284,20 +285,20 @@ class VaultIndex:
     def why_not(
         self, query: str, path: str, shown: Sequence[Hit], in_play: Collection[str] = ()
     ) -> str:
-        """Explain in one sentence why a note is or is not among the hits of a query.
+        """Explain why a note is or is not among the hits of a query.
 
         Args:
-            query: the query that was searched.
+            query: the query.
             path: the note.
             shown: the hits that were shown or sent.
-            in_play: the paths of the notes that the session was about.
+            in_play: the notes that the session was about.
         """
         many = self.search(query, _MANY_HITS, in_play=in_play).hits
         return why_not(self._records(), path, many, shown)
 
     @retry_when_damaged
     def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> SelfTest:
-        """Measure how often and how fast a search finds the vault's own notes."""
+        """Measure how reliably and how fast searches find the vault's own notes."""
         opened = self._handle.open()
         if opened is None:
             raise IndexUnusable("There is no index of these notes yet; run: strata index.")
@@ -305,13 +306,13 @@ class VaultIndex:
 
     @property
     def is_mending(self) -> bool:
-        """Whether the index was found damaged and has not been rebuilt yet."""
+        """Whether the index was damaged and has not been rebuilt yet."""
         opened = self._handle.opened
         return opened is not None and is_mending(opened.catalog)
 
     @property
     def is_watched(self) -> bool:
-        """Whether the folder is being watched; false once the folder has been removed."""
+        """Whether the folder is being watched. False once the folder has been removed."""
         return self._watcher is not None and self._watcher.is_alive
 
     @property
@@ -324,16 +325,16 @@ class VaultIndex:
     @property
     @retry_when_damaged
     def indexed_at(self) -> str | None:
-        """The end time of the last complete update, in ISO 8601 UTC.
+        """The time of the last complete update, in ISO 8601 and UTC.
 
-        This is None before the first one.
+        This is None before the first update.
         """
         opened = self._handle.open()
         return None if opened is None else opened.catalog.meta("indexed_at")
 
     @retry_when_damaged
     def notes(self) -> tuple[NoteState, ...]:
-        """List every file with its state, sorted by path."""
+        """List all files with their state, sorted by path."""
         records = self._records()
         return () if records is None else tuple(records.list_states())
 
@@ -346,13 +347,13 @@ class VaultIndex:
 
     @retry_when_damaged
     def tags(self) -> tuple[tuple[str, str], ...]:
-        """List (tag, note path) pairs, sorted by tag, then path."""
+        """List pairs of tag and note path, sorted."""
         records = self._records()
         return () if records is None else tuple(records.tags())
 
     @retry_when_damaged
     def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the indexed notes that may be given to a model now; read only changed ones."""
+        """Return the indexed notes that may currently be given to a model."""
         records = self._records()
         if records is None:
             return frozenset()
@@ -360,7 +361,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def status(self) -> IndexStatus:
-        """Return the status of the index: counts, excluded and failed files, size on disk."""
+        """Return the index status: counts, excluded and failed files, size on disk."""
         opened = self._handle.open()
         if opened is None:
             return IndexStatus(embedder=self._options().model)
@@ -368,7 +369,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def health(self) -> list[tuple[str, bool, str]]:
-        """Test each component of the index: return its name, whether it works, and details."""
+        """Test each component. Returns its name, whether it works, and details."""
         return HealthCheck(self.root, self._handle, self._embedders, self._options().model).run()
 
     def _fit_ranking(self, has_to_stop: Callable[[], bool]) -> None:
@@ -384,7 +385,7 @@ class VaultIndex:
         return *self._embedders.pids, self._reranker.pid, self._handle.store_pid
 
     def _catch_up(self) -> str:
-        """Wait briefly for the latest changes to be indexed. Returns a warning if they are not."""
+        """Wait briefly for the latest changes to be indexed, or return a warning."""
         watcher = self._watcher
         if watcher is None or not watcher.is_alive or self.throttle.is_paused:
             return ""
@@ -395,7 +396,7 @@ class VaultIndex:
         return "" if is_done else _BEHIND
 
     def _rebuild_replaced(self) -> None:
-        """Start filling the catalog that replaced a damaged one, if the folder is watched."""
+        """Rebuild a damaged index, if the folder is being watched."""
         if self._watcher is not None and not self.updates.is_busy:
             rebuild = partial(self._watcher.call_changed, None)
             self._rebuild_thread = threading.Thread(target=rebuild, name="rebuild", daemon=True)

@@ -1,8 +1,7 @@
-"""The catalog's schema as numbered migrations; new ones are added, old ones never change.
+"""The catalog's schema, as numbered migrations that never change once released.
 
-`user_version` is the number of migrations that a catalog has run. A migration may delete derived
-data (passages, the keyword index, links, tags), since an update can read it from the notes again.
-Vectors are kept as long as their text exists.
+`user_version` is the number of applied migrations. A migration may delete derived data, because
+updates can rebuild it from the notes. Vectors are kept as long as their text exists.
 """
 
 import json
@@ -71,22 +70,20 @@ CREATE VIRTUAL TABLE words USING fts5(
 
 
 def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
-    """Create the tables of files, notes, passages, links, tags, keywords and vectors.
+    """Create the tables for files, notes, passages, links, tags, keywords and vectors.
 
-    `files` lists every file with its state (indexed, excluded or failed), so that an unchanged file
-    is not read again. `vectors` is separate from `chunks` and keyed by the hash of the embedded
-    text: edits, moves and rebuilds change the passages, but the vectors are kept. `words` stores no
-    text, so that removing a row requires its text, which is computed again.
+    `files` stores the state of every file, so that unchanged files are not read again. `vectors` is
+    keyed by text hash and separate from `chunks`, so that vectors survive edits, moves and
+    rebuilds. `words` stores no text, so the text must be recomputed to remove a row.
     """
     for statement in _NOTES_CHUNKS_VECTORS.split(";\n"):
         connection.execute(statement)
 
 
 def m002_spare_vectors(connection: sqlite3.Connection) -> None:
-    """Add a table for the vectors of a second embedder, next to the table that searches use.
+    """Add a table for the vectors of a second embedding model.
 
-    When the second table is complete, the two tables swap names, so that searches only need to know
-    `vectors`.
+    Once complete, the two tables swap names, so that searches always use `vectors`.
     """
     connection.execute(
         "CREATE TABLE spare_vectors ("
@@ -95,10 +92,10 @@ def m002_spare_vectors(connection: sqlite3.Connection) -> None:
 
 
 def m003_days(connection: sqlite3.Connection) -> None:
-    """Add a table of the dates in note properties, and mark every note to be read again.
+    """Add a table for dates in note properties, and schedule all notes for re-reading.
 
-    Until a note is read again, its indexed passages are kept. Searches still find them, except
-    those of files that have to be read in a child process.
+    Until then, the indexed passages are kept. Searches still find them, except for files that are
+    parsed in a child process.
     """
     connection.execute(
         "CREATE TABLE days ("
@@ -111,7 +108,7 @@ def m003_days(connection: sqlite3.Connection) -> None:
 
 
 def m004_names(connection: sqlite3.Connection) -> None:
-    """Add a table of the names that links can use for each note, so that SQL finds the note."""
+    """Add a table of link names, so that links can be resolved in SQL."""
     connection.execute(
         "CREATE TABLE names ("
         " file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,"
@@ -129,10 +126,9 @@ def m004_names(connection: sqlite3.Connection) -> None:
 
 
 def m005_note_words(connection: sqlite3.Connection) -> None:
-    """Add the keyword index of whole notes, filled from the stored passages.
+    """Add a full-text index of whole notes, filled from the stored passages.
 
-    With it, a long note is found by words that occur in different passages. Like `words`, the new
-    table stores no text.
+    It finds long notes by words that occur in different passages. Like `words`, it stores no text.
     """
     connection.execute(
         "CREATE VIRTUAL TABLE note_words USING fts5("
@@ -171,7 +167,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Migrate a catalog to the newest schema, each step in its own transaction."""
+    """Migrate a catalog to the latest schema, one transaction per step."""
     for number, step in enumerate(MIGRATIONS, start=1):
         if schema_version(connection) < number:
             connection.execute("BEGIN IMMEDIATE")
@@ -185,13 +181,13 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def add_vocabulary(reader: sqlite3.Connection) -> sqlite3.Connection:
-    """Add a temporary table `vocabulary` of the full-text index's stems. Returns the connection."""
+    """Add a temporary table `vocabulary` with the stems of the full-text index."""
     reader.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")
     return reader
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
-    """Return the number of migrations that a catalog has run."""
+    """Return the number of applied migrations."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -201,10 +197,10 @@ _MOST_LINES: Final = 1 << 31
 
 
 def find_damage(connection: sqlite3.Connection) -> str | None:
-    """Describe the first damage found in a catalog of the newest schema, or None if it is intact.
+    """Describe the first damage in a catalog of the latest schema, or return None.
 
-    Damage that SQLite does not detect is found too: missing columns, values of the wrong type, text
-    that is not UTF-8, lists that are not JSON, and vectors of unequal length.
+    This also finds damage that SQLite does not detect: missing columns, wrong types, invalid UTF-8
+    or JSON, and vectors of different lengths.
 
     Raises:
         sqlite3.Error: the catalog cannot be read at all.
@@ -238,7 +234,7 @@ def _find_damages(connection: sqlite3.Connection) -> Iterator[str]:
 def _find_table_damages(
     connection: sqlite3.Connection, table: str, columns: list[tuple[str, str]]
 ) -> Iterator[str]:
-    """Describe each damage in a table. Every value is checked, but of vectors only the type."""
+    """Describe each damage in a table. For vectors, only the type is checked."""
     wanted = [f"typeof({name})" if name == "vector" else name for name, _ in columns]
     for row in connection.execute(f"SELECT {', '.join(wanted)} FROM {table}"):  # noqa: S608 - ours
         for (name, kind), value in zip(columns, row, strict=True):

@@ -1,9 +1,8 @@
-"""Open an index, as its owner or read-only, and replace a damaged one.
+"""Open an index for reading or writing, and replace a damaged one.
 
-Any call may find that the index is damaged. Either SQLite reports the damage, or a stored value has
-an impossible type, encoding or length, which raises an ordinary Python exception. So when a call
-fails, the catalog is checked. A damaged catalog is set aside, an empty one replaces it, and the
-call runs again.
+Any call may discover damage: SQLite reports it, or a value with an impossible type, encoding or
+length raises another exception. When a call fails, the catalog is therefore checked. If it is
+damaged, it is replaced by an empty one, and the call is repeated.
 """
 
 import fcntl
@@ -45,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class OpenIndex:
-    """An open catalog, its exact vector scan and, if this process owns it, its vector store."""
+    """An open catalog with its exact scan and, if this process owns it, its vector store."""
 
     def __init__(self, catalog: Catalog, store: VectorStore | None = None):
         self.catalog = catalog
@@ -58,7 +57,7 @@ class OpenIndex:
     def find_nearest(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
     ) -> list[tuple[bytes, float]]:
-        """Return the hashes and cosines of the nearest texts, from Chroma if that is faster."""
+        """Return the nearest texts with cosine similarities, from Chroma if that is faster."""
         store = self.store
         if store is not None and store.is_ready and among is None and _is_worth_asking(store):
             with suppress(VectorStoreFailed):  # the exact scan answers instead
@@ -68,11 +67,11 @@ class OpenIndex:
     def build_searcher(
         self, embedders: Embedders, current: StalenessFilter, catch_up: Callable[[], None]
     ) -> Searcher:
-        """Build a searcher with the weights that were chosen for this vault.
+        """Build a searcher with this vault's ranking weights.
 
         Args:
-            embedders: the embedders of the index, which embed the queries.
-            current: the filter that checks the passages against the notes on disk.
+            embedders: the embedders of the index.
+            current: checks passages against the notes on disk.
             catch_up: waits until the latest changes are indexed.
         """
         fit = read_fit(self.catalog)
@@ -89,16 +88,13 @@ class OpenIndex:
     def fit_ranking(
         self, embedders: Embedders, attachments: str, has_to_stop: Callable[[], bool]
     ) -> None:
-        """Choose and store the ranking weights for this vault, if the index is owned and complete.
-
-        The index is owned if this process may write it.
-        """
+        """Fit the ranking weights to this vault, if the index is complete and writable."""
         if self.store is not None and find_gap(self.catalog) is None:
             encode = partial(embedders.begin_query, self.catalog)
             fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
 
     def search_in_one_version(self, search: Callable[[int], SearchResult], k: int) -> SearchResult:
-        """Search for `k` hits, and repeat the search if the vectors were replaced meanwhile."""
+        """Search, and repeat the search if the vectors were replaced in the meantime."""
         while True:
             before = read_used_model(self.catalog)
             try:
@@ -111,7 +107,7 @@ class OpenIndex:
                 return result
 
     def warn_if_store_failed(self, result: SearchResult) -> SearchResult:
-        """Return the result with a warning if the user's vector server could not be used."""
+        """Add a warning if the configured vector server could not be used."""
         if self.store is None or self.store.server is None or not self.store.failure:
             return result
         return replace(result, warnings=(*result.warnings, self.store.failure))
@@ -119,14 +115,13 @@ class OpenIndex:
     def warn_if_unfinished(
         self, result: SearchResult, behind: str, *, by_meaning: bool = True
     ) -> SearchResult:
-        """Return the result with a warning if the index does not cover all notes as they are.
+        """Add a warning if the index does not cover the current state of all notes.
 
-        The warning names the coverage of an unfinished index. For a finished index, it is `behind`.
+        An unfinished index is reported with its coverage. Otherwise the warning is `behind`.
 
         Args:
             result: the result of a search or listing.
-            behind: a warning that the latest changes are not indexed yet, or an empty string if
-                they are.
+            behind: a warning that the latest changes are not indexed yet, or an empty string.
             by_meaning: whether the notes were also searched by meaning.
         """
         gap = find_gap(self.catalog)
@@ -135,9 +130,9 @@ class OpenIndex:
         return replace(result, warnings=(*result.warnings, warning)) if warning else result
 
     def refill_if_needed(self) -> None:
-        """Start synchronizing the owner's vector store in a thread, unless it is ready.
+        """Start synchronizing the vector store in the background, unless it is ready.
 
-        Searches don't wait for it.
+        Searches do not wait for it.
         """
         with self._lock:
             if self.store is None or self.store.is_ready or self._is_closed:
@@ -160,9 +155,9 @@ class OpenIndex:
 
 
 class IndexHandle:
-    """The index in one folder, opened when it is first needed and replaced when it is damaged.
+    """Opens the index in a folder on demand, and replaces it when it is damaged.
 
-    This class is thread-safe.
+    Thread-safe.
     """
 
     def __init__(
@@ -171,13 +166,12 @@ class IndexHandle:
         server: Callable[[], VectorServer | None],
         on_replaced: Callable[[], None],
     ):
-        """Store the paths and callbacks. Nothing is opened yet.
+        """Store the paths and callbacks without opening anything.
 
         Args:
-            index_dir: the folder of `catalog.db`, `chroma/` and the lock file, created when it is
-                needed.
-            server: returns the server that stores the vectors, or None if `chroma/` stores them.
-            on_replaced: called after an empty catalog has replaced a damaged one.
+            index_dir: the folder for `catalog.db`, `chroma/` and the lock file, created on demand.
+            server: returns the vector server, or None to store vectors in `chroma/`.
+            on_replaced: called after a damaged catalog was replaced.
         """
         self._index_dir = index_dir
         self._path = index_dir / CATALOG_FILE
@@ -204,7 +198,7 @@ class IndexHandle:
 
     @property
     def generation(self) -> int:
-        """The number of times that a damaged catalog was set aside."""
+        """How often a damaged catalog was set aside."""
         return self._generation
 
     @property
@@ -213,7 +207,7 @@ class IndexHandle:
         return self._is_closed
 
     def open(self) -> OpenIndex | None:
-        """Return the index, opening it for reading if needed, or None if no index exists yet.
+        """Return the index, opening it for reading if necessary, or None if it does not exist.
 
         Raises:
             IndexUnusable: the index cannot be read, or was closed.
@@ -229,7 +223,7 @@ class IndexHandle:
             return self._opened
 
     def own(self) -> tuple[Catalog, VectorStore]:
-        """Lock the index as its owner, and return its catalog and vector store for writing.
+        """Lock the index, and return its catalog and vector store for writing.
 
         Raises:
             IndexBusy: another process owns the index.
@@ -255,17 +249,17 @@ class IndexHandle:
             return catalog, store
 
     def take_warning(self) -> str:
-        """Return a warning if the index was damaged, else "". Each warning is returned once."""
+        """Return a warning if the index was damaged, but only once. Otherwise return ""."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return INDEX_DAMAGED if was_damaged else ""
 
     def has_damage(self, generation: int, error: Exception) -> bool:
-        """Return whether a call failed because the catalog is damaged or was replaced meanwhile.
+        """Return whether a call failed because the catalog is damaged or was just replaced.
 
         Args:
             generation: the generation of the catalog that the call used.
-            error: the exception that the call raised.
+            error: the exception raised by the call.
         """
         if isinstance(error, IndexDamaged):
             return True
@@ -274,10 +268,10 @@ class IndexHandle:
         return is_damaged(self._path)
 
     def replace_damaged(self, generation: int) -> None:
-        """Set the damaged catalog aside and open an empty one, unless another call has done so.
+        """Replace a damaged catalog with an empty one, unless this was already done.
 
         Args:
-            generation: the generation of the catalog in which the damage was found.
+            generation: the generation of the damaged catalog.
 
         Raises:
             IndexDamaged: another process owns the index.
@@ -305,7 +299,7 @@ class IndexHandle:
             self._on_replaced()
 
     def stop_opening(self) -> None:
-        """Refuse later calls that open the index. An open catalog stays open until `close`."""
+        """Prevent further opening. An open catalog stays open until `close`."""
         with self._lock:
             self._is_closed = True
 
@@ -338,7 +332,7 @@ _Params = ParamSpec("_Params")
 def retry_when_damaged(
     act: Callable[Concatenate[_Self, _Params], _Result],
 ) -> Callable[Concatenate[_Self, _Params], _Result]:
-    """Wrap a method so that, if a damaged catalog makes it fail, it runs again on a new one."""
+    """Decorate a method to run again on a new catalog if it fails because of damage."""
 
     @wraps(act)
     def run(self: _Self, /, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
@@ -359,7 +353,7 @@ def retry_when_damaged(
 
 
 def take_lock(index_dir: Path) -> IO[bytes]:
-    """Lock an index for this process until the returned file is closed.
+    """Lock an index until the returned file is closed.
 
     Raises:
         IndexBusy: another process owns the index.
@@ -384,7 +378,7 @@ def take_lock(index_dir: Path) -> IO[bytes]:
 
 
 def _is_worth_asking(store: VectorStore) -> bool:
-    """Return whether to query a store: it is on the user's server, or a scan would be slower."""
+    """Return whether to query the store: it is a server, or a scan would be slower."""
     return store.server is not None or store.size > _FEW_VECTORS
 
 

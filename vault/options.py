@@ -1,4 +1,4 @@
-"""The user's options for an index: the embedding model, the vector server, the reranker."""
+"""User options for an index: embedding model, vector server, reranker."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,14 +20,13 @@ _PORTS = {"http": 8000, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class VectorServer:
-    """The address and token of a Chroma server, or of Chroma's distributed service.
+    """A Chroma server, or Chroma's distributed service.
 
     Attributes:
         url: the address from the settings, such as `https://host:8000?tenant=mine&database=notes`.
-        token: the access token, sent with each call, or an empty string if the server needs none.
-        is_refused: whether the server must not be used, because it is remote and the user has
-            chosen that no data leaves this computer.
-        record: records each call to the server, or None if calls are not recorded.
+        token: the access token, or an empty string.
+        is_refused: whether the server must not be used, because it is remote and Strata is offline.
+        record: records each call to the server, or None.
     """
 
     url: str
@@ -42,7 +41,7 @@ class VectorServer:
 
     @property
     def port(self) -> int:
-        """The port of the server; by default 8000 for http and 443 for https.
+        """The port of the server. The default is 8000 for http and 443 for https.
 
         Raises:
             VectorStoreFailed: the address is invalid.
@@ -76,12 +75,12 @@ class VectorServer:
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """The user's options for an index.
+    """User options for an index.
 
     Attributes:
-        model: the value of the setting `embedding.model`.
-        server: the vector server, or None for a local store in the index folder.
-        reranker: the folder of the cross-encoder that reranks passages, or None for no reranking.
+        model: the setting `embedding.model`.
+        server: the vector server, or None for a local store.
+        reranker: the cross-encoder's folder, or None to disable reranking.
     """
 
     model: str = MODEL_NAME

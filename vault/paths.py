@@ -1,4 +1,4 @@
-"""Open files in the vault by path, and refuse every path that leads outside."""
+"""Open files in the vault safely, rejecting paths outside of it."""
 
 import errno
 import os
@@ -21,10 +21,10 @@ _LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
 def check_folder(folder: Path) -> Path:
-    """Return a folder's full path, after checking that the folder can be read.
+    """Return a folder's absolute path, and check that it is readable.
 
     Raises:
-        VaultMissing: there is no folder at this path.
+        VaultMissing: the folder does not exist.
         VaultUnreadable: the folder cannot be read because of its permissions.
     """
     try:
@@ -40,22 +40,22 @@ def check_folder(folder: Path) -> Path:
 
 
 def safe_path(root: Path, relative: str) -> Path:
-    """Return the full path of a file in the vault, and raise an error for a path outside it.
+    """Return the absolute path of a file in the vault.
 
-    Links are resolved before the check, so a link to the outside is refused as well.
+    Symbolic links are resolved before the check.
 
     Args:
         root: the vault's folder.
-        relative: a path relative to that folder, with `/` as the separator.
+        relative: the relative path, with `/` separators.
 
     Raises:
-        UnsafePath: the path is absolute, contains NUL, or leads outside by `..` or a link.
+        UnsafePath: the path is absolute, contains NUL, or is outside of the vault.
     """
     return _resolve_inside(root, relative)[1]
 
 
 def _resolve_inside(root: Path, relative: str) -> tuple[Path, Path]:
-    """Return the vault's folder and a file in it, both with all links resolved."""
+    """Return the vault's folder and a file in it, with symbolic links resolved."""
     shown = printable(relative)
     parts = relative.split("/")
     if not relative or "\0" in relative or relative.startswith("/") or ".." in parts:
@@ -73,18 +73,18 @@ def _resolve_inside(root: Path, relative: str) -> tuple[Path, Path]:
 
 
 def open_inside(root: Path, relative: str) -> int:
-    """Open a file of the vault for reading, and return its file descriptor.
+    """Open a file in the vault for reading, and return its file descriptor.
 
-    Links are resolved and checked first. Then each folder is opened relative to its parent without
-    following links, so that replacing a file or folder with a link meanwhile cannot lead outside. A
-    FIFO or a device is opened without blocking. The caller has to check the type of the file.
+    After the path is checked, each folder is opened relative to its parent without following
+    symbolic links, so that replacing a folder with a link cannot lead outside. FIFOs and devices
+    are opened without blocking. The caller must check the file type.
 
     Args:
         root: the vault's folder.
-        relative: a path relative to that folder, with `/` as the separator.
+        relative: the relative path, with `/` separators.
 
     Raises:
-        UnsafePath: the path leads out of the vault, or did so while it was being opened.
+        UnsafePath: the path is outside of the vault, or changed while it was opened.
         OSError: the file does not exist or cannot be opened.
     """
     for _ in range(_TRIES):
@@ -97,19 +97,18 @@ def open_inside(root: Path, relative: str) -> int:
 
 
 class _Replaced(Exception):
-    """A part of the path became a link, or stopped being a folder, while it was being opened."""
+    """A path component became a link, or is no longer a folder."""
 
 
 def open_folder_inside(root: Path, relative: str) -> int:
-    """Open a folder of the vault without following any link, and return its file descriptor.
+    """Open a folder in the vault without following links, and return its file descriptor.
 
     Args:
         root: the vault's folder.
-        relative: the folder's path relative to `root`, without links, or an empty string for `root`
-            itself.
+        relative: the relative path, or an empty string for `root` itself.
 
     Raises:
-        UnsafePath: a part of the path is a link, or not a folder.
+        UnsafePath: a path component is a link, or not a folder.
         OSError: the folder does not exist or cannot be opened.
     """
     try:
@@ -157,7 +156,7 @@ def _is_file(name: str, folder: int) -> bool:
 
 
 def is_text_name(name: str) -> bool:
-    """Return whether a file name is valid Unicode, and so can be shown, stored and cited."""
+    """Return whether a file name is valid Unicode."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -166,7 +165,7 @@ def is_text_name(name: str) -> bool:
 
 
 def printable(path: str) -> str:
-    r"""Return a path that can always be encoded as UTF-8; invalid bytes are shown as `\xff`."""
+    r"""Make a path encodable as UTF-8, showing invalid bytes as `\xff`."""
     try:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # a lone surrogate that encodes no byte, so no file's name
@@ -174,7 +173,7 @@ def printable(path: str) -> str:
 
 
 def name_on_disk(root: Path, path: str) -> str:
-    """Convert a path returned by `printable` to the path on disk. Returns others unchanged."""
+    """Convert a path from `printable` back to the path on disk."""
     if _BYTE.search(path.encode("utf-8", "replace")) is None or os.path.lexists(root / path):
         return path
     data = os.fsencode(path)

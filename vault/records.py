@@ -1,4 +1,4 @@
-"""The catalog's records of files and notes; methods that change them need an open transaction."""
+"""Read and write the catalog's records of files and notes. Writing needs a transaction."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -21,7 +21,7 @@ NEVER_SEEN = FileStat(-1, -1, -1, -1)
 
 
 class FileRow(NamedTuple):
-    """The catalog's record of a file; attributes of -1 make the next update read the file again."""
+    """A file's record. Attributes of -1 make the next update read the file again."""
 
     path: str
     id: int
@@ -34,18 +34,18 @@ class FileRow(NamedTuple):
     version: str
 
     def differs(self, seen: FileStat) -> bool:
-        """Return whether the file may have been edited since this record was made."""
+        """Return whether the file may have changed since it was recorded."""
         return self[2:6] != seen and self.stat.differs(seen)
 
     @property
     def stat(self) -> FileStat:
-        """The recorded attributes of the file."""
+        """The recorded file attributes."""
         return FileStat(self.mtime_ns, self.size, self.device, self.inode)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteState:
-    """A file's state in the index; `reason` is the rule that excludes it, or why it failed."""
+    """A file's state. `reason` is the rule that excludes it, or why it failed."""
 
     path: str
     title: str
@@ -60,7 +60,7 @@ class Records:
         self._catalog = catalog
 
     def files(self) -> dict[str, FileRow]:
-        """Read the record of every file, by path."""
+        """Return all file records, by path."""
         return {
             row[0]: FileRow._make(row)
             for row in self._catalog.rows(
@@ -69,7 +69,7 @@ class Records:
         }
 
     def find_files(self, paths: Iterable[str]) -> dict[str, FileRow]:
-        """Read the records of the given files, by path; unknown paths are left out."""
+        """Return the records of the given files, by path. Unknown paths are skipped."""
         rows = self._catalog.rows(
             "SELECT path, id, mtime_ns, size, device, inode, state, reason, version FROM files"
             " WHERE path IN (SELECT value FROM json_each(?))",
@@ -78,14 +78,14 @@ class Records:
         return {row[0]: FileRow._make(row) for row in rows}
 
     def counts(self) -> tuple[int, int]:
-        """Count the notes and the passages."""
+        """Return the number of notes and passages."""
         row = self._catalog.rows(
             "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks)"
         )[0]
         return int(row[0]), int(row[1])
 
     def list_by_state(self, state: State) -> tuple[tuple[str, str], ...]:
-        """List the files in a state as pairs of path and reason, sorted by path."""
+        """List the files in a state with the reasons, sorted by path."""
         statement = "SELECT path, reason FROM files WHERE state = ? ORDER BY path"
         return tuple((row[0], row[1]) for row in self._catalog.rows(statement, (state,)))
 
@@ -100,7 +100,7 @@ class Records:
         ]
 
     def tags(self) -> list[tuple[str, str]]:
-        """List (tag, note path) pairs, sorted by tag, then path."""
+        """List pairs of tag and note path, sorted."""
         return [
             (row[0], row[1])
             for row in self._catalog.rows(
@@ -110,16 +110,16 @@ class Records:
         ]
 
     def list_names(self, path: str) -> set[str]:
-        """Return the names that a link to the note can use, as `fold_link_name` returns them."""
+        """Return the names that links can use for a note, as in `fold_link_name`."""
         statement = "SELECT name FROM names JOIN files ON files.id = file_id WHERE path = ?"
         return {row[0] for row in self._catalog.rows(statement, (path,))}
 
     def resolve_links_among(self, names: Collection[str], attachments: str) -> LinkResolver:
-        """Build a resolver that knows only the notes with one of the given names.
+        """Build a link resolver for only the notes with one of the given names.
 
         Args:
-            names: the names, as `fold_link_name` returns them.
-            attachments: the attachment folder from Obsidian's settings.
+            names: the names, as in `fold_link_name`.
+            attachments: Obsidian's attachment folder.
         """
         rows = self._catalog.rows(
             "SELECT path, aliases FROM notes JOIN files ON files.id = file_id WHERE file_id IN"
@@ -130,7 +130,7 @@ class Records:
         return LinkResolver(((path, json.loads(aliases)) for path, aliases in rows), attachments)
 
     def resolve_links(self, attachments: str) -> LinkResolver:
-        """Build a resolver that knows every note, by its path, aliases and title."""
+        """Build a link resolver for all notes, by path, alias and title."""
         rows = self._catalog.rows(
             "SELECT path, aliases, title FROM files LEFT JOIN notes ON file_id = files.id"
             " ORDER BY path"
@@ -139,7 +139,7 @@ class Records:
         return LinkResolver(notes, attachments, [(path, title) for path, _, title in rows if title])
 
     def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
-        """Store a note, replacing any earlier record with the same path."""
+        """Store a note, replacing any record with the same path."""
         file_id = self._put_file(note.path, stat, "indexed", "", note.version)
         aliases = json.dumps(note.aliases, ensure_ascii=False)
         self._catalog.run(
@@ -166,18 +166,18 @@ class Records:
         )
 
     def put_state(self, path: str, stat: FileStat, state: State, reason: str) -> None:
-        """Record a file as excluded or failed, and remove its indexed passages."""
+        """Record a file as excluded or failed, and remove its passages."""
         self._put_file(path, stat, state, reason, "")
 
     def touch(self, path: str, stat: FileStat) -> None:
-        """Record the new attributes of a file whose content is unchanged."""
+        """Update the recorded attributes of an unchanged file."""
         self._catalog.run(
             "UPDATE files SET mtime_ns = ?, size = ?, device = ?, inode = ? WHERE path = ?",
             (stat.mtime_ns, stat.size, stat.device, stat.inode, path),
         )
 
     def rename(self, old: str, stat: FileStat, note: Note) -> None:
-        """Change the path of a note, keeping its passages and their vectors."""
+        """Change a note's path, keeping its passages and vectors."""
         self._remove_words(old)
         self.remove(note.path)
         self._catalog.run("UPDATE files SET path = ? WHERE path = ?", (note.path, old))
@@ -195,7 +195,7 @@ class Records:
         """Make the next update read failed files again, even if they are unchanged.
 
         Args:
-            paths: the files to read again, or None for all failed files.
+            paths: the files, or None for all failed files.
         """
         unseen = "UPDATE files SET mtime_ns = -1, size = -1 WHERE state = 'failed'"
         if paths is None:
@@ -205,7 +205,7 @@ class Records:
             self._catalog.run(unseen + chosen, (json.dumps(list(paths)),))
 
     def remove(self, path: str) -> None:
-        """Remove a file and its passages from the catalog."""
+        """Remove a file and its passages."""
         self._remove_words(path)
         self._catalog.run("DELETE FROM files WHERE path = ?", (path,))
 
@@ -262,7 +262,7 @@ class Records:
         )
 
     def _read_words(self, condition: str, value: str | int) -> "_WordRows":
-        """Compute the full-text index rows of a note and its passages from the stored text."""
+        """Compute a note's full-text index rows from the stored text."""
         statement = (
             "SELECT chunks.id, file_id, path, title, aliases, heading, text FROM chunks"
             " JOIN notes USING (file_id) JOIN files ON files.id = file_id WHERE "
@@ -283,14 +283,14 @@ class Records:
 
 
 class _WordRows(NamedTuple):
-    """The rows of a note in the full-text indexes of passages and of whole notes."""
+    """A note's rows in the full-text indexes of passages and whole notes."""
 
     passages: list[Row]
     notes: list[Row]
 
 
 class RemovedNotes:
-    """Notes missing from the folder, matched by content to recognise renamed and moved notes."""
+    """Notes missing from the folder, used to detect renamed and moved notes."""
 
     def __init__(self, gone: dict[str, FileRow]):
         self._gone = dict(gone)
@@ -300,10 +300,10 @@ class RemovedNotes:
                 self._paths.setdefault(row.version, []).append(path)
 
     def take(self, path: str, version: str, stat: FileStat) -> str | None:
-        """Remove and return the old path of a moved note, or None if no missing note matches.
+        """Return the old path of a moved note, or None.
 
-        A missing note matches if it has the same content and the same file kind, since another kind
-        is parsed differently. If several notes match, the one with the same inode is chosen.
+        A missing note matches if it has the same content and file type. If several match, the one
+        with the same inode is preferred. Each note is returned only once.
         """
         known = self._paths.get(version, [])
         alike = [gone for gone in known if find_kind(gone) is find_kind(path)]
@@ -315,7 +315,7 @@ class RemovedNotes:
         return old
 
     def list_rest(self) -> list[tuple[str, FileRow]]:
-        """Return the missing notes that no call of `take` has matched."""
+        """Return the missing notes that have not been matched."""
         return list(self._gone.items())
 
 

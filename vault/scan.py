@@ -1,6 +1,6 @@
-"""List the notes in a folder by file names and attributes, without opening any file.
+"""List the notes in a folder by file names and attributes.
 
-Since no file is opened, a FIFO, a device or a dead network link cannot block the scan.
+No file is opened, so a FIFO, device or dead network link cannot block the scan.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from vault.paths import is_text_name, printable
 
 
 class FileStat(NamedTuple):
-    """The file attributes that show whether a file has changed, without reading it."""
+    """The file attributes that reveal changes."""
 
     mtime_ns: int
     size: int
@@ -28,20 +28,20 @@ class FileStat(NamedTuple):
     inode: int
 
     def differs(self, seen: "FileStat") -> bool:
-        """Return whether the file may have been edited. A different device number is ignored."""
+        """Return whether the file may have changed. The device number is ignored."""
         return (self.mtime_ns, self.size, self.inode) != (seen.mtime_ns, seen.size, seen.inode)
 
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """The result of a scan: the notes found, and the files left out with the reasons.
+    """The notes found by a scan, and the files that were left out.
 
     Attributes:
-        root: the attributes of the vault's folder itself.
+        root: the attributes of the vault's folder.
         files: the attributes of every readable note, by path.
-        excluded: pairs of a path and the rule that excludes it.
-        failed: pairs of a path and the reason why it cannot be indexed.
-        unreadable_folders: the folders that could not be listed. Their notes may still exist.
+        excluded: pairs of path and rule.
+        failed: pairs of path and reason.
+        unreadable_folders: folders that could not be listed. Their notes may still exist.
     """
 
     root: FileStat
@@ -51,10 +51,10 @@ class ScanResult:
     unreadable_folders: list[str] = field(default_factory=list)
 
     def fingerprint(self) -> str:
-        """Return a hash that stays the same until a file is added, edited, moved or removed.
+        """Return a hash that changes whenever a file is added, edited, moved or removed.
 
-        The hash may also change when a folder is listed in another order. That only makes the next
-        update compare all files.
+        It may also change when a folder is listed in another order, which only causes a full
+        comparison.
         """
         names = [
             *self.files,
@@ -73,10 +73,9 @@ def scan(
     exclude: Sequence[str] = (),
     seen: Callable[[int], None] = lambda _count: None,
 ) -> ScanResult:
-    """List the notes below a folder.
+    """List the notes in a folder and its subfolders.
 
-    Files and folders whose names begin with a dot (such as `.trash`) and files that cannot be notes
-    are skipped and not reported.
+    Hidden files and folders (such as `.trash`) and files that cannot be notes are skipped.
 
     Args:
         root: the vault's folder.
@@ -84,8 +83,8 @@ def scan(
         seen: called after each folder with the number of notes found so far.
 
     Raises:
-        VaultMissing: the vault's folder does not exist.
-        VaultUnreadable: the folder cannot be listed because of its permissions.
+        VaultMissing: the folder does not exist.
+        VaultUnreadable: the folder cannot be read because of its permissions.
     """
     result = ScanResult(root=check_folder(root))
     rules = ExcludeRules.load(root, exclude)
@@ -105,14 +104,14 @@ def scan(
 
 
 def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanResult | None:
-    """Scan only the given paths. The result is the same as that of `scan` for these paths.
+    """Scan only the given paths.
 
     Returns:
-        The notes found. None if a full scan is needed, because a path is or may have been a folder,
-        or is below a link.
+        The notes found, as in `scan`. None if a full scan is needed, because a path may have been a
+        folder or is below a link.
 
     Raises:
-        VaultMissing: the vault's folder does not exist.
+        VaultMissing: the folder does not exist.
         VaultUnreadable: the folder cannot be read because of its permissions.
     """
     result = ScanResult(root=check_folder(root))
@@ -169,7 +168,7 @@ def check_folder(root: Path) -> FileStat:
 
 
 def read_stat(root: Path, path: str) -> FileStat | None:
-    """Return the attributes of a note, or None if it is not a regular file."""
+    """Return a note's attributes, or None if it is not a regular file."""
     try:
         info = (root / path).stat(follow_symlinks=False)
     except (OSError, ValueError):
@@ -180,7 +179,7 @@ def read_stat(root: Path, path: str) -> FileStat | None:
 def _list_entries(
     root: Path, folder: str, result: ScanResult
 ) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """Yield a folder's entries with their paths, except names that begin with a dot."""
+    """Yield a folder's entries with their paths, without hidden ones."""
     try:
         with os.scandir(root / folder) as listing:
             entries = list(listing)
@@ -246,7 +245,7 @@ def _add_note(
 
 
 def _add_link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
-    """Report a link as excluded or failed, since each note is indexed once, under its own name."""
+    """Report a symbolic link as excluded or failed. Notes are indexed only under their own path."""
     base = os.path.realpath(root)
     target = os.path.realpath(entry.path)
     if not os.path.exists(target):

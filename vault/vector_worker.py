@@ -1,4 +1,4 @@
-"""The child process that uses Chroma: the only module that loads chromadb.
+"""The child process that runs Chroma. Only this module loads chromadb.
 
 Run as `python -P -m vault.vector_worker [FOLDER]`. With FOLDER, it opens the store in that folder.
 Without it, the process is a client of the server that the `open` request names. The store contains
@@ -23,7 +23,7 @@ _MOST_ON_A_SERVER = 300  # the limit of Chroma's own service for one request
 
 
 def main() -> None:
-    """Answer requests until the parent process ends."""
+    """Answer requests until the parent exits."""
     requests = Requests(ends_at_once=False)
     os.umask(0o077)
     if len(sys.argv) < 2:

@@ -1,9 +1,8 @@
 """The vector store: Chroma in a child process, synchronized with the catalog.
 
-The catalog is the source of the vectors. A store that is missing, outdated or broken is
-synchronized, or deleted and filled again, and so is one whose process died. Meanwhile,
-`vault.search.exact` answers searches. The store is in a folder or on a server. On a server, its
-collection is named after the index and the embedder.
+A store that is missing, outdated or broken is refilled from the catalog. Until then,
+`vault.search.exact` is used for searches. The store is a folder or a server. On a server, its
+collection is named after the index and the embedding model.
 """
 
 import hashlib
@@ -36,19 +35,19 @@ Progress = Callable[[int], None]
 
 
 class VectorStore:
-    """The Chroma store with the vectors of one catalog; thread-safe.
+    """The Chroma store for the vectors of a catalog. Thread-safe.
 
     Attributes:
-        server: the server of the store, or None for a store in a folder.
-        failure: the reason why the last synchronization failed; empty if it succeeded.
+        server: the server, or None for a store in a folder.
+        failure: why the last synchronization failed, or an empty string.
     """
 
     def __init__(self, catalog: Catalog, folder: Path, server: VectorServer | None = None):
-        """Store the catalog and the location of the store. No process is started yet.
+        """Store the catalog and the location without starting a process.
 
         Args:
             catalog: the catalog whose vectors are stored.
-            folder: the folder of the store, unless a server is given.
+            folder: the folder of the store, unless a server is used.
             server: the server to use instead of the folder.
         """
         self.server = server
@@ -66,18 +65,18 @@ class VectorStore:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child, or None while it is not running."""
+        """The id of the child process, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     @property
     def is_ready(self) -> bool:
-        """Whether the store is running and contains exactly the catalog's vectors."""
+        """Whether the store is running and up to date with the catalog."""
         return self._is_synchronized and self.pid is not None
 
     @property
     def size(self) -> int:
-        """The number of vectors in the store when it was last checked."""
+        """The number of vectors when last checked."""
         return len(self._held or ())
 
     def start(self) -> None:
@@ -90,14 +89,14 @@ class VectorStore:
         progress: Progress = lambda _done: None,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
-        """Make the store contain exactly the catalog's vectors.
+        """Bring the store up to date with the catalog.
 
-        A child process that died is restarted. If that does not help, or Chroma cannot open its own
-        files, they are deleted and filled again from the catalog.
+        A dead child process is restarted. If that does not help, the store's files are deleted and
+        rebuilt.
 
         Args:
-            progress: called with the number of missing vectors that have been added.
-            on_wait: called about every 50 ms. An exception that it raises ends the work.
+            progress: called with the number of vectors added so far.
+            on_wait: called about every 50 ms. It can raise an exception to stop.
 
         Raises:
             VectorStoreFailed: even a new store does not work.
@@ -138,10 +137,9 @@ class VectorStore:
             )
 
     def add(self, hashes: Sequence[bytes], on_wait: Callable[[], None] = lambda: None) -> None:
-        """Add vectors of the catalog to the store, if it is synchronized.
+        """Add vectors to the store, if it is up to date.
 
-        A store that is not synchronized is left unchanged. It gets the vectors when it is
-        synchronized.
+        Otherwise they are added when the store is synchronized.
 
         Raises:
             VectorStoreFailed: the store failed during this call.
@@ -157,7 +155,7 @@ class VectorStore:
                 raise VectorStoreFailed(f"The vector store broke: {error}.") from error
 
     def query(self, vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
-        """Return the hashes of the `k` nearest texts with their cosines, nearest first.
+        """Return the `k` nearest texts with cosine similarities, nearest first.
 
         Raises:
             VectorStoreFailed: the store is not ready, or failed during this call.
@@ -182,7 +180,7 @@ class VectorStore:
         return [(bytes.fromhex(text_hash), 1.0 - distance) for text_hash, distance in found]
 
     def use(self, server: VectorServer | None) -> None:
-        """Switch to another server, or to the folder if the server is None."""
+        """Switch to another server, or to the folder if it is None."""
         if server == self.server:
             return  # without waiting for the thread that fills the store, which may take minutes
         with self._lock:
@@ -190,19 +188,19 @@ class VectorStore:
             self.server, self.failure, self._is_broken = server, "", False
 
     def set_aside(self) -> None:
-        """Stop answering queries until the store is synchronized again."""
+        """Stop using the store for queries until it is synchronized again."""
         self._is_synchronized = False
 
     def discard(self) -> None:
         """Stop the child process and delete the vectors.
 
-        On a server, they are deleted when the store is filled again.
+        On a server, they are deleted when the store is next filled.
         """
         with self._lock:
             self._discard()
 
     def close(self) -> None:
-        """Stop the child process after it has finished its current request."""
+        """Stop the child process after its current request."""
         self._closed.set()
         child = self._child
         if child is not None:
@@ -265,7 +263,7 @@ class VectorStore:
         self._held.update(hashes)
 
     def _probe(self, child: Child, text_hash: bytes, on_wait: Callable[[], None]) -> None:
-        """Run one query, since damage in the search graph is found only by searching it."""
+        """Run a test query, because damage in the search graph shows only when searching."""
         vector = self._catalog.vector(text_hash)
         if vector is not None:
             self._ask(child, {"do": "query", "k": 1}, vector, on_wait)
@@ -295,7 +293,7 @@ class VectorStore:
             child.kill("it is started anew")
 
     def _repair(self) -> None:
-        """Delete the folder of a broken store. If it is on a server, only read its ids again."""
+        """Delete the folder of a broken store, or reload the ids from a server."""
         if self.server is None:
             self._discard()
         else:

@@ -1,4 +1,4 @@
-"""Edits to notes: planned as values, journaled before they are made, undone without losing text.
+"""Plan, apply and undo edits to notes. All edits are journaled first.
 
     editor.NoteEditor   plan_create, plan_replacement, plan_append, plan_move → an `EditPlan`
             │           with the exact bytes of each file before and after, and its diff

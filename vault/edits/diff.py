@@ -1,4 +1,4 @@
-"""Show a change to a text: as a unified diff, by words, and how much of the text it removes."""
+"""Show text changes as unified and word-level diffs, and count removed text."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ _Opcode = tuple[_Tag, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class DiffPart:
-    """A part of a line in a diff. An unchanged part is in both versions of the line."""
+    """A changed or unchanged part of a diff line."""
 
     text: str
     is_changed: bool
@@ -40,11 +40,11 @@ class DiffPart:
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line of a diff, divided into changed and unchanged parts.
+    """A line of a diff, split into changed and unchanged parts.
 
     Attributes:
-        kind: the kind of line. A `head` names a file or a place in it. A `note` says that the last
-            line of the file has no line ending.
+        kind: the kind of line. `head` names a file or position, `note` reports a missing newline at
+            the end of the file.
     """
 
     kind: LineKind
@@ -58,12 +58,11 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class DiffHunk:
-    """A part of a change to a text that can be applied without the other parts.
+    """A part of a change that can be applied separately.
 
     Attributes:
         diff: the hunk as a unified diff without file names.
-        changes: the replacements, each as the start and end offset in the old text, and the new
-            text.
+        changes: the replacements as start offset, end offset and new text.
     """
 
     diff: str
@@ -71,11 +70,11 @@ class DiffHunk:
 
 
 def list_hunks(before: str, after: str) -> tuple[DiffHunk, ...]:
-    r"""Split the change to a text into its hunks.
+    r"""Split a text change into hunks.
 
     Args:
-        before: the text before the change, with `\n` as its line endings.
-        after: the text after the change.
+        before: the old text, with `\n` line endings.
+        after: the new text.
     """
     old, new = _split_lines(before), _split_lines(after)
     starts = list(accumulate(map(len, old), initial=0))
@@ -93,14 +92,13 @@ def list_hunks(before: str, after: str) -> tuple[DiffHunk, ...]:
 
 
 def build_diff(path: str, before: str | None, after: str | None, old_path: str = "") -> str:
-    r"""Build the unified diff of a file.
+    r"""Build a unified diff of a file.
 
     Args:
         path: the path of the file after the change.
-        before: the text before the change, with `\n` as its line endings, or None if the file did
-            not exist.
-        after: the text after the change, or None if the file does not exist any more.
-        old_path: the path before the change, if the file was moved, otherwise an empty string.
+        before: the old text with `\n` line endings, or None if the file did not exist.
+        after: the new text, or None if the file was deleted.
+        old_path: the old path if the file was moved, otherwise an empty string.
     """
     head = [f"rename from {old_path}", f"rename to {path}"] if old_path else []
     old, new = _split_lines(before or ""), _split_lines(after or "")
@@ -112,7 +110,7 @@ def build_diff(path: str, before: str | None, after: str | None, old_path: str =
 
 
 def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
-    """Split a unified diff into lines for display, with the changed words marked."""
+    """Split a unified diff into display lines, with changed words marked."""
     lines: list[DiffLine] = []
     changed: dict[str, list[str]] = {"-": [], "+": []}
     for mark, text in [*_mark_roles(diff.removesuffix("\n").split("\n")), ("@", "")]:
@@ -128,10 +126,10 @@ def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
 
 
 def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each line of a diff with its mark: `@` for a header line, else its first character.
+    """Yield each diff line with its role: `@` for headers, otherwise its first character.
 
-    A removed line `-- text` looks like a file name in a header. Only the line counts in a hunk's
-    header distinguish the two.
+    A removed line such as `-- text` looks like a header. Only the line counts in the hunk header
+    tell them apart.
     """
     old = new = 0
     for line in lines:
@@ -148,9 +146,9 @@ def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def count_removed(before: str, after: str) -> int:
-    """Count the characters that a change removes from a text.
+    """Count the characters that a change removes.
 
-    For a short replaced text, such as a word, only the difference in length counts.
+    For short replacements, such as single words, only the difference in length counts.
     """
     old, new = _split_lines(before), _split_lines(after)
     return sum(
@@ -176,7 +174,7 @@ def _count_removed_words(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _pair_lines(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
-    """Yield removed lines, then the added lines that replace them, compared word by word."""
+    """Pair removed and added lines, compared word by word."""
     if not removed or not added:
         yield from (DiffLine("removed", (DiffPart(line, True),)) for line in removed)
         yield from (DiffLine("added", (DiffPart(line, True),)) for line in added)
@@ -208,7 +206,7 @@ def _build_hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
 def _group_changes(
     old: Sequence[str], new: Sequence[str], context_lines: int
 ) -> Iterator[Sequence[_Opcode]]:
-    """Yield the diff opcodes of each hunk, with some unchanged lines around the changed ones."""
+    """Group diff opcodes into hunks with some context lines."""
     opcodes = _compare(old, new)
     if any(tag != "equal" for tag, *_ in opcodes):
         for group in _KnownOpcodes(opcodes).get_grouped_opcodes(context_lines):
@@ -228,19 +226,18 @@ def _format_hunk(group: Sequence[_Opcode], old: Sequence[str], new: Sequence[str
 
 
 class _KnownOpcodes(SequenceMatcher[str]):
-    """A matcher that groups given opcodes instead of computing them."""
+    """A sequence matcher that uses given opcodes instead of computing them."""
 
     def __init__(self, opcodes: list[_Opcode]) -> None:
         super().__init__()
         self._known = opcodes
 
     def get_opcodes(self) -> list[_Opcode]:
-        """Return the given opcodes."""
         return self._known
 
 
 def _format_range(start: int, end: int) -> str:
-    """Format a range of lines for a unified diff. An empty range names the line above it."""
+    """Format a line range for a unified diff. An empty range names the line before it."""
     length = end - start
     if length == 1:
         return str(start + 1)
@@ -255,7 +252,7 @@ def _mark_lines(mark: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _split_lines(text: str) -> list[str]:
-    r"""Split a text into lines that keep their `\n`; other line separators do not end a line."""
+    r"""Split a text at `\n` only, keeping the newlines."""
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1].removesuffix("\n")
     return lines if lines[-1] else lines[:-1]
@@ -266,7 +263,7 @@ def _list_words(text: str) -> list[str]:
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> list[_Opcode]:
-    """Return the diff opcodes for two sequences. Only the differing middle is compared."""
+    """Compute the diff opcodes, comparing only the part between common ends."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)

@@ -1,4 +1,4 @@
-"""Plan edits to notes, check that they are allowed, and apply them."""
+"""Plan, check and apply edits to notes."""
 
 import os
 import posixpath
@@ -48,7 +48,7 @@ _MOST_NAME_BYTES: Final = 255
 
 
 class NoteEditor:
-    """Edits the notes of a folder for a model, except excluded, private and hidden notes."""
+    """Edits notes on behalf of a model. Excluded, private and hidden notes are rejected."""
 
     def __init__(
         self,
@@ -57,14 +57,13 @@ class NoteEditor:
         exclude: Callable[[], Sequence[str]] = lambda: (),
         outside: Sequence[str] = (),
     ) -> None:
-        """Store the folder and the rules. Nothing is read yet.
+        """Store the folder and the rules without reading anything.
 
         Args:
             root: the folder of notes.
-            journal: the journal in which every edit is recorded before it is made.
-            exclude: returns the user's patterns of notes to exclude.
-            outside: patterns of the notes outside the current project, or an empty sequence without
-                a project.
+            journal: the journal that records every edit before it is made.
+            exclude: returns the user's exclude patterns.
+            outside: patterns for notes outside of the current project, empty without a project.
         """
         self._root, self._named_root = root.resolve(), str(root)
         self._journal = journal
@@ -73,16 +72,16 @@ class NoteEditor:
 
     @property
     def history(self) -> EditHistory:
-        """The history of the edits in all folders of notes."""
+        """The edit history of all folders."""
         return EditHistory(self._journal)
 
     def plan_create(self, path: str, text: str) -> EditPlan:
         """Plan to create a note.
 
         Raises:
-            EditRefused: the note exists already, or its path or text is not possible.
-            NoteExcluded: a rule excludes notes at this path.
-            UnsafePath: the path leads out of the folder.
+            EditRefused: the note already exists, or its path or text is invalid.
+            NoteExcluded: a rule excludes the path.
+            UnsafePath: the path is outside of the folder.
         """
         target = self._check_new_path(path)
         if self._is_outside(target):
@@ -103,20 +102,20 @@ class NoteEditor:
         return plan_replacement(target, before, old, new)
 
     def plan_append(self, path: str, text: str) -> EditPlan:
-        """Plan to add lines at the end of a note; raises the same errors as `plan_replacement`."""
+        """Plan to append lines to a note. Raises the same errors as `plan_replacement`."""
         target, before = self._read(path)
         return plan_append(target, before, text)
 
     def plan_related_link(self, path: str, to: str, links: LinkResolver) -> EditPlan:
-        """Plan to add a link to another note at the end of a note, under "Related".
+        """Plan to append a link to another note, under the heading "Related".
 
         Args:
-            path: the path of the note that gets the link.
-            to: the path of the note that the link leads to.
-            links: finds the note that a link means.
+            path: the note to edit.
+            to: the note to link to.
+            links: resolves links.
 
         Raises:
-            EditRefused: the note has such a link already, or no link can name the other note.
+            EditRefused: the link already exists, or no link can name the other note.
             VaultError: the note cannot be read, or a model may not read it.
         """
         source, before = self._read(path)
@@ -130,14 +129,14 @@ class NoteEditor:
         raise EditRefused(f"No link can name {printable(to)}. Rename that note first.")
 
     def plan_move(self, path: str, to: str) -> EditPlan:
-        """Plan to move or rename a note, and to change all links that would break.
+        """Plan to move or rename a note, and update all links that would break.
 
         Args:
             path: the path of the note.
-            to: the new path, or a folder: either an existing one, or a path that ends with `/`.
+            to: the new path, or a folder: an existing one, or a path ending with `/`.
 
         Raises:
-            EditRefused: a note exists at the new path, or the new path is not possible.
+            EditRefused: the new path is invalid or already exists.
             VaultError: the note cannot be read, or a model may not read it.
         """
         source, content = self._read(path)
@@ -157,11 +156,11 @@ class NoteEditor:
         return EditPlan("move", source, (move, *links), is_out_of_reach)
 
     def apply(self, plan: EditPlan, run: EditRun) -> tuple[EditStep, ...]:
-        """Apply an edit completely or not at all, and return its steps in the journal.
+        """Apply an edit completely or not at all, and return its journal steps.
 
         Raises:
-            EditOutdated: a note changed after the edit was planned.
-            EditFailed: the edit could not be written. The notes are as before.
+            EditOutdated: a note has changed since the edit was planned.
+            EditFailed: the edit could not be written. The notes are unchanged.
         """
         self.history.remove_leftovers()
         with self._journal.lock():
@@ -213,10 +212,10 @@ class NoteEditor:
         )
 
     def _check_unchanged(self, plan: EditPlan) -> None:
-        """Check that every file still has the content for which the edit was planned.
+        """Check that no file has changed since the edit was planned.
 
         Raises:
-            EditOutdated: a file changed.
+            EditOutdated: a file has changed.
         """
         moved = {change.to: change.path for change in plan.changes if isinstance(change, FileMove)}
         for change in plan.changes:
@@ -225,7 +224,7 @@ class NoteEditor:
                 raise EditOutdated(printable(change.path))
 
     def _read(self, path: str) -> tuple[str, bytes]:
-        """Check that a model may edit a note. Returns its path with links resolved, and content.
+        """Check that a model may edit a note, and return its resolved path and content.
 
         Raises:
             EditRefused: the note is outside the project, or not a text note.
@@ -252,13 +251,13 @@ class NoteEditor:
         return self._outside is not None and self._outside.find_rule_on_path(path) is not None
 
     def _find_relative(self, path: str) -> str:
-        """Return a path relative to the folder of notes. A full path inside it is accepted too."""
+        """Return a path relative to the notes folder. Absolute paths inside it are accepted."""
         for root in (self._named_root, str(self._root)):
             path = path.removeprefix(f"{root}/")
         return path
 
     def _check_new_path(self, path: str) -> str:
-        """Return the path of a new note with links resolved, and check that it is allowed.
+        """Check that a new path is allowed, and return it with symbolic links resolved.
 
         Raises:
             EditRefused: a name in the path is not possible.
@@ -275,7 +274,7 @@ class NoteEditor:
         return real
 
     def _check_is_free(self, path: str, old_path: str = "") -> None:
-        """Check that no file has this path, except the note that is being moved.
+        """Check that no other file has this path.
 
         Raises:
             EditRefused: another file has this path.
@@ -286,9 +285,9 @@ class NoteEditor:
             )
 
     def _find_same_name(self, path: str) -> str | None:
-        """Find a file whose name differs at most in case or Unicode form.
+        """Find a file whose name differs only in case or Unicode normalization.
 
-        Returns None if none exists.
+        Returns None if there is none.
         """
         folder, _, name = path.rpartition("/")
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -302,7 +301,7 @@ class NoteEditor:
 
 
 def _check_name(path: str, folders: Sequence[str]) -> None:
-    """Check the name of a new note, and the names of new folders above it.
+    """Check the name of a new note and of its new folders.
 
     Raises:
         EditRefused: a name is not possible on every system, or no link could contain it.

@@ -1,8 +1,7 @@
-"""Create, replace, move and remove the files of notes, so that a crash never leaves half a file.
+"""Create, replace, move and remove note files without leaving partial files after a crash.
 
-Functions that replace, move or remove a file check its content right before they act. Paths are
-relative to the vault and contain no links. Each folder on the way is opened without following
-links.
+Before a file is replaced, moved or removed, its content is checked. Paths are relative to the
+vault. Folders are opened without following symbolic links.
 """
 
 import errno
@@ -34,7 +33,7 @@ _NO_HARD_LINKS: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLI
 
 
 def read_file(root: Path, path: str) -> bytes | None:
-    """Return the content of a file, or None if the file does not exist.
+    """Return a file's content, or None if the file does not exist.
 
     Raises:
         EditFailed: the file is not a regular file, or cannot be read.
@@ -50,17 +49,17 @@ def read_file(root: Path, path: str) -> bytes | None:
 
 
 def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: str) -> None:
-    """Replace the content of a file, and keep its mode.
+    """Replace a file's content, keeping its mode.
 
     Args:
         root: the vault's folder.
         path: the file's path.
-        before: the content that the file must still have.
+        before: the expected current content.
         after: the new content.
         temporary: the name of the temporary file in the same folder.
 
     Raises:
-        EditOutdated: the content of the file is no longer `before`.
+        EditOutdated: the current content differs from `before`.
         EditFailed: the new content could not be written. The file is unchanged.
     """
     with _convert_errors(path), _open_parent(root, path) as (folder, name):
@@ -75,11 +74,11 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
 
 
 def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
-    """Create a file and its missing folders. The arguments are as in `replace_file`.
+    """Create a file and its missing folders, with arguments as in `replace_file`.
 
     Raises:
-        EditOutdated: a file with this name exists by now.
-        EditFailed: the file could not be written, and was not created.
+        EditOutdated: the file already exists.
+        EditFailed: the file could not be created.
     """
     with _convert_errors(path):
         _create_folders(root, path)
@@ -90,12 +89,12 @@ def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
 
 
 def move_file(root: Path, path: str, to: str, content: bytes) -> None:
-    """Move a file to a path where no file exists, and create the missing folders.
+    """Move a file to an unused path, creating missing folders.
 
-    If an earlier move was interrupted after its first half, it is completed.
+    A move that was interrupted halfway is completed.
 
     Raises:
-        EditOutdated: the file's content has changed, or a file with the new name exists by now.
+        EditOutdated: the content has changed, or the new path already exists.
         EditFailed: the file could not be moved.
     """
     with _convert_errors(path):
@@ -116,10 +115,10 @@ def move_file(root: Path, path: str, to: str, content: bytes) -> None:
 
 
 def remove_file(root: Path, path: str, before: bytes) -> None:
-    """Remove a file that still has the given content.
+    """Remove a file if it still has the given content.
 
     Raises:
-        EditOutdated: the file's content has changed.
+        EditOutdated: the content has changed.
         EditFailed: the file could not be removed.
     """
     with _convert_errors(path), _open_parent(root, path) as (folder, name):
@@ -129,28 +128,27 @@ def remove_file(root: Path, path: str, before: bytes) -> None:
 
 
 def find_missing_folders(root: Path, path: str) -> tuple[str, ...]:
-    """Return the folders above a file that do not exist, outermost first."""
+    """Return the missing parent folders of a file, outermost first."""
     parts = path.split("/")[:-1]
     above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
     return tuple(folder for folder in above if not os.path.lexists(root / folder))
 
 
 def remove_folders(root: Path, folders: Sequence[str]) -> None:
-    """Remove the given folders if they are empty, innermost first; keep the others."""
+    """Remove the given folders if they are empty, innermost first."""
     for path in reversed(folders):
         with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, name):
             os.rmdir(name, dir_fd=folder)
 
 
 def remove_temporary(root: Path, path: str, temporary: str) -> None:
-    """Remove the temporary file that a killed process may have left beside a note."""
+    """Remove the temporary file that a killed process may have left behind."""
     with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, _):
         os.unlink(temporary, dir_fd=folder)
 
 
 @contextmanager
 def _open_parent(root: Path, path: str) -> Iterator[tuple[int, str]]:
-    """Open the folder of a file, and yield the folder's descriptor and the file's name."""
     above, _, name = path.rpartition("/")
     folder = open_folder_inside(root, above)
     try:
@@ -203,7 +201,7 @@ def _check_content(folder: int, name: str, path: str, content: bytes) -> None:
 def _write_temporary(
     folder: int, temporary: str, content: bytes, mode: int | None
 ) -> Iterator[None]:
-    """Write a temporary file, and remove it when the block ends, unless it was renamed."""
+    """Write a temporary file, and remove it at the end unless it was renamed."""
     descriptor = os.open(temporary, _WRITE, 0o666 if mode is None else 0o600, dir_fd=folder)
     try:
         try:
@@ -222,7 +220,7 @@ def _write_temporary(
 
 
 def _give_name(folder: int, name: str, new_folder: int, new_name: str, path: str) -> None:
-    """Give a file a second name that no file has yet; without hard links, rename the file."""
+    """Link a file to a new name, or rename it if hard links are not supported."""
     try:
         os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
     except FileExistsError as error:
@@ -276,7 +274,7 @@ def _create_folders(root: Path, path: str) -> None:
 
 
 def _sync(folder: int) -> None:
-    """Sync the entries of a folder to disk; skip a folder without read permission."""
+    """Sync a folder to disk, unless it is not readable."""
     with suppress(PermissionError):
         readable = os.open(".", _FOLDER, dir_fd=folder)
         try:

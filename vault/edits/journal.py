@@ -1,9 +1,9 @@
-"""The journal of edits, which stores every edit on disk before the note is changed.
+"""The edit journal, which records every edit on disk before a note is changed.
 
-`journal.jsonl` has one line for each step of an edit, and one line for each later change of a
-step's mark. Each file's content before and after an edit is stored in a file named by its hash. A
-line that is incomplete because of a crash is skipped. `EditJournal.prune` removes runs older than
-90 days, and the oldest runs if the contents exceed 200 MB.
+`journal.jsonl` contains one line per step, and one line for each status change of a step. File
+contents are stored in files named by hash. A line that was cut off by a crash is skipped.
+`EditJournal.prune` removes runs older than 90 days, and the oldest ones if the contents exceed 200
+MB.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ _MARKS: Final[tuple[StepMark, ...]] = ("begun", "done", "failed", "undoing", "un
 
 @dataclass(frozen=True, slots=True)
 class EditRun:
-    """A run: edits that belong together and are undone together, such as those of one answer."""
+    """Edits that are undone together, such as those of one answer."""
 
     id: str
     session: str = ""
@@ -37,18 +37,18 @@ class EditRun:
 
 @dataclass(frozen=True, slots=True)
 class EditStep:
-    """A step of an edit in the journal: one change to one file.
+    """A journal step: one change to one file.
 
     Attributes:
-        run: the id of the run that the edit belongs to.
-        time: the time when the step was begun, in ISO 8601.
+        run: the id of the edit run.
+        time: when the step started, in ISO 8601.
         root: the folder of notes.
-        kind: the kind of the edit: `create`, `edit`, `append` or `move`.
+        kind: the kind of edit: `create`, `edit`, `append` or `move`.
         to: the new path of a moved file, otherwise an empty string.
-        before: the hash of the content before the step, or None if the step creates the file.
+        before: the hash of the content before the step, or None for a new file.
         after: the hash of the content after the step.
-        folders: the folders that were created for the file.
-        mark: the progress of the step. A step that is `begun` may or may not have happened.
+        folders: the folders created for the file.
+        mark: the status of the step. A `begun` step may or may not have been carried out.
     """
 
     id: str
@@ -66,7 +66,7 @@ class EditStep:
 
     @property
     def temporary(self) -> str:
-        """The name of the temporary file that this step writes beside the note."""
+        """The name of the temporary file used by this step."""
         return f".strata-{self.id}.tmp"
 
     @property
@@ -76,7 +76,7 @@ class EditStep:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> "EditStep":
-        """Build a step from a line of the journal.
+        """Parse a line of the journal.
 
         Raises:
             KeyError: a field is missing.
@@ -86,7 +86,7 @@ class EditStep:
 
 
 class EditJournal:
-    """The journal of edits in a folder, which may be shared by several processes."""
+    """The edit journal in a folder, which several processes may share."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -94,10 +94,10 @@ class EditJournal:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Wait until no other edit or undo is running, and keep others from starting.
+        """Wait for other edits to finish, and block new ones.
 
         Raises:
-            EditFailed: the folder of the journal cannot be written.
+            EditFailed: the journal's folder cannot be written.
         """
         with self._convert_errors():
             _make_private_folder(self._folder)
@@ -109,7 +109,7 @@ class EditJournal:
             os.close(handle)
 
     def read(self) -> list[EditStep]:
-        """Return all steps in order, each with its latest mark."""
+        """Return all steps in order, with their latest status."""
         steps: dict[str, EditStep] = {}
         for line in self._read_lines():
             with suppress(ValueError, KeyError, TypeError):
@@ -123,7 +123,7 @@ class EditJournal:
         return list(steps.values())
 
     def begin(self, steps: Sequence[EditStep], contents: Iterable[bytes]) -> None:
-        """Store steps and the contents of their files, and return once everything is on disk.
+        """Store steps and file contents, and flush everything to disk.
 
         Raises:
             EditFailed: the journal cannot be written.
@@ -134,7 +134,7 @@ class EditJournal:
             self._append(map(_write_step, steps))
 
     def mark(self, steps: Iterable[EditStep], mark: StepMark) -> None:
-        """Record a new mark for steps.
+        """Record a new status for steps.
 
         Raises:
             EditFailed: the journal cannot be written.
@@ -143,10 +143,10 @@ class EditJournal:
             self._append([{"mark": mark, "steps": [step.id for step in steps]}])
 
     def prune(self, offered: Collection[str], now: datetime) -> int:
-        """Remove old runs with their contents, and return the number of removed runs.
+        """Remove old runs with their contents. Returns the number of removed runs.
 
         Args:
-            offered: the runs that are offered for undo. They are kept, and so are unfinished runs.
+            offered: runs that can still be undone. They are kept, like unfinished runs.
             now: the current time, with its time zone.
 
         Raises:
@@ -181,7 +181,7 @@ class EditJournal:
         return kept
 
     def _rewrite(self, steps: Sequence[EditStep]) -> None:
-        """Rewrite the journal with only the given steps, and remove contents they do not need."""
+        """Rewrite the journal with the given steps, and remove unused contents."""
         new = self._file.with_name("journal.new")
         new.unlink(missing_ok=True)
         lines = [_write_step(step) for step in steps]
@@ -202,10 +202,10 @@ class EditJournal:
             return 0
 
     def load(self, digest: str) -> bytes:
-        """Return a stored content by its hash.
+        """Load a stored content by its hash.
 
         Raises:
-            UndoRefused: the content is missing, cannot be read or is damaged.
+            UndoRefused: the content is missing, unreadable or damaged.
         """
         try:
             content = self._find_content(digest).read_bytes()
@@ -270,12 +270,12 @@ def _list_digests(steps: Iterable[EditStep]) -> set[str]:
 
 
 def hash_content(content: bytes) -> str:
-    """Return the SHA-256 of a file's content, in hex."""
+    """Return the SHA-256 of a file's content as hexadecimal text."""
     return hashlib.sha256(content).hexdigest()
 
 
 def _ends_a_line(file: Path) -> bool:
-    """Return whether a file is empty or ends with a newline, so that a line can be appended."""
+    """Return whether a file is empty or ends with a newline."""
     with file.open("rb") as opened:
         size = opened.seek(0, os.SEEK_END)
         opened.seek(max(0, size - 1))
@@ -283,7 +283,7 @@ def _ends_a_line(file: Path) -> bool:
 
 
 def _write_synced(file: Path, content: bytes, flag: int) -> None:
-    """Write to a file, and return once the content is on disk; after an error, undo the write."""
+    """Write to a file and flush it to disk. After an error, the write is reverted."""
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, 0o600)
     try:
         size = os.fstat(handle).st_size
@@ -300,7 +300,7 @@ def _write_synced(file: Path, content: bytes, flag: int) -> None:
 
 
 def _make_private_folder(folder: Path) -> None:
-    """Create a folder and its missing parents, accessible only to the owner, and sync to disk."""
+    """Create a folder that only its owner can access, with its missing parents."""
     if folder.is_dir():
         return
     _make_private_folder(folder.parent)

@@ -1,7 +1,7 @@
-"""Plan how links change when a note is moved, so that every link leads to the same note as before.
+"""Update links when a note is moved, so that they still lead to the same note.
 
-As in Obsidian, a link that still works is left as it is. Any other link keeps its form: a name
-stays a name if that is enough, a relative path stays relative, and a label or heading is kept.
+As in Obsidian, links that still work are not changed. Other links keep their form where possible: a
+name remains a name, a relative path remains relative, and labels and headings are kept.
 """
 
 import json
@@ -42,14 +42,14 @@ _FRONT_BYTES: Final = 16_384
 
 
 def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
-    """Plan the changes to all notes whose links would break if a note were moved.
+    """Plan the changes to all links that would break if a note were moved.
 
-    Excluded and private notes are changed too, since their links would break as well.
+    Links in excluded and private notes are updated too.
 
     Args:
         root: the vault's folder.
-        path: the path of the note that is moved.
-        to: the note's new path, under which the result lists its own changes.
+        path: the note to move.
+        to: the new path. The result lists the note's own changes under this path.
     """
     files = _read_files(root, path, to)
     attachments = ExcludeRules.load(root).attachment_folder
@@ -64,7 +64,7 @@ def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
 
 @dataclass(frozen=True)
 class _Files:
-    """The files of a vault with their aliases, and the content of notes whose links may change."""
+    """The files of a vault with their aliases, and the content of notes that may need changes."""
 
     aliases: dict[str, Sequence[str]] = field(default_factory=dict)
     candidates: dict[str, bytes] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def _read_files(root: Path, path: str, to: str) -> _Files:
 
 
 def _plan_canvas_changes(root: Path, move: "_Move") -> Iterator[ContentChange]:
-    """Yield the changes to canvases that show the moved note, since they contain its path."""
+    """Yield the changes to canvases that contain the path of the moved note."""
     old = {json.dumps(move.path), json.dumps(move.path, ensure_ascii=False)}
     shown = re.compile(rf'"file"\s*:\s*({"|".join(map(re.escape, old))})')
     new = json.dumps(move.to, ensure_ascii=False)
@@ -103,7 +103,6 @@ def _plan_canvas_changes(root: Path, move: "_Move") -> Iterator[ContentChange]:
 
 
 def _walk(root: Path) -> Iterator[str]:
-    """Yield the paths of all files, except hidden ones."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         relative = os.path.relpath(folder, root)
@@ -121,7 +120,7 @@ def _read_aliases(path: str, data: bytes) -> Sequence[str]:
 
 
 def _may_link_to(data: bytes, names: set[str]) -> bool:
-    """Return whether a note may have a link with one of these names; text in code counts too."""
+    """Return whether a note may link to one of the names. Text in code counts too."""
     if b"[" not in data:
         return False
     try:
@@ -143,7 +142,7 @@ class _Move:
     after: LinkResolver
 
     def plan_change(self, source: str, data: bytes) -> ContentChange | None:
-        """Plan the change to the links in one note. Returns None if all of them still work."""
+        """Plan the link changes in one note, or return None if none are needed."""
         new_source = self._map(source)
         try:
             text = EditableText.decode(source, data)
@@ -165,7 +164,7 @@ class _Move:
         return self.to if path == self.path else path
 
     def _find_new_target(self, found: LocatedLink, lines: Sequence[str], source: str) -> str | None:
-        """Return the text of a link's new target, or None if the target stays as it is."""
+        """Return a link's new target, or None if it does not change."""
         link = found.link
         written = lines[link.line - 1][found.start : found.end]
         is_plain = (unquote(written) if found.is_markdown else written) == link.target
@@ -185,7 +184,7 @@ class _Move:
 
 
 def _find_form(found: LocatedLink, source: str, path: str) -> LinkForm:
-    """Return how a link names its target: by name, or by a path relative to note or vault."""
+    """Return how a link names its target: by name, or by a relative or absolute path."""
     target = found.link.target
     if not found.is_markdown and "/" not in target:
         return "name"
@@ -205,7 +204,7 @@ def _has_form(form: LinkForm, target: str, source: str, path: str) -> bool:
 
 
 def _list_targets(form: LinkForm, target: str, source: str, path: str) -> Iterator[str]:
-    """Yield possible new targets for a link to a path; the most similar to the old one first."""
+    """Yield possible new link targets, most similar to the old one first."""
     is_whole = target.lower().endswith(MARKDOWN.suffixes)
     whole = path if is_whole else drop_note_suffix(path)
     if form == "name" and "/" not in target:

@@ -1,4 +1,4 @@
-"""Plan an edit to a note as a value: the exact bytes of every file before and after the edit."""
+"""Edit plans: the exact bytes of each file before and after an edit."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,42 +32,41 @@ _BULLETS: Final = ("- ", "* ", "+ ")
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """A change to a file's content. `before` is None if the file is created."""
+    """A change of a file's content. `before` is None for a new file."""
 
     path: str
     before: bytes | None
     after: bytes
 
     def build_diff(self) -> str:
-        """Build the unified diff of the change."""
+        """Build a unified diff of the change."""
         return build_diff(printable(self.path), read_text(self.before), read_text(self.after))
 
 
 @dataclass(frozen=True, slots=True)
 class FileMove:
-    """A move of a file to another path. Its content stays the same."""
+    """A move of a file to another path, with unchanged content."""
 
     path: str
     to: str
     content: bytes
 
     def build_diff(self) -> str:
-        """Build a diff that names both paths."""
+        """Build a diff that shows both paths."""
         return build_diff(printable(self.to), "", "", printable(self.path))
 
 
 @dataclass(frozen=True, slots=True)
 class EditPlan:
-    """A planned edit, which is not applied yet.
+    """An edit that is planned but not applied yet.
 
-    The plan is bound to the exact content of the files. It can only be applied while they still
-    have this content.
+    It can be applied only while the files still have their planned content.
 
     Attributes:
-        path: the note's path, relative to the vault; for a move, the old path.
+        path: the note's path relative to the vault. For a move, the old path.
         changes: the changes to files, in order.
-        is_out_of_reach: whether the note is moved to a path that a rule excludes or that is outside
-            of the project.
+        is_out_of_reach: whether the note moves to a path that is excluded or outside of the
+            project.
     """
 
     kind: EditKind
@@ -77,7 +76,7 @@ class EditPlan:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The distinct paths, after the edit, of the notes that it changes."""
+        """The distinct paths of the changed notes, after the edit."""
         moved = (c.to if isinstance(c, FileMove) else c.path for c in self.changes)
         return tuple(dict.fromkeys(moved))
 
@@ -87,9 +86,9 @@ class EditPlan:
         return "".join(change.build_diff() for change in self.changes)
 
     def list_hunks(self) -> tuple[DiffHunk, ...]:
-        """Return the hunks that can be applied independently.
+        """Return the hunks that can be applied separately.
 
-        Returns an empty tuple if the edit is indivisible.
+        Returns an empty tuple if the edit cannot be divided.
         """
         if len(self.changes) > 1:
             return ()
@@ -100,12 +99,12 @@ class EditPlan:
         return hunks if len(hunks) > 1 else ()
 
     def keep_hunks(self, kept: Collection[int]) -> "EditPlan":
-        """Return the edit with only some of its hunks, given by their numbers, counted from 0.
+        """Return the edit with only some of its hunks, given by index.
 
-        The result is bound to the same content of the file as the whole edit.
+        The result applies to the same file content as the whole edit.
 
         Raises:
-            EditRefused: no number or an unknown number is given, or the text cannot be stored.
+            EditRefused: no index or an invalid one is given, or the text cannot be stored.
         """
         hunks = self.list_hunks()
         if not kept or not all(0 <= number < len(hunks) for number in kept):
@@ -120,20 +119,20 @@ class EditPlan:
 
 
 def plan_create(path: str, text: str) -> EditPlan:
-    """Plan to create a note with this text, stored as UTF-8.
+    """Plan to create a note in UTF-8.
 
     Raises:
-        EditRefused: the text contains characters that a note cannot store.
+        EditRefused: the text contains characters that cannot be stored.
     """
     content = EditableText.decode(printable(path), b"").replace([Replacement(0, 0, text)])
     return EditPlan("create", path, (ContentChange(path, None, content),))
 
 
 def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
-    """Plan to replace a text that occurs in a note exactly once.
+    """Plan to replace a text that occurs exactly once in a note.
 
     Raises:
-        EditRefused: the text occurs not at all or more than once, or would stay the same.
+        EditRefused: the text does not occur exactly once, or would not change.
     """
     note = EditableText.decode(printable(path), before)
     old, new = normalize_line_ends(old), normalize_line_ends(new)
@@ -157,10 +156,10 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
 
 
 def plan_append(path: str, before: bytes, text: str) -> EditPlan:
-    """Plan to add lines at the end of a note.
+    """Plan to append lines to a note.
 
     Raises:
-        EditRefused: the text to add is empty, or cannot be stored in the note's encoding.
+        EditRefused: the text is empty, or cannot be stored in the note's encoding.
     """
     note = EditableText.decode(printable(path), before)
     text = normalize_line_ends(text)
@@ -173,7 +172,7 @@ def plan_append(path: str, before: bytes, text: str) -> EditPlan:
 
 
 def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:
-    """Plan to add a link as the last item of the section "Related", creating it if missing.
+    """Plan to add a link at the end of the section "Related", which is created if missing.
 
     Raises:
         EditRefused: the note is not text, or its encoding cannot store the link.
@@ -190,7 +189,7 @@ def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:
 
 
 def _place_link(lines: Sequence[str], text: str, link: str) -> tuple[int, str]:
-    """Return the index of the line before which to insert a link, and the text to insert."""
+    """Return where to insert a link, as a line index, and the text to insert."""
     headings = parse_document(text).headings
     own = next((h for h in headings if h.text.strip().casefold() in _RELATED), None)
     first = 0 if own is None else own.line
@@ -206,12 +205,12 @@ def _place_link(lines: Sequence[str], text: str, link: str) -> tuple[int, str]:
 
 
 def _find_section_end(lines: Sequence[str], headings: Sequence[Heading], line: int) -> int:
-    """Return the index just past the last line of the section below a heading's line."""
+    """Return the index after the last line of a heading's section."""
     return next((h.line - 1 for h in headings if h.line > line), len(lines))
 
 
 def read_text(content: bytes | None) -> str | None:
-    r"""Return the text of a file with line endings normalized to `\n`, or None without a file."""
+    """Decode a file with normalized line endings, or return None without a file."""
     if content is None:
         return None
     try:
@@ -221,7 +220,7 @@ def read_text(content: bytes | None) -> str | None:
 
 
 def _find_all(text: str, part: str) -> Iterator[int]:
-    """Yield each position of a part in a text, including overlapping occurrences."""
+    """Yield all positions of a substring, including overlapping ones."""
     at = text.find(part)
     while at >= 0:
         yield at

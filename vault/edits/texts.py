@@ -1,7 +1,7 @@
-"""Replace parts of a note's text, and keep all its other bytes.
+"""Replace parts of a note's text without changing any other bytes.
 
-The encoding, the byte-order mark and the line endings of all other lines stay as they are. New
-lines get the line ending that the note uses most.
+The encoding, the byte-order mark and existing line endings are kept. New lines use the note's most
+common line ending.
 """
 
 from bisect import bisect_left
@@ -17,7 +17,7 @@ __all__ = ["EditableText", "Replacement"]
 
 
 class Replacement(NamedTuple):
-    r"""A new text for a part of a note. Offsets count each line ending as one character."""
+    """A replacement for part of a note. Offsets count each line ending as one character."""
 
     start: int
     end: int
@@ -26,12 +26,12 @@ class Replacement(NamedTuple):
 
 @dataclass(frozen=True)
 class EditableText:
-    r"""The text of a note, whose parts can be replaced without changing any other byte.
+    r"""A note's text, which can be edited without changing any other bytes.
 
     Attributes:
         path: the note's path, for error messages.
         decoded: the text with its original line endings, and its encoding.
-        text: the text with line endings normalized to `\n`, as models read it.
+        text: the text with `\n` line endings, as models see it.
     """
 
     path: str
@@ -43,7 +43,7 @@ class EditableText:
         """Decode the bytes of a note.
 
         Raises:
-            EditRefused: the bytes are not text, or their encoding is uncertain.
+            EditRefused: the bytes are not text, or their encoding is unclear.
         """
         try:
             decoded = decode_text(data)
@@ -53,17 +53,17 @@ class EditableText:
 
     @property
     def data(self) -> bytes:
-        """The bytes of the note."""
+        """The note's bytes."""
         return self.decoded.mark + self.decoded.text.encode(self.decoded.encoding)
 
     def replace(self, replacements: Sequence[Replacement]) -> bytes:
-        """Return the bytes of the note with parts of its text replaced.
+        """Return the note's bytes with parts of the text replaced.
 
         Args:
-            replacements: the new texts, in order and without overlap.
+            replacements: the replacements, in order and without overlaps.
 
         Raises:
-            EditRefused: a new text cannot be stored in the encoding of the note.
+            EditRefused: a replacement cannot be stored in the note's encoding.
         """
         source, pieces, at = self.decoded.text, [], 0
         for start, end, text in map(self._narrow, replacements):
@@ -72,7 +72,7 @@ class EditableText:
         return self._encode("".join([*pieces, source[at:]]))
 
     def _narrow(self, replacement: Replacement) -> Replacement:
-        """Remove the unchanged text at the start and end of a replacement."""
+        """Trim the unchanged text at both ends of a replacement."""
         old, new = self.text[replacement.start : replacement.end], replacement.text
         head = _count_common(old, new)
         tail = _count_common(old[head:][::-1], new[head:][::-1])
@@ -105,12 +105,12 @@ class EditableText:
         return data
 
     def _find_source(self, offset: int) -> int:
-        """Convert an offset in the text with normalized line endings to one in the original."""
+        """Convert an offset in the normalized text to one in the original text."""
         return offset + bisect_left(self._wide_line_ends, offset)
 
     @cached_property
     def _wide_line_ends(self) -> tuple[int, ...]:
-        r"""The offsets, in the normalized text, of the line endings that were `\r\n`."""
+        r"""The offsets of all line endings that were originally `\r\n`."""
         parts = self.decoded.text.split("\r\n")
         offsets, at = [], 0
         for part in parts[:-1]:

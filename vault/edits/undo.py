@@ -1,4 +1,4 @@
-"""Undo edits to notes that were not changed afterwards, and list a run's net changes."""
+"""Undo edits to notes that have not changed since, and list a run's net changes."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -28,12 +28,12 @@ _MOST_NAMED: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class NetChange:
-    """The total change that all edits of one run made to a note.
+    """The combined change that a run made to one note.
 
     Attributes:
         path: the note's path after the run.
-        old_path: the note's path before the run, if it was moved, otherwise an empty string.
-        before: the content before the run, or None if the run created the note.
+        old_path: the note's path before the run if it was moved, otherwise an empty string.
+        before: the content before the run, or None for a new note.
         after: the content after the run.
     """
 
@@ -44,7 +44,7 @@ class NetChange:
 
     @property
     def diff(self) -> str:
-        """The unified diff between the note before and after the run."""
+        """A unified diff of the note before and after the run."""
         return build_diff(
             printable(self.path),
             read_text(self.before),
@@ -55,13 +55,13 @@ class NetChange:
 
 @dataclass(frozen=True, slots=True)
 class UndoneRun:
-    """The result of an undo: the steps that were undone, in the order of the journal."""
+    """The steps that an undo has reverted, in journal order."""
 
     run: str
     steps: tuple[EditStep, ...]
 
     def describe(self) -> str:
-        """Return one sentence that says how many edits were undone, and in which notes."""
+        """Describe how many edits were undone, and in which notes."""
         paths = list(dict.fromkeys(printable(step.path) for step in self.steps))
         shown = ", ".join(paths[:_MOST_NAMED])
         more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
@@ -75,13 +75,13 @@ class UndoneRun:
 
 
 class EditHistory:
-    """The edits in a journal: finds runs, undoes them, and lists what they changed."""
+    """The edits in a journal: finds runs, undoes them, and lists their changes."""
 
     def __init__(self, journal: EditJournal) -> None:
         self._journal = journal
 
     def find_last_run(self, session: str | None = None) -> str:
-        """Return the last run that is not undone, in one session or in all of them.
+        """Return the last run that has not been undone, in one session or overall.
 
         Raises:
             UndoRefused: there is no such run.
@@ -93,7 +93,7 @@ class EditHistory:
         raise UndoRefused(f"There is no edit{where} to undo.")
 
     def list_offered_runs(self, sessions: Collection[str]) -> frozenset[str]:
-        """Return the runs that are offered for undo: the last one of all, and of each session."""
+        """Return the runs that can be undone: the last one overall and of each session."""
         last: dict[str, str] = {}
         newest = ""
         for step in self._journal.read():
@@ -103,23 +103,23 @@ class EditHistory:
         return frozenset(filter(None, (newest, *there)))
 
     def undo_run(self, run: str) -> UndoneRun:
-        """Undo all edits of a run, the last one first, or none of them.
+        """Undo all edits of a run, latest first, or none of them.
 
         Raises:
-            UndoRefused: the run is unknown or undone already, or a note was changed after it.
-            EditFailed: a note could not be written. Calling this again continues the undo.
+            UndoRefused: the run is unknown or already undone, or a note has changed since.
+            EditFailed: a note could not be written. Call this again to continue.
         """
         return self._undo(lambda step: step.run == run, f"run {run}")
 
     def undo_edit(self, edit: str) -> UndoneRun:
-        """Undo one edit by its id, raising the same errors as `undo_run`."""
+        """Undo a single edit. Raises the same errors as `undo_run`."""
         return self._undo(lambda step: step.id == edit, f"edit {edit}")
 
     def list_net_changes(self, run: str) -> tuple[NetChange, ...]:
-        """List a run's net change to each note, sorted by path, without edits that were undone.
+        """List the net change of a run to each note, sorted by path. Undone edits are excluded.
 
         Raises:
-            UndoRefused: an earlier text in the journal is damaged.
+            UndoRefused: a stored content is damaged.
         """
         first: dict[str, tuple[str, str | None]] = {}
         last: dict[str, str] = {}
@@ -140,11 +140,11 @@ class EditHistory:
         )
 
     def list_changed_paths(self, run: str) -> tuple[str, ...]:
-        """Return the distinct paths of the notes that a run has changed so far."""
+        """List the distinct paths of the notes that a run has changed so far."""
         return tuple(dict.fromkeys(step.new_path for step in self._list_valid_steps(run)))
 
     def remove_leftovers(self) -> None:
-        """Remove the temporary files of edits that a killed process did not finish."""
+        """Remove temporary files that a killed process left behind."""
         if any(step.mark in ("begun", "undoing") for step in self._journal.read()):
             with suppress(EditFailed), self._journal.lock():
                 _remove_leftovers(self._journal)
@@ -170,10 +170,12 @@ class EditHistory:
 
 
 def revert_steps(journal: EditJournal, steps: Sequence[EditStep]) -> None:
-    """Restore the files to their state before the steps, skipping steps that did not happen.
+    """Restore files to their state before the given steps.
+
+    Steps that were not carried out are skipped.
 
     Raises:
-        UndoRefused: a note's content differs from the content after its step.
+        UndoRefused: a note has changed since its step.
         EditFailed: a file could not be written.
     """
     for step in reversed(steps):
@@ -203,7 +205,7 @@ def _check_unchanged(steps: Sequence[EditStep]) -> None:
     """Check that all steps can be reverted, before anything is written.
 
     Raises:
-        UndoRefused: a note was changed after its step.
+        UndoRefused: a note has changed since its step.
     """
     for root in {step.root for step in steps}:
         if not os.path.isdir(root):
@@ -215,13 +217,13 @@ def _check_unchanged(steps: Sequence[EditStep]) -> None:
 
 
 class _Files:
-    """The hashes that files would have after some steps were reverted. Nothing is written."""
+    """Simulates an undo by tracking the hash of each file."""
 
     def __init__(self) -> None:
         self._hashes: dict[tuple[str, str], str | None] = {}
 
     def revert(self, step: EditStep) -> bool:
-        """Revert a step in these hashes only, and return whether it could be reverted on disk."""
+        """Revert a step in the simulation. Returns whether this is possible on disk."""
         now, then = self._find(step.root, step.new_path), self._find(step.root, step.path)
         if step.to:
             is_moved = now == step.after and (then is None or _is_one_file(step))
@@ -242,7 +244,7 @@ class _Files:
 
 
 def _is_one_file(step: EditStep) -> bool:
-    """Return whether both paths of a move name one file, as after a crash during the move."""
+    """Return whether both paths of a move name the same file, as after a crash."""
     with suppress(OSError):
         return os.path.samefile(Path(step.root, step.path), Path(step.root, step.to))
     return False
@@ -259,7 +261,7 @@ def _build_refusal(changed: Iterable[EditStep]) -> UndoRefused:
 
 
 def _remove_leftovers(journal: EditJournal) -> None:
-    """Clean up after a killed process, and mark each of its steps as done or failed."""
+    """Clean up after a killed process, and update the status of its steps."""
     unfinished = [step for step in journal.read() if step.mark in ("begun", "undoing")]
     for step in unfinished:
         remove_temporary(Path(step.root), step.path, step.temporary)

@@ -1,4 +1,4 @@
-"""Embedding models and the chunks that they embed.
+"""Embedding models, and splitting notes into chunks for them.
 
     chunking        Splits notes into passages that fit into the embedding model's input.
     encoder_choice  Measures which encoder is fastest on this processor, and stores the result.

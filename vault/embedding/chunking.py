@@ -1,9 +1,8 @@
 """Split notes into passages that fit into the embedding model's input.
 
-The unit is the line, since citations name lines. A passage consists of consecutive whole lines.
-Only a line or paragraph that is too long by itself is split between sentences. Code fences and
-tables stay whole if they fit. Each line's tokens are counted once, with the model's own tokenizer.
-The counts of lines can be added up.
+Passages consist of whole lines, because citations refer to lines. Only lines or paragraphs that are
+too long are split between sentences. Code fences and tables stay whole if they fit. Each line is
+tokenized only once, since the token counts of lines can be added up.
 """
 
 import hashlib
@@ -47,8 +46,8 @@ class Chunk:
     Attributes:
         heading: the headings above the passage, outermost first.
         lines: the first and last line in the file, counted from 1.
-        text: the original lines, or a part of them if they are too long.
-        context: the note's title and the headings, except those that are in the text itself.
+        text: the original lines, or part of them if they are too long.
+        context: the note's title and headings, except those already in the text.
         tokens: the token count of the text.
     """
 
@@ -60,12 +59,12 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
-        """The text that is embedded: the title and headings (but no folder), then the passage."""
+        """The text to embed: the title and headings, then the passage."""
         return build_embedded_text(self.context, self.text)
 
     @cached_property
     def hash(self) -> bytes:
-        """The SHA-256 of the embedded text; equal texts are embedded once."""
+        """The SHA-256 of the embedded text. Equal texts are embedded only once."""
         return hashlib.sha256(self.embedded_text.encode("utf-8")).digest()
 
 
@@ -80,20 +79,19 @@ class _Piece:
 
 
 def build_embedded_text(context: str, text: str) -> str:
-    """Return a passage's text with its title and headings in front, for embedding."""
+    """Prepend the title and headings to a passage, for embedding."""
     return f"{context}\n{text}" if context else text
 
 
 def chunk_note(
     note: Note, document: Document, tick: Callable[[], None] = lambda: None
 ) -> tuple[Chunk, ...]:
-    """Split a note into passages that together contain every line that is not blank.
+    """Split a note into passages that cover every non-blank line.
 
     Args:
         note: the note with its title and text.
         document: the structure of the note's text.
-        tick: called regularly while a huge note is split. An exception that it raises ends the
-            splitting.
+        tick: called regularly for huge notes. It can raise an exception to stop.
     """
     text = _Text(note.text, document.lines, tick)
     pieces: list[_Piece] = []
@@ -106,7 +104,7 @@ def chunk_note(
 
 
 class _Text:
-    """The text of a note, with the offset of each line and its length in tokens."""
+    """A note's text, with the offset and token count of each line."""
 
     def __init__(self, text: str, lines: Sequence[str], tick: Callable[[], None]):
         self.text = text
@@ -119,12 +117,12 @@ class _Text:
                 self._up_to.append(self._up_to[-1] + tokens)
 
     def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
-        """Return the span from line `first` to the end of line `last`, counted from 1."""
+        """Return the span from line `first` to line `last`, counted from 1."""
         tokens = self._up_to[last] - self._up_to[first - 1]
         return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
 
     def find_lines(self, start: int, end: int) -> tuple[int, int]:
-        """Return the first and last line of a span of characters."""
+        """Convert a character span to line numbers."""
         return bisect_right(self._starts, start), bisect_right(self._starts, max(start, end - 1))
 
 
@@ -133,7 +131,7 @@ def _count_tokens(text: str) -> int:
 
 
 def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
-    """Yield each section's heading path and blocks. The heading itself is the first block."""
+    """Yield the heading path and blocks of each section."""
     path: tuple[Heading, ...] = ()
     blocks: list[Block] = []
     if document.body_line > 1:
@@ -149,7 +147,7 @@ def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], l
 
 
 def _build_context(title: str, path: Sequence[Heading]) -> str:
-    """Join the title and headings without repetition, in at most a quarter of the model's input."""
+    """Join the title and headings without repetition, up to a quarter of the model's input."""
     names = list(dict.fromkeys([title, *(heading.text for heading in path)]))
     context = " > ".join(name for name in names if name)[:_MAX_CONTEXT_CHARS]
     while _count_tokens(context) > _MAX_CONTEXT_TOKENS:
@@ -160,7 +158,7 @@ def _build_context(title: str, path: Sequence[Heading]) -> str:
 def _pack(
     text: _Text, path: tuple[Heading, ...], blocks: Sequence[Block], room: int
 ) -> Iterator[_Piece]:
-    """Pack a section's blocks into passages, in order. A heading stays with the next block."""
+    """Pack a section's blocks into passages. Headings stay with the next block."""
     heading_tokens = sum(
         text.piece(block.first, block.last, path).tokens
         for block in blocks
@@ -184,7 +182,7 @@ def _pack(
 def _split_block(
     text: _Text, path: tuple[Heading, ...], block: Block, room: int
 ) -> Iterator[_Piece]:
-    """Split a block into the largest units that fit into a passage: blocks, lines or sentences."""
+    """Split a block into the largest parts that fit: blocks, lines or sentences."""
     whole = text.piece(block.first, block.last, path)
     if whole.tokens <= room:
         yield whole
@@ -208,7 +206,7 @@ def _split_block(
 
 
 def _split_sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
-    """Split lines that are too long for a passage between sentences, or else between words."""
+    """Split long lines between sentences, or else between words."""
     most_chars = room * CHARS_PER_TOKEN
     for slice_start, part in _slice(text.text[piece.start : piece.end]):
         text.tick()
@@ -244,7 +242,7 @@ def _slice(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _join_small(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Join small sections with their neighbours, so that no passage is merely a heading."""
+    """Merge small sections with their neighbours, so that no passage is just a heading."""
     joined: list[_Piece] = []
     for piece in pieces:
         if joined and _belong_together(joined[-1], piece):

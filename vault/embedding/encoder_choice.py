@@ -1,7 +1,7 @@
-"""The choice of the fastest encoder on this processor: measured once, and stored as JSON.
+"""Measure the fastest encoder on this processor, and cache the result as JSON.
 
-The name of the JSON file depends on the processor, the version of torch and the model's stamp, so
-that a choice is used only where it was measured.
+The file name depends on the processor, the torch version and the model's stamp, so that a result is
+used only where it was measured.
 """
 
 import hashlib
@@ -32,14 +32,14 @@ def measure_seconds(
     encoders: "dict[str, Callable[[Sequence[str]], Any]]",
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """Measure the shortest time in seconds that each encoder needs for the same texts.
+    """Measure the minimum time that each encoder needs for the same texts.
 
-    The encoders run in turns, so that other programs slow all of them down alike. The measurement
-    takes about one second at most, unless a single text takes longer.
+    Encoders take turns, so that other programs slow them down equally. Usually this takes at most a
+    second.
 
     Args:
-        encoders: the encoders by name. The first one is the reference for the others.
-        clock: returns seconds; by default processor time, which excludes other programs.
+        encoders: the encoders by name. The first one is the reference.
+        clock: returns seconds. By default this is processor time, which excludes other programs.
     """
     long_text = (LONG_TEXT,)
     best = _take_turns(encoders, long_text, _FEWEST_ROUNDS, clock)
@@ -68,10 +68,10 @@ def _take_turns(
 
 
 def make_cache_folder(folder: Path) -> None:
-    """Make a folder and its missing parents, readable by the user alone.
+    """Create a folder that only the user can read.
 
     Raises:
-        OSError: the folder cannot be made.
+        OSError: the folder cannot be created.
     """
     if not folder.is_dir():
         make_cache_folder(folder.parent)
@@ -79,13 +79,13 @@ def make_cache_folder(folder: Path) -> None:
 
 
 def locate_choice(cache: str, stamp: str) -> Path:
-    """Return the file that stores the encoder choice for this processor, torch and model."""
+    """Return the file with the encoder choice for this processor, torch and model."""
     named = f"{_describe_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
     return Path(cache) / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.json"
 
 
 def _describe_processor() -> str:
-    """Describe the processor by several fields, since virtual machines often share a model name."""
+    """Describe the processor by several fields, since virtual machines share model names."""
     try:
         first = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n", 1)[0]
     except OSError:
@@ -95,9 +95,9 @@ def _describe_processor() -> str:
 
 
 def read_choice(file: Path) -> dict[str, Any]:
-    """Return the stored encoder choice.
+    """Load the cached encoder choice.
 
-    Returns an empty mapping if none is stored or the file is damaged.
+    Returns an empty mapping if the file is missing or damaged.
     """
     try:
         kept = json.loads(file.read_text("utf-8"))
@@ -108,7 +108,7 @@ def read_choice(file: Path) -> dict[str, Any]:
 
 
 def keep_choice(file: Path, choice: Mapping[str, Any]) -> None:
-    """Store the measured choice atomically. If that fails, the next process measures again."""
+    """Store the encoder choice atomically. If that fails, it is measured again next time."""
     with suppress(OSError):
         make_cache_folder(file.parent)
         written = file.with_name(f"{file.name}.{os.getpid()}")

@@ -1,7 +1,7 @@
-"""Embedding models: the packaged one with its tokenizer, or one that the user has chosen.
+"""Embedding models: the packaged one, or one that the user has chosen.
 
-A model is identified by a stamp, which is computed from its files without loading it. Vectors of
-models with different stamps cannot be compared.
+A model is identified by a stamp, which is computed from its files without loading them. Vectors are
+only comparable if their stamps are equal.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ SPECIAL_TOKENS = 2
 
 @cache
 def load_tokenizer() -> "Tokenizer":
-    """Load the packaged model's tokenizer, which needs neither torch nor a network."""
+    """Load the packaged model's tokenizer, without torch or network access."""
     from importlib.resources import files
 
     from tokenizers import Tokenizer
@@ -54,9 +54,9 @@ class EmbeddingModel:
 
     Attributes:
         name: the name in the setting `embedding.model`.
-        stamp: the name and fingerprint of the model's files. Vectors of models with different
-            stamps cannot be compared.
-        folder: the folder of the model, or None for the packaged model.
+        stamp: the name and a fingerprint of the files. Vectors are only comparable if their stamps
+            are equal.
+        folder: the model's folder, or None for the packaged model.
     """
 
     name: str
@@ -64,7 +64,7 @@ class EmbeddingModel:
     folder: Path | None = None
 
     def languages(self) -> str:
-        """Return the model's languages, as its model card names them."""
+        """Return the model's languages, according to its model card."""
         if self.folder is None:
             return "English"
         try:
@@ -79,10 +79,10 @@ PACKAGED = EmbeddingModel(MODEL_NAME, EMBEDDER)
 
 
 def find_model(name: str) -> EmbeddingModel:
-    """Find a model by the value of the setting `embedding.model`. Nothing is downloaded.
+    """Find the model named by the setting `embedding.model`. Nothing is downloaded.
 
     Args:
-        name: a folder, or the name of a Hugging Face model whose files are already downloaded.
+        name: a folder, or the name of a downloaded Hugging Face model.
 
     Raises:
         EmbedderFailed: the model is not on this computer.
@@ -113,7 +113,7 @@ def _find_folder(name: str) -> Path | None:
 
 
 def _compute_fingerprint(folder: Path) -> str:
-    """Hash the file names and sizes, the contents of small files and samples of large ones."""
+    """Hash the names and sizes of all files, small files, and samples of large files."""
     digest = hashlib.sha256()
     try:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -150,8 +150,8 @@ _PART = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
 def count_tokens(texts: Sequence[str]) -> list[int]:
     """Count the tokens of each text.
 
-    A text counts as at least one token per 16 characters, since one token may stand for thousands
-    of letters that the model does not know.
+    The minimum is one token per 16 characters, since one token may stand for thousands of unknown
+    letters.
     """
     plain = [_split_plain(text) for text in texts]
     others = [text for text, words in zip(texts, plain, strict=True) if words is None]
@@ -166,7 +166,7 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
 
 def _split_plain(text: str) -> list[str] | None:
-    """Return the words and punctuation marks of an ASCII text, or None for any other text."""
+    """Split an ASCII text into words and punctuation, or return None for other texts."""
     is_plain = text.isascii() and text.replace("\t", " ").isprintable()
     return _PART.findall(text) if is_plain and not _SPECIAL.search(text) else None
 

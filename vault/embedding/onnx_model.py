@@ -1,9 +1,8 @@
-"""The embedding model in ONNX form, which embeds texts without loading torch.
+"""The embedding model in ONNX form, which does not need torch.
 
-The embedding process exports the model once on this computer, after the first indexing run. The
-name of the ONNX file depends on the model's stamp. A second file contains the ONNX file's digest,
-and the model's tokenizer and prompts. An ONNX form whose vectors differ from those of the model is
-never used.
+The model is exported once per computer, after the first indexing run. The file name depends on the
+model's stamp. A second file contains a checksum, the tokenizer and the prompts. If the vectors
+differ from the original model's, the export is not used.
 """
 
 import hashlib
@@ -42,15 +41,15 @@ Encode = Callable[[Sequence[str], bool], Any]
 
 @dataclass(frozen=True, slots=True)
 class OnnxDetails:
-    """The details of a model that its ONNX form needs to embed texts.
+    """What an ONNX model needs in addition to its graph.
 
     Attributes:
         inputs: the names of the graph's inputs, in order.
-        max_tokens: the token limit of a text. The rest is cut off.
+        max_tokens: the token limit. Longer texts are truncated.
         tokenizer: the tokenizer as JSON.
         pad_id: the id of the padding token.
         pad_token: the text of the padding token.
-        prompts: the text to put before a passage, and the text to put before a query.
+        prompts: the prefixes for passages and queries.
     """
 
     inputs: tuple[str, ...]
@@ -90,10 +89,10 @@ class OnnxDetails:
 
 
 class OnnxModel:
-    """A loaded embedding model in ONNX form.
+    """A loaded ONNX embedding model.
 
     Attributes:
-        details: the names of its inputs, its tokenizer and its prompts.
+        details: the input names, tokenizer and prompts.
     """
 
     def __init__(self, file: Path, details: OnnxDetails) -> None:
@@ -115,7 +114,7 @@ class OnnxModel:
         self._tokenizer.enable_padding(pad_id=details.pad_id, pad_token=details.pad_token)
 
     def encode(self, texts: Sequence[str], is_query: bool = False) -> Any:
-        """Embed texts, and return their vectors as float32, each of unit length."""
+        """Embed texts as float32 vectors of unit length."""
         import numpy as np
 
         prompt = self.details.prompts[is_query]
@@ -131,11 +130,11 @@ class OnnxModel:
 
 @dataclass(frozen=True, slots=True)
 class OnnxFiles:
-    """The two files of a model in ONNX form.
+    """The two files of an ONNX model.
 
     Attributes:
-        graph: the file that contains the graph and its weights.
-        details: the JSON file with the graph file's digest and the model's details.
+        graph: the graph with its weights.
+        details: a JSON file with the graph's checksum and the model's details.
     """
 
     graph: Path
@@ -143,17 +142,17 @@ class OnnxFiles:
 
     @classmethod
     def locate(cls, folder: Path, stamp: str) -> "OnnxFiles":
-        """Return the files for the model with the given stamp."""
+        """Return the file paths for a model stamp."""
         name = hashlib.sha256(stamp.encode()).hexdigest()[:16]
         return cls(folder / f"{name}.onnx", folder / f"{name}.onnx.json")
 
     @property
     def is_refused(self) -> bool:
-        """Whether the model was exported, but its ONNX form was refused for its other vectors."""
+        """Whether the exported model was rejected because its vectors differ."""
         return bool(_read_json(self.details).get("refused"))
 
     def load(self) -> OnnxModel | None:
-        """Load the model. Returns None if it was not stored, or if a file is damaged."""
+        """Load the model, or return None if it is missing or damaged."""
         known = _read_json(self.details)
         try:
             with self.graph.open("rb") as file:
@@ -167,12 +166,12 @@ class OnnxFiles:
     def store(
         self, export: Callable[[Path], None], details: OnnxDetails, encode: Encode
     ) -> OnnxModel | None:
-        """Export a model to ONNX, and store and return the result if its vectors are the same.
+        """Export a model to ONNX, and keep it if its vectors are correct.
 
         Args:
             export: writes the graph to a file.
             details: the details of the model.
-            encode: embeds texts with the original model, to compare the vectors.
+            encode: embeds texts with the original model, for comparison.
 
         Returns:
             The loaded ONNX model, or None if its vectors differ.
@@ -201,7 +200,7 @@ class OnnxFiles:
 
 
 def are_vectors_equal(encode: Encode, reference: Encode) -> bool:
-    """Return whether two encoders give nearly the same vectors for the checked texts."""
+    """Return whether two encoders give nearly equal vectors for sample texts."""
     for is_query in (False, True):
         for first in range(0, len(CHECKED_TEXTS), _CHECKED_AT_ONCE):
             texts = CHECKED_TEXTS[first : first + _CHECKED_AT_ONCE]

@@ -1,9 +1,9 @@
-"""Read a vault's Obsidian settings, including its "Excluded files".
+"""Read Obsidian's settings of a vault, including "Excluded files".
 
-The settings are in `.obsidian/app.json`, which is never written. A vault may come from another
-person, so its filters are limited. A regular expression is refused if it is long, has nested
-repetitions or uses syntax that JavaScript lacks. An expression that takes too long to match is not
-used again. The index reports the filters that are not used.
+The settings are read from `.obsidian/app.json`, which is never written. A vault may come from
+someone else, so regular expressions are restricted. Those that are long, have nested repetitions or
+use syntax unknown to JavaScript are rejected, and slow ones are disabled. The index reports unused
+filters.
 """
 
 import json
@@ -23,14 +23,13 @@ MAX_BYTES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ObsidianSettings:
-    """The settings of Obsidian that Strata uses.
+    """The Obsidian settings that Strata uses.
 
     Attributes:
-        ignore_filters: the "Excluded files": path prefixes, or `/regular expressions/`.
-        attachment_folder: the folder of attachments, relative to the vault. If it begins with `./`,
-            relative to the note.
-        problem: the reason in a few words why the file could not be read, or an empty string if it
-            was read.
+        ignore_filters: the "Excluded files": path prefixes or `/regular expressions/`.
+        attachment_folder: the attachment folder, relative to the vault, or to the note if it starts
+            with `./`.
+        problem: why the file could not be read, or an empty string.
     """
 
     ignore_filters: tuple[str, ...] = ()
@@ -39,7 +38,7 @@ class ObsidianSettings:
 
 
 def read_settings(root: Path) -> ObsidianSettings:
-    """Read the settings of a vault. Without a settings file, return Obsidian's defaults."""
+    """Read a vault's settings, or return Obsidian's defaults without a settings file."""
     try:
         data = read_bytes(root, SETTINGS_PATH) if (root / SETTINGS_PATH).exists() else b"{}"
     except NoteUnreadable as error:
@@ -81,17 +80,17 @@ _TOKEN = re.compile(
 
 
 class Filter(Protocol):
-    """One filter: its text, and the reason why it is not used; empty if it is used."""
+    """A filter, with the reason why it is disabled, if it is."""
 
     text: str
     problem: str
 
     def matches(self, path: str) -> bool:
-        """Return whether the filter excludes a path. The path of a folder ends with `/`."""
+        """Return whether the filter excludes a path. Folder paths end with `/`."""
 
 
 class _PrefixFilter:
-    """A filter that matches a prefix of a path, ignoring case."""
+    """Excludes paths by prefix, ignoring case."""
 
     problem = ""
 
@@ -104,7 +103,7 @@ class _PrefixFilter:
 
 
 class _RegexFilter:
-    """A filter that searches the path of a file for a regular expression."""
+    """Excludes paths that match a regular expression."""
 
     def __init__(self, text: str) -> None:
         import regex
@@ -127,7 +126,7 @@ class _RegexFilter:
 
 
 class IgnoreFilters:
-    """The "Excluded files" filters of one vault."""
+    """The "Excluded files" filters of a vault."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._is_cut = len(texts) > MAX_FILTERS
@@ -141,12 +140,12 @@ class IgnoreFilters:
         return bool(self._filters)
 
     def find_filter(self, path: str, is_folder: bool) -> str | None:
-        """Return the text of the filter that excludes a path, or None if no filter does."""
+        """Return the filter that excludes a path, or None."""
         whole = f"{path}/" if is_folder else path
         return next((one.text for one in self._filters if one.matches(whole)), None)
 
     def list_problems(self) -> list[str]:
-        """Describe the filters that are not used, with the reasons."""
+        """List the disabled filters with the reasons."""
         found = [
             f"its filter {_shorten(one.text)} is not used: {one.problem}"
             for one in self._filters
@@ -162,13 +161,13 @@ class IgnoreFilters:
 
 @lru_cache(maxsize=4 * MAX_EXPRESSIONS)
 def _build_filter(text: str) -> Filter:
-    """Build a filter. It is cached, so that an expression that took too long stays disabled."""
+    """Build a filter. Filters are cached, so that slow ones stay disabled."""
     is_expression = len(text) > 2 and text.startswith("/") and text.endswith("/")
     return _RegexFilter(text) if is_expression else _PrefixFilter(text)
 
 
 def find_refusal(expression: str) -> str:
-    """Return why a regular expression is refused, without compiling it; "" if it is harmless."""
+    """Return why a regular expression is rejected, or "". The expression is not compiled."""
     if len(expression) > MAX_CHARS:
         return f"it has more than {MAX_CHARS} characters"
     repeats_inside = [False]  # for each open group, whether it contains a repetition

@@ -1,7 +1,7 @@
-"""The rules that exclude files by name: the user's patterns and Obsidian's filters.
+"""Rules that exclude files by path: the user's patterns and Obsidian's filters.
 
-Patterns have the syntax of a `.gitignore` file. They are matched one path component at a time, so
-that no pattern takes long.
+Patterns use `.gitignore` syntax. They are matched component by component, so that no pattern is
+slow.
 """
 
 import fnmatch
@@ -17,7 +17,7 @@ DOT_FOLDER: Final = "a folder whose name begins with a dot"
 
 
 class ExcludeRules:
-    """The rules that exclude files of one vault. Methods return a rule as text."""
+    """The exclude rules of a vault."""
 
     def __init__(
         self, exclude: Sequence[str] = (), obsidian: ObsidianSettings | None = None
@@ -46,9 +46,9 @@ class ExcludeRules:
         return bool(self._patterns or self._filters)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Return the rule that excludes a path, or None if no rule does.
+        """Return the rule that excludes a path, or None.
 
-        Parent folders are not checked here; the caller checks them first.
+        Parent folders are not checked here. The caller checks them first.
         """
         if (pattern := self._patterns.find_rule(path, is_folder)) is not None:
             return f"vault.exclude: {pattern}"
@@ -57,7 +57,7 @@ class ExcludeRules:
         return None
 
     def find_rule_on_path(self, path: str) -> str | None:
-        """Return the rule that excludes a file or a folder above it, or None if no rule does."""
+        """Return the rule that excludes a file or one of its parent folders, or None."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         for count in range(1, len(parts) + 1):
             is_folder = count < len(parts)
@@ -69,7 +69,7 @@ class ExcludeRules:
         return None
 
     def list_problems(self) -> tuple[tuple[str, str], ...]:
-        """List the rules that could not be used, as pairs of a settings file and the reasons.
+        """List the rules that could not be used, as pairs of settings file and reason.
 
         Call this after a scan, since some problems appear only when a rule is matched.
         """
@@ -88,7 +88,7 @@ class _Pattern:
 
 
 class ExcludePatterns:
-    """Patterns as in a `.gitignore` file. The last matching pattern decides."""
+    """Patterns as in a `.gitignore` file. The last match applies."""
 
     def __init__(self, patterns: Sequence[str]):
         self._rules = tuple(
@@ -100,9 +100,9 @@ class ExcludePatterns:
         return bool(self._rules)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Return the pattern that excludes a path, or None if no pattern does.
+        """Return the pattern that excludes a path, or None.
 
-        Parent folders are not checked here; the caller checks them first.
+        Parent folders are not checked here. The caller checks them first.
         """
         parts = path.split("/")
         for rule in reversed(self._rules):
@@ -129,8 +129,8 @@ def _parse_pattern(pattern: str) -> _Pattern | None:
 def _matches(pattern: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:
     """Return whether a pattern matches a whole path.
 
-    For each prefix of the pattern, `reachable` contains the numbers of path components that the
-    prefix can match.
+    For each prefix of the pattern, `reachable` contains the path components that it can match up
+    to.
     """
     reachable = {0}
     for index, part in enumerate(pattern):

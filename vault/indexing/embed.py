@@ -1,4 +1,4 @@
-"""Embed the texts that have no vector yet, and add the vectors to the vector store."""
+"""Embed texts that have no vector yet, and store the vectors."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -34,7 +34,7 @@ _Placed = tuple[int, WaitingPassage]
 
 
 class EmbeddingRun:
-    """Embeds the passages of one indexing run, and commits their vectors batch by batch.
+    """Embeds the passages of an indexing run in batches.
 
     Attributes:
         count: the number of texts embedded so far.
@@ -61,12 +61,12 @@ class EmbeddingRun:
         self._done_notes = 0
 
     def run(self, rows: Sequence[Row], *, fills_store: bool = True) -> None:
-        """Embed the given passages. Progress counts the notes whose passages all have vectors.
+        """Embed the given passages. Progress counts the completed notes.
 
         Args:
-            rows: the passages, grouped by note, with the notes of the highest priority first.
-            fills_store: whether to wait until the vector store is synchronized. If not, the next
-                search starts the synchronization, and the exact scan answers until it is done.
+            rows: the passages, grouped by note, highest priority first.
+            fills_store: whether to wait for the vector store. If not, the next search starts to
+                fill it, and until then an exact scan is used.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -89,7 +89,7 @@ class EmbeddingRun:
         self._add_to_store(not_stored, fills_store)
 
     def synchronize_store(self) -> None:
-        """Synchronize the vector store with the catalog. The next search repairs a broken store."""
+        """Synchronize the vector store. If it is broken, the next search repairs it."""
         self._meter.begin("store")
         self._run_unless_broken(lambda: self._store.synchronize(on_wait=self._meter.tick))
 
@@ -122,7 +122,6 @@ class EmbeddingRun:
             yield [text for _, text in texts]
 
     def _follow_priority(self) -> "TakePreferred":
-        """Return a function that lists the ids of the notes preferred since its last call."""
         take = self._priority.follow()
 
         def take_ids() -> Collection[int]:
@@ -148,17 +147,15 @@ class EmbeddingRun:
 def split_into_batches(
     waiting: Batch, take_preferred: TakePreferred = frozenset
 ) -> Iterator[Batch]:
-    """Yield batches of passages of about equal length, roughly in the order of the notes.
+    """Yield batches of passages of similar length, roughly in note order.
 
     Args:
         waiting: the passages.
-        take_preferred: called before each batch; returns the ids of the notes whose passages come
-            before all others from now on.
+        take_preferred: called before each batch. Returns the ids of notes to process next.
     """
     left = dict.fromkeys(range(len(waiting)))
 
     def take(places: Sequence[int]) -> Iterator[Batch]:
-        """Yield, in batches, the passages at these indices that were not yielded before."""
         ordered = sorted((n for n in places if n in left), key=lambda n: -waiting[n].tokens)
         for placed in _split_by_length([(n, waiting[n]) for n in ordered]):
             if (notes := take_preferred()) and left:
@@ -176,7 +173,7 @@ def split_into_batches(
 
 
 def _split_by_length(passages: Sequence[_Placed]) -> Iterator[Sequence[_Placed]]:
-    """Split passages, sorted longest first, into batches with a limited number of tokens."""
+    """Split passages, sorted by length, into batches with a limited token count."""
     batch: list[_Placed] = []
     for place, passage in passages:
         is_full = batch and batch[0][1].tokens * (len(batch) + 1) > _BATCH_TOKENS

@@ -1,8 +1,7 @@
-"""Index a folder: read new and changed notes, chunk and embed them, and remove deleted notes.
+"""Index a folder: read, chunk and embed new and changed notes, and remove deleted ones.
 
-A run compares file names and attributes with the catalog. It reads only new or changed files, and
-embeds only texts without a vector. Every step is committed, so that the next run continues where a
-cancelled or killed one ended.
+File names and attributes are compared with the catalog. Only changed files are read, and only texts
+without a vector are embedded. Every step is committed, so that an interrupted run can be continued.
 """
 
 import hashlib
@@ -63,7 +62,7 @@ class _Counts:
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """The differences between the folder and the catalog, by file names and attributes."""
+    """The differences between the folder and the catalog."""
 
     known: dict[str, FileRow]
     to_read: list[tuple[str, FileStat]]
@@ -73,7 +72,7 @@ class _Changes:
 
 @dataclass(slots=True)
 class _Pending:
-    """Changes to be committed together in one transaction."""
+    """Changes that are committed in one transaction."""
 
     writes: list[Callable[[], None]] = field(default_factory=list)
     since: float = field(default_factory=time.monotonic)
@@ -116,18 +115,18 @@ class Indexer:
         *,
         fills_store: bool = True,
     ) -> IndexReport:
-        """Update the index, and return a report of the indexing run.
+        """Update the index.
 
         Args:
-            progress: called several times a second with a progress update.
-            is_cancelled: called between notes and between batches; True stops the run.
-            only: the paths to check, if no other file has changed, or None for the whole folder.
-            fills_store: whether to wait until the vector store is synchronized.
+            progress: called several times a second.
+            is_cancelled: checked between notes and batches.
+            only: the paths to check, if nothing else has changed, or None for the whole folder.
+            fills_store: whether to wait for the vector store.
 
         Raises:
-            VaultMissing: the folder is not there, or its drive is not mounted.
-            VaultUnreadable: the folder cannot be listed because of its permissions.
-            EmbedderFailed: passages cannot be embedded. They are still found by keywords.
+            VaultMissing: the folder does not exist, or its drive is not mounted.
+            VaultUnreadable: the folder cannot be read because of its permissions.
+            EmbedderFailed: texts cannot be embedded. They can still be searched by words.
             IndexUnusable: the catalog cannot be written.
         """
         began = time.monotonic()
@@ -151,9 +150,9 @@ class Indexer:
         return report
 
     def _index_paths(self, found: ScanResult, paths: Collection[str], meter: ProgressMeter) -> None:
-        """Update only the given paths, in a time that does not depend on the size of the vault.
+        """Update only the given paths, in constant time regardless of the vault's size.
 
-        Vectors that are no longer used are deleted by the next full run.
+        Unused vectors are deleted by the next full run.
         """
         changes = self._compare(found, self._records.find_files(paths))
         had_vectors = not self._catalog.meta(VECTORLESS)
@@ -205,7 +204,7 @@ class Indexer:
         return _Changes(known, to_read, left_out, gone)
 
     def _refuse_unmounted(self, found: ScanResult) -> None:
-        """Raise `VaultMissing` if the empty folder is the mount point of an absent drive."""
+        """Raise `VaultMissing` if the folder is the empty mount point of a missing drive."""
         if not is_same_folder(self._catalog, found.root):
             raise VaultMissing(
                 f"The folder {self._root} is empty and not the one that was indexed; mount its "
@@ -322,7 +321,7 @@ class Indexer:
         self._embedder.store_onnx_form(meter.tick)
 
     def _switch_when_complete(self) -> None:
-        """Switch searches to the vectors of the new embedder, if they are complete."""
+        """Use the vectors of the new embedding model for searches, once they are complete."""
         if self._table != "vectors":
             self._store.set_aside()
             switch_model(self._catalog)
@@ -344,13 +343,13 @@ class Indexer:
         return EmbeddingRun(*parts, self._priority, self._table)
 
     def _finish(self, found: ScanResult, fingerprint: str, *, has_vectors: bool = True) -> None:
-        """Record that an indexing run ended.
+        """Record the end of an indexing run.
 
         Args:
             found: the files in the folder.
-            fingerprint: the fingerprint of the folder, or an empty string if the next run has to
-                compare all files, for example because a file failed.
-            has_vectors: whether every passage of the index has a vector now.
+            fingerprint: a fingerprint of the folder, or an empty string to make the next run
+                compare all files.
+            has_vectors: whether every passage has a vector.
         """
         with self._catalog.transaction():
             remember_folder(self._catalog, self._root, found.root)
@@ -382,7 +381,7 @@ class Indexer:
 
 
 def _build_sort_key(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
-    """Return a sort key that puts slow files last: large ones, and those for a child process."""
+    """Return a sort key that puts slow files last."""
     path, stat = file
     return find_kind(path).needs_worker, stat.size > _LARGE_BYTES, path
 

@@ -1,7 +1,6 @@
 """Detect whether the machine is on battery or busy with other programs.
 
-The values are read from `/proc` and `/sys` on Linux. On other systems the load is unknown, and
-updates are not slowed down.
+This uses `/proc` and `/sys` on Linux. On other systems, updates are never slowed down.
 """
 
 import os
@@ -20,7 +19,7 @@ _USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL = 0, 2, 5, 6, 7  # without "nice" and id
 
 
 class MachineLoad:
-    """Reads the machine's load. Each reading covers the time since the previous one."""
+    """Reads the machine's load since the previous reading."""
 
     def __init__(
         self,
@@ -31,9 +30,9 @@ class MachineLoad:
         """Take the first reading.
 
         Args:
-            children: returns the ids of this program's child processes, which do not count as
+            children: returns the ids of this program's child processes, which are not counted as
                 other programs.
-            root: the folder that contains `proc` and `sys`; another one in tests.
+            root: the folder that contains `proc` and `sys`, which tests can replace.
             clock: returns monotonic seconds.
         """
         self._children = children
@@ -44,7 +43,7 @@ class MachineLoad:
         self._before = (clock(), self._read_busy_ticks(), self._read_own_ticks())
 
     def read_reason(self) -> LoadReason:
-        """Return the reason to throttle indexing, "battery" or "load"; "" to run at full speed."""
+        """Return why indexing should be slowed down: "battery", "load" or ""."""
         others = self._measure_share_of_others()
         if self._is_on_battery():
             return "battery"
@@ -60,7 +59,7 @@ class MachineLoad:
         )
 
     def _measure_share_of_others(self) -> float:
-        """Return the fraction of processor time that other programs use, from 0 to 1."""
+        """Return the fraction of processor time used by other programs."""
         now = (self._clock(), self._read_busy_ticks(), self._read_own_ticks())
         before, self._before = self._before, now
         room = (now[0] - before[0]) * self._ticks_per_s
@@ -74,7 +73,7 @@ class MachineLoad:
         return sum(int(first[place]) for place in (_USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL))
 
     def _read_own_ticks(self) -> dict[str, int]:
-        """Return the processor time in ticks of this process and its children, by process."""
+        """Return the processor time of this process and each child, in ticks."""
         names = ("self", *(str(pid) for pid in self._children() if pid is not None))
         return {name: self._read_process_ticks(name) for name in names}
 

@@ -1,8 +1,7 @@
-"""The order in which an update reads and embeds notes.
+"""The order in which notes are read and embedded.
 
-Passages of the most recently changed and the most linked notes are embedded first. Notes that a
-question names, attaches or retrieves come before all others, even in an update that is already
-running.
+Recently changed and frequently linked notes are embedded first. Notes that the user is asking about
+come before all others, even during a running update.
 """
 
 import json
@@ -29,17 +28,17 @@ _WORD = re.compile(r"[^\s,;:!?()\[\]{}<>\"“”„‘’#|]+")
 
 
 class Preference(NamedTuple):
-    """Notes that a user is waiting for, by path or by a name that a link could use."""
+    """Notes that a user is waiting for, by path or by link name."""
 
     paths: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
 
     def matches(self, path: str) -> bool:
-        """Return whether a file is one of the preferred notes, by its path or its name."""
+        """Return whether a file is one of the preferred notes."""
         return path in self.paths or (bool(self.names) and fold_link_name(path) in self.names)
 
     def find_ids(self, catalog: Catalog) -> frozenset[int]:
-        """Return the file ids of the preferred notes, leaving out notes that are not indexed."""
+        """Return the file ids of the preferred notes that are indexed."""
         rows = catalog.rows(
             "SELECT id FROM files WHERE path IN (SELECT value FROM json_each(?))"
             " UNION SELECT file_id FROM names WHERE name IN (SELECT value FROM json_each(?))",
@@ -49,7 +48,7 @@ class Preference(NamedTuple):
 
 
 class Priority:
-    """The notes that an update has to index first; thread-safe."""
+    """The notes that updates should index first. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -57,7 +56,7 @@ class Priority:
         self._count = 0
 
     def prefer(self, paths: Collection[str] = (), question: str = "") -> None:
-        """Make updates index certain notes first: those at the paths, or named in the question."""
+        """Prefer the notes at the given paths, or named in a question."""
         preference = Preference(frozenset(paths), list_possible_names(question))
         if any(preference):
             with self._lock:
@@ -67,7 +66,7 @@ class Priority:
     def follow(self) -> Callable[[], Preference | None]:
         """Return a function that returns the notes preferred since its last call.
 
-        Returns None if none.
+        That function returns None if there are none.
         """
         seen = 0
 
@@ -84,7 +83,7 @@ class Priority:
         return take
 
     def arrange(self, files: Sequence[tuple[str, T]]) -> Iterator[tuple[str, T]]:
-        """Yield pairs of a path and an item in order, except that preferred notes come first."""
+        """Yield pairs of path and item, preferred notes first."""
         take, done = self.follow(), set[str]()
         for at, file in enumerate(files):
             preferred = take()
@@ -98,7 +97,7 @@ class Priority:
 
 
 def list_possible_names(question: str) -> frozenset[str]:
-    """Return every short sequence of words in a question, since each may be a note's name."""
+    """Return every short sequence of words in a question, as possible note names."""
     words = [word.strip(".") for word in _WORD.findall(question[:_MOST_CHARS])]
     groups = (
         words[start:end]
@@ -110,13 +109,13 @@ def list_possible_names(question: str) -> frozenset[str]:
 
 
 def order_passages(catalog: Catalog, waiting: Sequence[Row]) -> Sequence[Row]:
-    """Order passages without a vector: the latest and the most linked notes come first, in turns.
+    """Order passages: alternately from the latest and from the most linked notes.
 
-    A short list keeps its order.
+    A short list is not reordered.
 
     Args:
         catalog: the catalog of the passages.
-        waiting: the passages, as `Catalog.list_unembedded` returns them.
+        waiting: the passages, as returned by `Catalog.list_unembedded`.
     """
     if len(waiting) <= _FEW_PASSAGES:
         return waiting
@@ -129,7 +128,7 @@ def order_passages(catalog: Catalog, waiting: Sequence[Row]) -> Sequence[Row]:
 
 
 def _rank(values: Mapping[int, int]) -> dict[int, int]:
-    """Return each file's rank by its value. The largest value has rank 0."""
+    """Rank files by value. The largest value has rank 0."""
     ordered = sorted(values, key=lambda file: (-values[file], file))
     return {file: rank for rank, file in enumerate(ordered)}
 

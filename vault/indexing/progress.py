@@ -1,4 +1,4 @@
-"""The progress of an indexing run, and its final report."""
+"""The progress and final report of an indexing run."""
 
 import time
 from collections.abc import Callable
@@ -27,10 +27,10 @@ class IndexProgress:
         done   the notes in the index
 
     Attributes:
-        path: the note being read; empty outside of the phase `scan`.
+        path: the note being read, or an empty string outside of the phase `scan`.
         total: the number of notes in the phase, or 0 while it is unknown.
         per_s: the number of notes per second in this phase, not counting pauses.
-        throttle: the reason why the run is slowed down or paused; empty at full speed.
+        throttle: why the run is slowed down or paused, or an empty string at full speed.
     """
 
     phase: Phase
@@ -42,7 +42,7 @@ class IndexProgress:
 
     @property
     def remaining_s(self) -> float | None:
-        """The estimated time in seconds until the phase ends, or None while the rate is unknown."""
+        """The estimated time until the phase ends, in seconds, or None if unknown."""
         return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,19 +60,17 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """The report of one indexing run: its changes, and the contents of the index afterwards.
+    """The result of an indexing run.
 
     Attributes:
-        notes: the number of notes in the index after the run.
-        chunks: the number of passages in the index after the run.
-        embedded_chunks: the number of texts that this run embedded.
-        reused_chunks: the number of passages that needed no embedding, because their text had a
-            vector already or is equal to an embedded one.
-        excluded: the excluded files, as pairs of the path and the rule that excludes it.
+        notes: the number of notes in the index.
+        chunks: the number of passages in the index.
+        embedded_chunks: the number of texts embedded by this run.
+        reused_chunks: the number of passages whose text already had a vector or was a duplicate.
+        excluded: the excluded files, as pairs of path and rule.
         failed: the files that cannot be indexed, as pairs of path and reason.
-        is_complete: whether the run ended without being cancelled. Finished work is kept even if
-            it was cancelled.
-        warnings: errors that do not prevent searching, such as a broken vector store.
+        is_complete: whether the run was not cancelled. Finished work is kept in any case.
+        warnings: errors that do not prevent searches, such as a broken vector store.
     """
 
     vault: str
@@ -114,7 +112,7 @@ CancelCheck = Callable[[], bool]
 
 
 def call_when_read(act: Callable[[], None], progress: ProgressCallback) -> ProgressCallback:
-    """Return a progress callback that also calls `act` when all notes can be searched by words."""
+    """Return a progress callback that also calls `act` once all notes are searchable by words."""
 
     def on_progress(at: IndexProgress) -> None:
         if at.phase not in READING:
@@ -125,7 +123,7 @@ def call_when_read(act: Callable[[], None], progress: ProgressCallback) -> Progr
 
 
 class IndexCancelled(VaultError):
-    """The indexing run was cancelled. The indexer catches this and reports an incomplete run."""
+    """Raised within a cancelled indexing run. It does not leave the indexer."""
 
 
 class ProgressMeter:
@@ -140,13 +138,13 @@ class ProgressMeter:
         self._first_done = self._work = 0
 
     def begin(self, phase: Phase, total: int = 0, work: int = 0) -> None:
-        """Enter a phase of the indexing run, and report it immediately.
+        """Start a phase of the run.
 
         Args:
             phase: the name of the phase.
-            total: the number of notes in the phase, or 0 if it is unknown.
-            work: the total work in units smaller than a note, such as passages, to estimate the
-                rate if some notes take longer than others; 0 to count notes.
+            total: the number of notes, or 0 if unknown.
+            work: the total work in smaller units than notes, such as passages, for better time
+                estimates, or 0 to count notes.
         """
         self._first_done, self._first_at = 0, time.monotonic()
         self._work = work
@@ -154,12 +152,12 @@ class ProgressMeter:
         self._report()
 
     def step(self, done: int, path: str = "", work: int = 0) -> None:
-        """Update the progress of the phase, and wait as long as the throttle requires.
+        """Report progress, and wait as long as the throttle requires.
 
         Args:
             done: the number of finished notes.
             path: the note being processed.
-            work: the finished work in the same units, in a phase that began with `work`.
+            work: the finished work, in the units passed to `begin`.
 
         Raises:
             IndexCancelled: the run was cancelled.
@@ -178,18 +176,18 @@ class ProgressMeter:
         return (self._now.total - done) * rate / work_left if work_left else rate
 
     def _measure_rate(self, done: int) -> float:
-        """Return the number of items per second since the first item, ignoring start-up time."""
+        """Return the number of items per second, excluding start-up time."""
         if done and not self._first_done:
             self._first_done, self._first_at = done, time.monotonic()
         elapsed = time.monotonic() - self._first_at
         return (done - self._first_done) / elapsed if elapsed > 0 else 0.0
 
     def can_work_ahead(self) -> bool:
-        """Return whether the next batch may be requested before the current one is finished."""
+        """Return whether to request the next batch before the current one is finished."""
         return not self._throttle.reason
 
     def tick(self) -> None:
-        """Send the latest progress update again if the previous one is old.
+        """Report progress again if the last report is old.
 
         Raises:
             IndexCancelled: the run was cancelled.

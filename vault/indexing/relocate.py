@@ -1,9 +1,8 @@
 """Find the index of a folder that was moved or renamed.
 
-A catalog stores the current and former paths of its folder, and the folder's device and inode. A
-folder without an index counts as moved if the folder of another index no longer exists, and that
-folder had the same device and inode, or mostly the same notes. The notes are compared because a
-move to another drive changes both the device and the inode.
+Catalogs store the current and former paths of their folder, with its device and inode. If the
+folder of another index no longer exists, and had the same inode or mostly the same notes, its index
+is reused. Comparing notes detects moves to another drive.
 """
 
 import hashlib
@@ -29,7 +28,7 @@ _COMPARED: Final = 200
 
 
 def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
-    """Record the current path of the catalog's folder; must be called in a transaction."""
+    """Record the path of the catalog's folder, within the current transaction."""
     here, folders = str(root), _read_folders(catalog)
     catalog.set_meta(_ROOT, _format_id(stat))
     if folders[:1] != [here]:
@@ -38,19 +37,19 @@ def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
 
 
 def is_same_folder(catalog: Catalog, stat: FileStat) -> bool:
-    """Return whether a folder has the recorded device and inode; True if none are recorded."""
+    """Return whether a folder has the recorded device and inode, if they were recorded."""
     return catalog.meta(_ROOT) in (None, _format_id(stat))
 
 
 def take_over_index(index_dir: Path, root: Path) -> bool:
-    """Find the index of a folder that was moved to `root`, and move that index to `index_dir`.
+    """Move the index of a folder that was itself moved to `root`.
 
     Args:
-        index_dir: the new folder of the index, next to the indexes of other folders.
+        index_dir: the new folder of the index, next to other indexes.
         root: the folder of notes, which has no index yet.
 
     Returns:
-        True if an index was moved. False if none was found, or if another process has it open.
+        Whether an index was moved. False if none was found or another process is using it.
     """
     if (index_dir / CATALOG_FILE).exists():
         return False
@@ -68,7 +67,7 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
 
 
 def find_moved_folder(folder: Path, indexes: Path) -> Path | None:
-    """Return the new path of a moved folder, if it was opened there since, or None if unknown."""
+    """Return the new path of a moved folder, if it was opened there, or None."""
     for _, catalog in _open_others(indexes):
         now, *before = _read_folders(catalog) or [""]
         if str(folder) in before and os.path.isdir(now):
@@ -90,7 +89,7 @@ def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | No
 
 
 def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
-    """Yield each index folder with its open catalog, skipping catalogs that cannot be read."""
+    """Open all readable catalogs of other indexes."""
     for path in sorted(indexes.glob(f"*/{CATALOG_FILE}")):
         with suppress(IndexUnusable):
             catalog = Catalog(path, is_writable=False)
@@ -101,7 +100,7 @@ def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
 
 
 def _measure_same_share(catalog: Catalog, root: Path) -> float:
-    """Return the fraction of a catalog's notes that exist unchanged in a folder, from 0 to 1.
+    """Return the fraction of a catalog's notes that exist unchanged in a folder.
 
     At most a few hundred notes are compared.
     """
@@ -119,7 +118,7 @@ def _hash_file(root: Path, path: str) -> str:
 
 
 def _read_folders(catalog: Catalog) -> list[str]:
-    """Return the last known path of the folder, then its former paths."""
+    """Return the folder's last known path, then its former paths."""
     try:
         found = json.loads(catalog.meta(_FOLDERS) or "[]")
     except (IndexUnusable, ValueError, RecursionError):  # damaged

@@ -1,4 +1,4 @@
-"""The status of an index, and health checks of its parts."""
+"""The status of an index, and health checks."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,20 +18,19 @@ __all__ = ["HealthCheck", "IndexStatus", "is_mending", "read_status"]
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """The status of an index: its notes, excluded and failed files, and its size on disk.
+    """The status of an index.
 
     Attributes:
         notes: the number of indexed notes.
-        chunks: the number of passages of these notes.
-        size_bytes: the size of the catalog and the vector store on disk.
+        chunks: the number of indexed passages.
+        size_bytes: the size of the catalog and vector store on disk.
         embedder: the name of the model that computed the vectors.
-        indexed_at: the end time of the last complete update, in ISO 8601 UTC, or None before the
-            first one.
-        excluded: the excluded files, as pairs of the path and the rule that excludes it.
+        indexed_at: the time of the last complete update, in ISO 8601 and UTC, or None.
+        excluded: the excluded files, as pairs of path and rule.
         failed: the files that cannot be indexed, as pairs of path and reason.
-        owner: whether this process owns the index and updates it.
-        was_damaged: whether the index was damaged and is being rebuilt from the notes.
-        gap: the number of notes that can be searched, or None if all of them can.
+        owner: whether this process owns the index.
+        was_damaged: whether the index was damaged and is being rebuilt.
+        gap: the coverage of an incomplete index, or None.
     """
 
     notes: int = 0
@@ -65,7 +64,7 @@ def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexSt
 
 
 def is_mending(catalog: Catalog) -> bool:
-    """Return whether a catalog replaced a damaged one and no update was completed since."""
+    """Return whether a damaged catalog was replaced and not yet rebuilt."""
     return catalog.was_damaged and catalog.meta("indexed_at") is None
 
 
@@ -80,7 +79,7 @@ _NOT_YET = "not made yet; `strata index` makes it"
 
 
 class HealthCheck:
-    """Checks whether each component of one index works."""
+    """Checks each component of an index."""
 
     def __init__(
         self,
@@ -103,7 +102,7 @@ class HealthCheck:
         self._model = model
 
     def run(self) -> list[tuple[str, bool, str]]:
-        """Test each component by using it: return its name, whether it works, and details."""
+        """Test each component. Returns its name, whether it works, and details."""
         parts = {
             "notes folder": self._check_folder,
             "catalog": self._check_catalog,

@@ -1,7 +1,7 @@
-"""Throttle index updates (full speed, half speed or paused), and run them one at a time.
+"""Throttle index updates, and run them one at a time.
 
-Only background updates are slowed down. While the user waits for an update, it runs at full speed.
-Other background jobs run only while no update is running.
+Only background updates are slowed down. While the user is waiting, an update runs at full speed.
+Other background jobs run only between updates.
 """
 
 import logging
@@ -29,10 +29,10 @@ _log = logging.getLogger(__name__)
 
 
 class Throttle:
-    """Slows down or pauses the updates of one index; thread-safe."""
+    """Slows down or pauses the updates of an index. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
-        """Initialize the throttle at full speed.
+        """Start at full speed.
 
         Args:
             clock: returns monotonic seconds.
@@ -52,19 +52,19 @@ class Throttle:
 
     @property
     def reason(self) -> ThrottleReason:
-        """The reason why updates are slowed down or paused; empty at full speed."""
+        """Why updates are slowed down or paused, or an empty string."""
         return "paused" if self._is_paused else self._yielding_to
 
     @property
     def _yielding_to(self) -> LoadReason:
-        """The reason to slow updates down; empty while the user is waiting for an update."""
+        """Why background updates are slowed down, or an empty string."""
         return "" if self._waiters else self._load
 
     @contextmanager
     def run_at_full_speed(self) -> Iterator[None]:
-        """Run updates at full speed until the block ends, whatever the load.
+        """Run updates at full speed within the block, regardless of the load.
 
-        An update that is resting because of the load continues at once. A paused one stays paused.
+        An update that was resting continues at once. A paused update stays paused.
         """
         with self._changed:
             self._waiters += 1
@@ -76,7 +76,7 @@ class Throttle:
                 self._waiters -= 1
 
     def pause(self) -> None:
-        """Pause updates before their next note or batch."""
+        """Pause updates before the next note or batch."""
         with self._changed:
             self._is_paused = True
 
@@ -87,16 +87,16 @@ class Throttle:
             self._changed.notify_all()
 
     def watch_load(self, read_load: Callable[[], LoadReason]) -> None:
-        """Run background updates only half of the time while the machine is busy or on battery.
+        """Run background updates at half speed while the machine is busy or on battery.
 
         Args:
-            read_load: returns the reason to slow down, or ""; called every few seconds during an
+            read_load: returns the reason to slow down, or "". Called every few seconds during an
                 update.
         """
         self._read_load = read_load
 
     def begin(self) -> None:
-        """Record that an update begins. A short one is never slowed down."""
+        """Record the start of an update. Short updates are never slowed down."""
         self._began = self._rested_at = self._read_at = self._clock()
         self._load = ""
         if self._read_load is not None:
@@ -105,14 +105,14 @@ class Throttle:
     def wait(
         self, is_cancelled: Callable[[], bool], on_wait: Callable[[], None] = lambda: None
     ) -> float:
-        """Wait between two steps of an update for as long as the throttle requires.
+        """Wait between two steps of an update, as long as the throttle requires.
 
         Args:
-            is_cancelled: checked during the wait; True ends the wait.
-            on_wait: called when a wait begins and then about every 50 ms.
+            is_cancelled: checked while waiting.
+            on_wait: called at the start and then about every 50 ms.
 
         Returns:
-            The time in seconds that the update was paused.
+            How long the update was paused, in seconds.
         """
         if not self._is_paused and self._read_load is None:
             return 0.0
@@ -146,10 +146,10 @@ class Throttle:
 
 
 class UpdateQueue:
-    """Runs the updates of one index one at a time; thread-safe.
+    """Runs the updates of an index one at a time. Thread-safe.
 
     Attributes:
-        priority: the notes that the running update and later updates index first.
+        priority: the notes to index first.
     """
 
     def __init__(self, throttle: Throttle):
@@ -169,15 +169,15 @@ class UpdateQueue:
     def wait_for_turn(
         self, is_cancelled: Callable[[], bool], *, is_background: bool
     ) -> Iterator[Callable[[], bool] | None]:
-        """Wait until no other update is running, and block other updates until the block ends.
+        """Wait for other updates to finish, and block new ones within the `with` block.
 
         Args:
-            is_cancelled: checked during the wait; True ends the wait.
-            is_background: whether the update may be throttled, because no user is waiting for it.
+            is_cancelled: checked while waiting.
+            is_background: whether the update may be throttled, because no user is waiting.
 
         Yields:
-            A function that returns whether the update has to stop, or None if it was cancelled
-            while waiting.
+            A function that returns whether the update must stop, or None if it was cancelled while
+            waiting.
         """
         stops = self._stops
 
@@ -200,7 +200,7 @@ class UpdateQueue:
         """Wait until all notes can be searched by words.
 
         Returns:
-            False if the running update did not read all notes within `timeout_s`.
+            False after `timeout_s` seconds.
         """
         ends_at = time.monotonic() + timeout_s
         with self._throttle.run_at_full_speed():
@@ -209,16 +209,16 @@ class UpdateQueue:
         return self._has_words
 
     def mark_words(self) -> None:
-        """Record that the running update has read all notes, so that words can be searched."""
+        """Record that all notes have been read and can be searched by words."""
         self._has_words = True
 
     def stop(self) -> None:
-        """Stop the updates that are running or waiting now."""
+        """Stop all running and waiting updates."""
         self._stops += 1
 
     @contextmanager
     def end_updates(self) -> Iterator[None]:
-        """Stop the running update, and keep others from starting until the block ends."""
+        """Stop the running update, and block new ones within the `with` block."""
         self._is_ending = True
         try:
             with self._lock:
@@ -227,7 +227,7 @@ class UpdateQueue:
             self._is_ending = False
 
     def wait_until_idle(self, timeout_s: float) -> bool:
-        """Wait for the running update to end. Returns False if `timeout_s` was not enough."""
+        """Wait for the running update to end. Returns False after `timeout_s` seconds."""
         with self._throttle.run_at_full_speed():
             if not self._lock.acquire(timeout=timeout_s):
                 return False
@@ -236,15 +236,15 @@ class UpdateQueue:
 
 
 class IdleJob:
-    """Runs a job in its own thread. The job stops when an update begins, or on `close`."""
+    """Runs a job in its own thread until it is done, an update starts, or `close` is called."""
 
     def __init__(self, job: Callable[[Callable[[], bool]], None], updates: UpdateQueue):
-        """Store the job. Nothing runs until `start`.
+        """Store the job without starting it.
 
         Args:
-            job: the job, which gets a function and calls it between its steps. That function rests
-                briefly, and returns whether the job has to stop.
-            updates: the queue of updates, which shows whether an update is running.
+            job: the job. It must regularly call the function it receives, which rests briefly and
+                returns whether to stop.
+            updates: the queue that tells whether an update is running.
         """
         self._job = job
         self._updates = updates
@@ -253,7 +253,7 @@ class IdleJob:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start the job unless it is already running."""
+        """Start the job, unless it is already running."""
         with self._lock:
             if self._stop.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
@@ -261,7 +261,7 @@ class IdleJob:
             self._thread.start()
 
     def close(self) -> None:
-        """Stop the job, and wait until it has ended."""
+        """Stop the job and wait for it to end."""
         self._stop.set()
         with self._lock:
             thread = self._thread

@@ -1,12 +1,11 @@
-"""Watch a folder for changes, and report changes in batches.
+"""Watch a folder for changes, and report them in batches.
 
-The callback gets the paths that changed, but not the kind of change. It has to look at the files.
-Changes during the callback are collected for the next call.
+The callback receives the changed paths, but not the type of change. Changes during a callback are
+collected for the next one.
 
-Changes are debounced: they are collected for a short time before they are reported. A caller that
-needs all changes now calls `catch_up`. It creates a marker file in another watched folder, which is
-outside the vault. The system reports changes in order. So once the marker is reported, all earlier
-changes have been reported.
+Changes are debounced. A caller that needs all changes at once calls `catch_up`, which creates a
+marker file in another watched folder. Since changes are reported in order, all earlier changes have
+been reported once the marker is.
 """
 
 import logging
@@ -45,7 +44,7 @@ Failed = Callable[[VaultError], None]
 
 
 class Watcher:
-    """Watches one folder for changes in its own thread, from `start` to `close`."""
+    """Watches a folder for changes in its own thread."""
 
     def __init__(
         self,
@@ -54,14 +53,14 @@ class Watcher:
         failed: Failed = lambda _error: None,
         marks_dir: Path | None = None,
     ):
-        """Store the folder and the callbacks; watching begins with `start`.
+        """Store the folder and callbacks. Watching begins with `start`.
 
         Args:
             root: the vault's folder.
-            changed: called with the changed paths, or None if there are too many to list.
-            failed: called with the `VaultError` that `changed` raised.
-            marks_dir: a folder outside the vault for the marker files of `catch_up`. If it is None,
-                `catch_up` does nothing.
+            changed: called with the changed paths, or None if there are too many.
+            failed: called with the `VaultError` raised by `changed`.
+            marks_dir: a folder outside of the vault for marker files, or None to disable
+                `catch_up`.
         """
         self._root = root.resolve()
         self._on_changes = changed
@@ -78,29 +77,28 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
     def start(self) -> None:
-        """Start watching the folder in the watcher's thread."""
+        """Start watching in a new thread."""
         self._thread.start()
 
     @property
     def is_alive(self) -> bool:
-        """Whether changes are still reported; false once the folder itself has been removed."""
+        """Whether changes are still reported. False once the folder has been removed."""
         return self._thread.is_alive()
 
     @property
     def is_ready(self) -> bool:
-        """Whether watching has begun, which takes a while for a large folder."""
+        """Whether watching has started, which takes a while for large folders."""
         return self._notify is not None
 
     def catch_up(self, timeout_s: float, *, looks_at_all: bool = False) -> bool:
-        """Wait until all changes made before this call have been reported and handled.
+        """Wait until all changes made before this call have been handled.
 
         Args:
             timeout_s: the maximum time to wait, in seconds.
-            looks_at_all: whether to report the whole folder, as if too many files had changed.
+            looks_at_all: whether to report the whole folder as changed.
 
         Returns:
-            False if the time was not enough. Until the changes are handled, later calls wait only
-            briefly.
+            False after the timeout. Until the changes are handled, later calls wait only briefly.
         """
         if self._marks_dir is None or threading.current_thread() is self._thread:
             return True
@@ -121,13 +119,13 @@ class Watcher:
             return is_done
 
     def release(self) -> None:
-        """End the wait of all callers of `catch_up`, since the changes can be searched now."""
+        """Wake all callers of `catch_up`, since the changes can be searched now."""
         with self._state:
             self._is_busy = False
             self._state.notify_all()
 
     def call_changed(self, paths: Collection[str] | None) -> None:
-        """Call the callback `changed`, and `failed` if it raises a `VaultError`."""
+        """Call `changed`, and pass any `VaultError` to `failed`."""
         try:
             self._on_changes(paths)
         except VaultError as error:  # the next change or start tries again
@@ -135,7 +133,7 @@ class Watcher:
             self._on_failure(error)
 
     def close(self) -> None:
-        """Stop watching after the running callback has returned."""
+        """Stop watching, after the running callback has returned."""
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(_CLOSE_S)
@@ -157,10 +155,10 @@ class Watcher:
                 self._state.notify_all()
 
     def _watch(self) -> bool:
-        """Report changes until the watch ends, and return whether a new watch must be started.
+        """Report changes until the watch ends. Returns whether to start a new one.
 
-        The library `watchfiles` ends a watch when it meets a file name that is not UTF-8. The next
-        watch begins by reporting the whole folder, since changes between two watches are missed.
+        `watchfiles` stops when it finds a file name that is not UTF-8. The next watch starts by
+        reporting the whole folder, because changes in between are missed.
         """
         try:
             with self._open_notify() as notify:
@@ -224,7 +222,7 @@ class Watcher:
             self._state.notify_all()
 
     def _relative(self, path: str) -> str | None:
-        """Return a path relative to the vault, or None if a folder in it begins with a dot."""
+        """Return a path relative to the vault, or None for hidden paths."""
         try:
             parts = Path(path).relative_to(self._root).parts
         except ValueError:
@@ -235,10 +233,10 @@ class Watcher:
     # -- callers of catch_up
 
     def _await_mark(self, notify: "RustNotify", timeout_s: float) -> bool:
-        """Create a marker file and collect all changes before it.
+        """Create a marker file, and wait until it is reported.
 
         Returns:
-            False if the marker was not reported in time.
+            False after the timeout.
         """
         ends_at = time.monotonic() + timeout_s
         mark = str(next(self._numbers))
@@ -286,7 +284,7 @@ def _make_empty(folder: Path) -> None:
 
 
 def _needs_polling() -> bool:
-    """Return whether the system does not report file changes, as in Windows Subsystem for Linux."""
+    """Return whether file changes are not reported, as in Windows Subsystem for Linux."""
     import platform
 
     return "microsoft-standard" in platform.uname().release

@@ -1,4 +1,4 @@
-"""Notes: from the bytes of a file to a document with headings, links and properties.
+"""Read notes: decode files and parse headings, links and properties.
 
     dates          Find the days, months and years that a text names.
     encodings      Decode bytes to text.

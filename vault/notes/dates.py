@@ -1,7 +1,7 @@
-"""Find the days, months and years that a text names, as spans of days.
+"""Find dates in a text: days, months and years, as ranges of days.
 
-Questions name dates in many forms, including forms relative to today. In names and headings of
-notes, only dates with a year are recognised; in properties, only days in ISO 8601 form.
+Questions may name dates in many forms, including relative ones. In note names and headings, only
+dates with a year are recognised, and in properties only ISO 8601 days.
 """
 
 import re
@@ -98,12 +98,11 @@ _AGO: Final = re.compile(rf"\b(\d{{1,3}}|{'|'.join(_NUMBERS)})\s+(day|week|month
 
 
 def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
-    """Return the spans of days that a question names, such as "5 March", "2024" or "last week".
+    """Find the dates in a question, such as "5 March", "2024" or "last week".
 
     Args:
         text: the question. Only the first 400 characters are searched.
-        today: the current date, to which "yesterday" refers. A day or month without a year means
-            the most recent such day or month.
+        today: the current date. Dates without a year refer to the most recent such date.
     """
     said = text[:_MAX_CHARS].lower().translate(_FOLDED)
     found: list[Span | None] = [
@@ -118,7 +117,7 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
 
 
 def find_written_spans(text: str) -> tuple[Span, ...]:
-    """Return the spans of days that a name or heading contains, in any form that has a year."""
+    """Find the dates with a year in a name or heading."""
     said = text[:_MAX_CHARS].lower().translate(_FOLDED)
     if not any(char.isdigit() for char in said):
         return ()
@@ -131,7 +130,7 @@ def find_written_spans(text: str) -> tuple[Span, ...]:
 
 
 def find_iso_days(text: str) -> Iterator[date]:
-    """Yield the days in a text that are written in ISO 8601 form, such as 2024-03-05."""
+    """Yield the ISO 8601 days in a text, such as 2024-03-05."""
     for match in _ISO_DAY.finditer(text):
         day = _build_day(*map(int, match.groups()))
         if day is not None:
@@ -139,17 +138,17 @@ def find_iso_days(text: str) -> Iterator[date]:
 
 
 def list_property_days(properties: Iterable[Iterable[str]]) -> list[str]:
-    """Return the distinct days in the values of properties, in ISO 8601 form, sorted."""
+    """Return the distinct days in property values as ISO 8601, sorted."""
     values = (value for texts in properties for value in texts)
     days = (day for value in values if _ISO_DAY.match(value) for day in find_iso_days(value[:10]))
     return sorted({day.isoformat() for day in days})
 
 
 def write_date_forms(span: Span) -> list[str]:
-    """Return the forms in which notes write the days of a span: as years, months or days.
+    """Return the ways in which notes may write a date range.
 
-    The forms of a day are "2024-03-05", "5 March 2024" and "March 5 2024". Those of a month are
-    "2024-03" and "March 2024". A span of many days that begins or ends within a month has no forms.
+    A day is written as "2024-03-05", "5 March 2024" or "March 5 2024", and a month as "2024-03" or
+    "March 2024". Ranges that start or end within a month are skipped.
     """
     first, after = span
     if (first.month, first.day, after.month, after.day) == (1, 1, 1, 1):
@@ -210,7 +209,7 @@ def _build_named_day(year: int | None, month: int, day: int, today: date) -> Spa
 def _guess_year(month: int, today: date, *, is_past: bool) -> int:
     """Return the year of the most recent such month.
 
-    In a phrase such as "last May", the current month does not count (`is_past`).
+    In phrases such as "last May" (`is_past`), the current month does not count.
     """
     is_over = month < today.month or (month == today.month and not is_past)
     return today.year if is_over else today.year - 1
@@ -247,7 +246,7 @@ def _build_past_span(match: re.Match[str], today: date) -> Span | None:
 
 
 def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
-    """Return the span of the day, week, month or year that was `back` units ago."""
+    """Return the day, week, month or year that was `back` units ago."""
     try:
         if unit == "day":
             return _build_until(today - timedelta(days=back), _next_day)
@@ -262,7 +261,7 @@ def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
 
 
 def _build_weekday_span(match: re.Match[str], today: date) -> Span | None:
-    """Return the most recent such weekday. With "last", it must be before today."""
+    """Return the most recent such weekday. With "last", it is before today."""
     back = (today.weekday() - _WEEKDAYS.index(match[1])) % 7
     if back == 0 and match[0].startswith("last"):
         back = 7

@@ -1,8 +1,8 @@
-"""Decode bytes to text, with an encoding that the bytes themselves prove.
+"""Decode text files, using only encodings that can be detected reliably.
 
-UTF-8 can be detected reliably, and so can UTF-16 and UTF-32 with a byte-order mark. Of the old
-single-byte encodings only Windows-1252 (which includes Latin-1) is accepted, and only if the result
-looks like Western text. Any other bytes raise an error that names the first bad byte.
+These are UTF-8, and UTF-16 and UTF-32 with a byte-order mark. Windows-1252 (including Latin-1) is
+accepted only if the result looks like Western text. For anything else, an error names the first
+invalid byte.
 """
 
 import codecs
@@ -40,13 +40,13 @@ _MOST_SIGNS_IN_WORDS: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A text and its encoding.
+    """A decoded text and its encoding.
 
     Attributes:
-        text: the decoded text, with its original line endings.
-        encoding: Python's name of the encoding.
-        mark: the byte-order mark, or empty bytes if there was none. `mark + text.encode(encoding)`
-            returns the original bytes.
+        text: the text with its original line endings.
+        encoding: the encoding's name in Python.
+        mark: the byte-order mark, or empty bytes. `mark + text.encode(encoding)` restores the
+            original bytes.
     """
 
     text: str
@@ -55,10 +55,10 @@ class DecodedText:
 
 
 def decode_text(data: bytes) -> DecodedText:
-    """Decode the bytes of a file as text.
+    """Decode a file.
 
     Raises:
-        ReadingFailed: the bytes are not text, or their encoding is uncertain.
+        ReadingFailed: the bytes are not text, or their encoding is unclear.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -92,7 +92,7 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
 
 
 def _detect_utf16(data: bytes) -> str:
-    """Detect UTF-16 without a byte-order mark. In Western text, every other byte is zero."""
+    """Detect UTF-16 without a byte-order mark: every other byte of Western text is zero."""
     sample = data[:4096]
     if len(data) % 2 or not sample:
         return ""
@@ -104,10 +104,9 @@ def _detect_utf16(data: bytes) -> str:
 
 
 def _decode_western(data: bytes, first_bad: int) -> str:
-    """Decode bytes as Windows-1252 if the result looks like Western text.
+    """Decode Windows-1252 if the result looks like Western text.
 
-    Text in another encoding would become words of only accented letters, or words with symbols
-    inside them.
+    In text with another encoding, words would consist of accented letters or contain symbols.
     """
     high_bytes = sum(1 for byte in data[:_SAMPLE] if byte > 0x7F)
     in_sequences = sum(len(found) for found in _UTF8_SEQUENCE.findall(data[:_SAMPLE]))

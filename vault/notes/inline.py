@@ -1,7 +1,6 @@
-"""Find the inline marks of a note: tags, inline fields, tasks, block names, comments.
+"""Find inline syntax in notes: tags, inline fields, tasks, block names, comments.
 
-All functions take lines without code, numbered as in the file. Their running time is linear in the
-length of the text.
+All functions take lines without code, numbered as in the file, and run in linear time.
 """
 
 import re
@@ -28,7 +27,7 @@ _COMMENT = re.compile(r"%%|<!--|-->")
 
 @dataclass(frozen=True, slots=True)
 class TaskItem:
-    """A task: a list item with a checkbox. `status` is the character in the box, blank if open."""
+    """A list item with a checkbox. `status` is the character in the box, blank if open."""
 
     line: int
     status: str
@@ -36,7 +35,7 @@ class TaskItem:
 
 
 def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
-    """Return the distinct `#tags` in order, except plain numbers and the `#heading` of links."""
+    """Find the distinct `#tags`. Plain numbers and `#heading` links are skipped."""
     found: dict[str, None] = {}
     for _, line in lines:
         if "#" in line:
@@ -47,7 +46,7 @@ def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
 
 
 def has_private_tag(lines: Iterable[Line]) -> bool:
-    """Return whether the tag `#private` occurs, even in positions where other tags are ignored."""
+    """Return whether the tag `#private` occurs anywhere."""
     return any(
         "#" in line and _PRIVATE.search(_LINK_TARGET.sub(" ", line)) is not None
         for _, line in lines
@@ -55,11 +54,13 @@ def has_private_tag(lines: Iterable[Line]) -> bool:
 
 
 def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find inline fields `key:: value`: alone on a line, alone in a list item, or in brackets.
+    """Find inline fields, `key:: value`.
+
+    They may be on their own line, in a list item, or in brackets.
 
     Args:
-        lines: the lines with code and comments replaced by blanks.
-        source: the original lines, from which the values are taken.
+        lines: the lines with code and comments blanked out.
+        source: the original lines, from which values are taken.
     """
     for number, line in lines:
         if "::" not in line:
@@ -71,21 +72,21 @@ def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[
 
 
 def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
-    """Find tasks, including those in callouts. The arguments are the same as in `find_fields`."""
+    """Find tasks, including those in callouts. Arguments are as in `find_fields`."""
     for number, line in lines:
         if match := _TASK.match(line):
             yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
 
 
 def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
-    """Yield the `^names` of blocks: the name, its line, and whether it is alone on the line."""
+    """Yield each block's `^name`, its line, and whether it is alone on that line."""
     for number, line in lines:
         if "^" in line and (match := _BLOCK_NAME.search(line)):
             yield match[1], number, not line[: match.start()].strip(" \t>")
 
 
 def blank_comments(lines: Sequence[Line]) -> list[Line]:
-    """Replace `%%comments%%` and `<!-- comments -->` with blanks. An unclosed mark is text."""
+    """Blank out `%%comments%%` and `<!-- comments -->`. Unclosed markers are text."""
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
     for start, end in _find_comments(text):
@@ -106,7 +107,7 @@ def _find_comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def blank_inline_code(text: str) -> str:
-    """Replace inline code with blanks of the same length, in linear time."""
+    """Blank out inline code, keeping the length, in linear time."""
     if "`" not in text:
         return text
     runs = [(match.start(), match.end()) for match in re.finditer(r"`+", text)]
@@ -129,7 +130,7 @@ def blank_inline_code(text: str) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """Convert a line of Markdown to plain text: links become labels, emphasis marks are removed."""
+    """Convert a line of Markdown to plain text, without links and emphasis."""
     text = re.sub(r"!?\[\[([^\[\]\n]{0,500})\]\]", _wikilink_label, markdown)
     text = _INLINE_LINK.sub(r"\1", text)
     return " ".join(_EMPHASIS.sub(r"\2", text).split())

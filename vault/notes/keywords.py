@@ -1,8 +1,8 @@
-"""Convert text to words of the full-text index, in the same way for notes and queries.
+"""Convert notes and queries to words for the full-text index.
 
-Letters are folded: differences of case, accents and compatibility forms are removed. Text in
-scripts without spaces is split into bigrams, plus the last letter alone, so that words of one or
-two letters are found. The full-text index itself does the stemming and ranking.
+Case, accents and compatibility forms are normalized. Scripts without spaces are split into bigrams,
+plus the last letter, so that short words are found. Stemming and ranking are done by the full-text
+index.
 """
 
 import posixpath
@@ -33,24 +33,24 @@ _UNSPACED = re.compile(
 
 
 def index_text(text: str) -> str:
-    """Return a text in the form in which it is stored in the full-text index."""
+    """Convert a text to the form stored in the full-text index."""
     folded = fold(text)
     return folded if folded.isascii() else _UNSPACED.sub(_write_bigrams, folded)
 
 
 def list_note_names(path: str, title: str, aliases: Sequence[str]) -> list[str]:
-    """Return the distinct names of a note: its title, its file name without suffix, its aliases."""
+    """Return the distinct names of a note: title, file name without suffix, aliases."""
     stem = posixpath.splitext(posixpath.basename(path))[0]
     return list(dict.fromkeys([title, stem, *aliases]))
 
 
 def build_note_words(names: Sequence[str], texts: Sequence[str]) -> tuple[str, str]:
-    """Return the names and the text of a whole note as stored in the full-text index."""
+    """Build the full-text index entry of a whole note: its names and its text."""
     return index_text(" ".join(names)), index_text("\n".join(texts))
 
 
 def fold(text: str) -> str:
-    """Remove differences of case, accents and compatibility forms from a text."""
+    """Normalize case, accents and compatibility forms."""
     if text.isascii():
         return text.replace("\0", " ").lower()
     encodable = text.encode("utf-8", "replace").decode("utf-8")
@@ -61,7 +61,7 @@ def fold(text: str) -> str:
 def build_query_terms(query: str) -> tuple[str, ...]:
     """Split a text into distinct search terms, each a quoted FTS5 expression.
 
-    The running time and the number of terms are limited, even for a very long text.
+    Time and number of terms are limited, even for very long texts.
     """
     terms: dict[str, None] = {}
     for match in _build_token_pattern().finditer(fold(query[:_MAX_QUERY_CHARS])):
@@ -73,22 +73,22 @@ def build_query_terms(query: str) -> tuple[str, ...]:
 
 
 def match_any(terms: Sequence[str]) -> str:
-    """Return the FTS5 expression for passages that contain at least one of the terms."""
+    """Build an FTS5 expression that matches any of the terms."""
     return " OR ".join(terms)
 
 
 def match_all(terms: Sequence[str]) -> str:
-    """Return the FTS5 expression for passages that contain all of the terms."""
+    """Build an FTS5 expression that matches all of the terms."""
     return " AND ".join(terms)
 
 
 def match_phrase(words: str) -> str:
-    """Return the FTS5 expression for texts that contain the words as a phrase."""
+    """Build an FTS5 expression that matches the words as a phrase."""
     return '"' + " ".join(_WORD.findall(index_text(words))) + '"'
 
 
 def measure_latin_share(text: str) -> float:
-    """Return the fraction of a text's letters that are Latin, or 1.0 if it has no letters."""
+    """Return the fraction of letters that are Latin, or 1.0 without letters."""
     letters = [char for char in text[:2000] if char.isalpha()]
     latin = sum(char.isascii() or "LATIN" in unicodedata.name(char, "") for char in letters)
     return latin / len(letters) if letters else 1.0
@@ -120,7 +120,7 @@ def _write_bigrams(run: re.Match[str]) -> str:
 
 @cache
 def _build_token_pattern() -> re.Pattern[str]:
-    """Build a regular expression for an index word: letters, digits and combining marks."""
+    """Build a regular expression for index words: letters, digits and combining marks."""
     marks = "".join(
         char
         for char in map(chr, range(sys.maxunicode + 1))
@@ -159,10 +159,10 @@ FUNCTION_WORDS: Final = frozenset().union(*_BY_LANGUAGE)
 
 
 def find_function_words(text: str) -> frozenset[str]:
-    """Return all function words of a text's language, folded as `fold` does.
+    """Return the function words of a text's language, normalized as by `fold`.
 
-    The language is the one in which most of the text's words are function words. If several
-    languages have equally many, the earliest is chosen, and English is the first.
+    The language is the one with the most function words in the text. In case of a tie, the first in
+    the list is used, starting with English.
     """
     words = _WORD.findall(fold(text[:_MAX_QUERY_CHARS]))
     return max(_BY_LANGUAGE, key=lambda known: sum(word in known for word in words))

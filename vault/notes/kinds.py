@@ -1,7 +1,7 @@
-"""The kinds of files that are read, by file name, and the page numbers of passages.
+"""The file types that are read, and the page numbers of passages.
 
-In a file with pages, such as a PDF file, the lines of a passage are lines of the extracted text.
-They do not exist in the original file, so the page number is shown instead.
+In paged files, such as PDFs, line numbers refer to the extracted text, so the page number is shown
+instead.
 """
 
 import posixpath
@@ -15,14 +15,14 @@ _MB: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file.
+    """A file type.
 
     Attributes:
         name: the name of the reader.
-        plural: the plural name of such files, for use in a sentence.
-        max_bytes: the maximum size of a file that is read, in bytes.
-        needs_worker: whether such files are parsed in a child process, because hostile bytes may
-            crash the parser library.
+        plural: the plural name, for use in sentences.
+        max_bytes: the maximum file size in bytes.
+        needs_worker: whether to parse in a child process, since malicious files might crash the
+            parser.
     """
 
     name: str
@@ -32,7 +32,7 @@ class FileKind:
     needs_worker: bool = False
 
     def explain_size(self, size: int) -> str:
-        """Explain why a file of this size is not read."""
+        """Explain that a file is too large."""
         most = self.max_bytes // _MB
         return f"{size / _MB:.0f} MB; {self.plural} of up to {most} MB are read"
 
@@ -54,28 +54,28 @@ SUFFIXES: Final = tuple(_BY_SUFFIX)
 
 
 def find_kind(path: str) -> FileKind:
-    """Return the kind of a file by its suffix; plain text if no other kind matches."""
+    """Return the type of a file by its suffix. The default is plain text."""
     return _BY_SUFFIX.get(posixpath.splitext(path)[1].lower(), TEXT)
 
 
 def drop_note_suffix(path: str) -> str:
-    """Return a path without the suffix of a Markdown note; other paths are unchanged."""
+    """Remove the suffix of a Markdown note from a path."""
     stem, suffix = posixpath.splitext(path)
     return stem if suffix.lower() in MARKDOWN.suffixes else path
 
 
 def note_name(path: str) -> str:
-    """Return the name that links use for a file: no folder and, for a Markdown note, no suffix."""
+    """Return the name that links use for a file: without folder and Markdown suffix."""
     return posixpath.basename(drop_note_suffix(path))
 
 
 def is_small_enough(path: str, size: int) -> bool:
-    """Return whether a file is small enough to be read; fast, since scans call it often."""
+    """Return whether a file is small enough to read. Scans call this often."""
     return size <= MARKDOWN.max_bytes or size <= find_kind(path).max_bytes
 
 
 def is_readable_kind(name: str) -> bool:
-    """Return whether a file is of a kind that is read, and not one of Word's lock files (`~$…`)."""
+    """Return whether a file type can be read. Word's lock files (`~$…`) are rejected."""
     is_known = name.endswith(SUFFIXES) or name.lower().endswith(SUFFIXES)
     return is_known and not name.startswith("~$")
 
@@ -85,12 +85,12 @@ _PAGE: Final = re.compile(r"Page (\d+)")
 
 
 def format_page_heading(number: int | str) -> str:
-    """Return the heading that is placed above a page's text."""
+    """Build the heading to insert above a page."""
     return f"Page {number}"
 
 
 def find_page(path: str, heading: Sequence[str]) -> int | None:
-    """Return the page number of a passage, or None if its file has no pages.
+    """Return a passage's page number, or None for unpaged files.
 
     Args:
         path: the path of the file.

@@ -1,4 +1,4 @@
-"""Links between notes: find links, and resolve a link to a note and to lines in that note."""
+"""Find links in notes, and resolve them to a note and its lines."""
 
 import posixpath
 import re
@@ -27,12 +27,12 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link from a note to another note or file of the vault.
+    """A link to another note or file.
 
     Attributes:
         target: the target as written, without heading and label, or an empty string for a link
             within the note.
-        heading: the heading or `^block` after `#`, or an empty string if the link has none.
+        heading: the heading or `^block` after `#`, or an empty string.
     """
 
     target: str
@@ -43,11 +43,11 @@ class Link:
 
 
 class LocatedLink(NamedTuple):
-    """A link with the position of its target in the line, without the blanks around the target.
+    """A link with the position of its target within the line.
 
     Attributes:
-        start: the index of the target's first character in the line.
-        end: the index just past the target.
+        start: the start offset of the target.
+        end: the end offset of the target.
         is_markdown: whether the link has the form `[label](target)`, with a percent-encoded target.
         is_quoted: whether the target is enclosed in `<` and `>`.
     """
@@ -60,19 +60,19 @@ class LocatedLink(NamedTuple):
 
 
 def find_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
-    """Yield the links in lines from which code was removed, except links to the web."""
+    """Yield all links except web links. The lines must not contain code."""
     for number, line in lines:
         for found in locate_links(number, line):
             yield found.link
 
 
 def list_lines_with_links(document: Document) -> list[Line]:
-    """Return the lines in which links count: front matter and text, without code and comments."""
+    """Return the lines that can contain links: front matter and text, without code and comments."""
     return [*document.front_lines, *blank_comments(list(document.list_prose_lines()))]
 
 
 def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
-    """Yield the links in a line without code, with their positions; see `find_links`."""
+    """Yield the links in a line with their positions, see `find_links`."""
     if "[" not in line:
         return
     for match in _WIKILINK.finditer(line):
@@ -95,26 +95,25 @@ def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
 
 
 def fold_link_path(target: str) -> str:
-    """Return a path or a link's target in a form for comparison, without a note's suffix."""
+    """Normalize a path or link target for comparison, without the note suffix."""
     return _normalize(drop_note_suffix(target))
 
 
 def fold_link_name(target: str) -> str:
-    """Return the name in a link's target in a form for comparison, without folder and suffix."""
+    """Normalize the name in a link target for comparison, without folder and suffix."""
     return posixpath.basename(fold_link_path(target))
 
 
 def list_link_names(path: str, aliases: Iterable[str]) -> set[str]:
-    """Return the names that links can use for a note, as `fold_link_name` returns them."""
+    """Return all names that links can use for a note, in normalized form."""
     return {fold_link_name(path), *(posixpath.basename(_normalize(alias)) for alias in aliases)}
 
 
 class LinkResolver:
-    """Finds the note or file that a link means, by Obsidian's rules.
+    """Resolves links to notes and files, by Obsidian's rules.
 
-    An exact path is preferred, then the shortest path with that name, then an alias. Case and the
-    Unicode form of accents are ignored. To resolve a link, the resolver only has to know the notes
-    that share its name.
+    Exact paths are preferred, then the shortest path with that name, then aliases. Case and Unicode
+    normalization are ignored. It is sufficient to know the notes that share the link's name.
     """
 
     def __init__(
@@ -123,13 +122,13 @@ class LinkResolver:
         attachments: str = "/",
         titles: Iterable[tuple[str, str]] = (),
     ):
-        """Collect the names of the notes.
+        """Collect the names of notes.
 
         Args:
-            notes: pairs of a path and its aliases, sorted by path.
-            attachments: the attachment folder from `.obsidian/app.json`, relative to the vault. If
-                it begins with `./`, relative to the note.
-            titles: pairs of a path and its title, if titles may be used like aliases.
+            notes: pairs of path and aliases, sorted by path.
+            attachments: Obsidian's attachment folder, relative to the vault, or to the note if it
+                starts with `./`.
+            titles: pairs of path and title, if titles may be used like aliases.
         """
         self._attachments = attachments
         self._by_path: dict[str, str] = {}
@@ -145,9 +144,9 @@ class LinkResolver:
             self._by_alias.setdefault(_normalize(title), path)
 
     def resolve(self, target: str, source: str = "") -> str | None:
-        """Return the path of the note or file to which a link in `source` leads.
+        """Resolve a link in the note `source` to the path of a note or file.
 
-        Returns None if none.
+        Returns None if there is no such file.
         """
         if not target:
             return source or None
@@ -158,7 +157,7 @@ class LinkResolver:
         return self._find_by_name(key, posixpath.dirname(source)) or self._by_alias.get(key)
 
     def _list_exact_paths(self, key: str, source: str) -> Iterator[str]:
-        """Yield a link's path relative to the vault, the note's folder, the attachment folder."""
+        """Yield the possible exact paths: relative to the vault, the note, and the attachments."""
         folder = posixpath.dirname(source)
         yield key.lstrip("/")
         yield posixpath.normpath(posixpath.join(folder, key))
@@ -167,7 +166,7 @@ class LinkResolver:
         yield posixpath.normpath(posixpath.join(base, attachments.lstrip("/"), key))
 
     def _find_by_name(self, key: str, folder: str) -> str | None:
-        """Return the shortest path that ends with the link's path, preferably below the folder."""
+        """Return the shortest path that ends with the link's path, preferably in `folder`."""
         tail = f"/{key.lstrip('./')}"
         named = self._by_name.get(posixpath.basename(key), [])
         fitting = [p for p in named if f"/{_normalize(drop_note_suffix(p))}".endswith(tail)]
@@ -180,7 +179,7 @@ class LinkResolver:
 
 
 def _unescape(part: str) -> str:
-    r"""Remove the backslash that escapes a link's `|` inside a table."""
+    """Unescape a link's `|` within a table."""
     return part.removesuffix("\\").strip()
 
 
@@ -193,12 +192,11 @@ _NOT_IN_SLUGS = re.compile(r"\W+")
 
 
 def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
-    """Return the line of the heading that an anchor names, or 0 if no heading matches.
+    """Return the line of the heading that an anchor refers to, or 0.
 
     Args:
         headings: the headings of the note.
-        anchor: a heading, nested headings joined with `#`, a heading's slug as other programs write
-            it, or `page=N`.
+        anchor: a heading, nested headings joined with `#`, a heading's slug, or `page=N`.
     """
     if anchor.startswith("page="):
         anchor = format_page_heading(anchor.removeprefix("page="))
@@ -210,10 +208,10 @@ def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
 
 
 def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[int, int]]:
-    """Find the first and last line of each block that has a `^name`.
+    """Return the line range of each block with a `^name`.
 
-    A name at the end of a block belongs to the innermost such block. A name that is a block of its
-    own belongs to the block above.
+    A name at the end of a block refers to the innermost block. A name on its own refers to the
+    block above.
     """
     names = list(find_block_names(prose))
     if not names:
@@ -230,7 +228,7 @@ def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tu
 
 
 def _find_innermost(document: Document, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last line of the smallest block around each line, in one pass."""
+    """Yield the smallest block around each line."""
     spans = [(block.first, block.last) for block in document.blocks]
     spans += chain.from_iterable(block.inner for block in document.blocks)
     spans.sort(key=lambda span: (-span[0], span[1]))  # popped from the end, so outer before inner
@@ -253,7 +251,7 @@ def _find_line(headings: Sequence[Heading], names: list[str], key: Callable[[str
 
 
 def _normalize_heading(text: str) -> str:
-    """Return a heading without the characters that are special in Obsidian's links, folded."""
+    """Normalize a heading, without characters that are special in Obsidian links."""
     return " ".join(_NOT_IN_ANCHORS.sub(" ", text).split()).casefold()
 
 

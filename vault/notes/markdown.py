@@ -1,7 +1,7 @@
-"""The structure of a Markdown text: front matter, headings, blocks and code.
+"""Parse the block structure of Markdown: front matter, headings, blocks and code.
 
-Only the block structure is parsed (CommonMark and tables). Other modules parse the contents of
-lines, such as tags, links and sentences.
+This covers CommonMark and tables. Other modules parse the contents of lines, such as tags and
+links.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading with its level, its text and its line, counted from 1."""
+    """A heading with its level, text and line number."""
 
     level: int
     text: str
@@ -28,13 +28,13 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A top-level block: its kind, its first and last line, and its inner blocks.
+    """A top-level block with its line range and inner blocks.
 
     Attributes:
-        kind: the parser's name of the block, such as `paragraph`, `fence`, `table` or `heading`.
-        inner: the first and last line of each list item, paragraph, code fence or table in the
-            block. These may be nested.
-        heading: the heading, if the block is one; else None.
+        kind: the parser's name, such as `paragraph`, `fence`, `table` or `heading`.
+        inner: the line ranges of inner list items, paragraphs, code fences and tables, possibly
+            nested.
+        heading: the heading if the block is one, otherwise None.
     """
 
     kind: str
@@ -46,15 +46,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed text. Lines are numbered as in the file, including the front matter.
+    """A parsed text. Line numbers include the front matter.
 
     Attributes:
-        properties: the properties in the front matter, or an empty mapping if it is missing or
-            invalid.
-        code_lines: the numbers of the lines in code fences and indented code.
-        body_line: the number of the first line after the front matter.
+        properties: the properties in the front matter, empty if missing or invalid.
+        code_lines: the line numbers of code fences and indented code.
+        body_line: the first line after the front matter.
         is_private: whether the front matter marks the note as private.
-        is_paged: whether its top-level headings are pages; a passage never spans several pages.
+        is_paged: whether top-level headings are pages, which passages never cross.
     """
 
     lines: tuple[str, ...]
@@ -67,16 +66,16 @@ class Document:
 
     @property
     def front_lines(self) -> Sequence[Line]:
-        """The lines of the front matter, without the `---` lines that enclose it."""
+        """The lines between the `---` lines of the front matter."""
         return list(enumerate(self.lines[1 : max(1, self.body_line - 2)], start=2))
 
     @property
     def headings(self) -> tuple[Heading, ...]:
-        """The headings in the order of the text."""
+        """The headings in document order."""
         return tuple(block.heading for block in self.blocks if block.heading is not None)
 
     def list_prose_lines(self) -> Iterator[Line]:
-        """Yield each line outside of code, with its number; inline code is replaced with blanks."""
+        """Yield numbered lines outside of code, with inline code blanked out."""
         for block in self.blocks:
             numbers = [
                 number
@@ -90,7 +89,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The properties at the top of a note, and the number of the first line after them."""
+    """The properties of a note, and the first line after them."""
 
     properties: Mapping[str, Any]
     body_line: int
@@ -98,7 +97,7 @@ class FrontMatter:
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Read the front matter of a text. Without front matter, the properties are empty."""
+    """Read the front matter, or return empty properties."""
     body_line = _find_body_line(lines)
     front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
     properties = load_properties(front)

@@ -1,4 +1,4 @@
-"""Read one note from disk: its bytes, its text and its structure."""
+"""Read a note from disk, and parse its structure."""
 
 import hashlib
 import os
@@ -37,13 +37,13 @@ class Note:
     r"""A note as read from its file.
 
     Attributes:
-        path: the path relative to the vault, with `/` as the separator.
-        text: the whole text of the file, including front matter, with line endings normalized to
-            `\n`; for kinds of files other than Markdown, the extracted text as Markdown.
-        body_line: the number of the line on which the text after the front matter starts.
-        version: the SHA-256 of the file's bytes, in hex.
-        properties: the texts in front matter and inline fields, by their names in lower case.
-        blocks: the first and last line of each block that has a `^name`, by that name.
+        path: the path relative to the vault, with `/` separators.
+        text: the whole file including front matter, with `\n` line endings. For other file types,
+            the extracted text as Markdown.
+        body_line: the first line after the front matter.
+        version: the SHA-256 of the file, as hexadecimal text.
+        properties: the texts in front matter and inline fields, by lower-case name.
+        blocks: the line range of each named block.
     """
 
     path: str
@@ -62,7 +62,7 @@ class Note:
     is_private: bool = False
 
     def find_lines(self, anchor: str) -> tuple[int, int] | None:
-        """Return the first and last line that a link's anchor names, or None if there is no match.
+        """Return the line range that an anchor refers to, or None.
 
         An anchor is a heading, a `^block` or `page=N`.
         """
@@ -73,10 +73,10 @@ class Note:
 
 
 def read_note(root: Path, path: str) -> Note:
-    """Read one note of the vault.
+    """Read a note.
 
     Raises:
-        UnsafePath: the path leads out of the vault.
+        UnsafePath: the path is outside of the vault.
         NoteUnreadable: the file is missing, too large, not a regular file or not text.
     """
     note, _ = parse_note(printable(path), read_bytes(root, path))
@@ -84,16 +84,16 @@ def read_note(root: Path, path: str) -> Note:
 
 
 def read_bytes(root: Path, path: str, kind: FileKind | None = None) -> bytes:
-    """Read the bytes of a file in the vault, without blocking on a FIFO or a device.
+    """Read a file in the vault, without blocking on a FIFO or device.
 
     Args:
         root: the folder of the vault.
         path: the path of the file.
-        kind: the kind of the file, which limits its size, or None to take the kind from its name.
+        kind: the file type, which limits the size, or None to use the suffix.
 
     Raises:
-        UnsafePath: the path leads out of the vault.
-        NoteUnreadable: the file is missing, cannot be read, is too large or not a regular file.
+        UnsafePath: the path is outside of the vault.
+        NoteUnreadable: the file is missing, unreadable, too large or not a regular file.
     """
     kind = kind or find_kind(path)
     try:
@@ -118,17 +118,17 @@ def parse_note(
     foreign: ParserClient | None = None,
     on_wait: Callable[[], None] = lambda: None,
 ) -> tuple[Note, Document]:
-    """Parse the bytes of a file into a note and the structure of its text.
+    """Parse a file into a note and its structure.
 
     Args:
-        path: the path of the note; its suffix determines the kind of file.
-        data: the bytes of the whole file.
-        foreign: the client that parses files that need a child process, or None to start a process
-            for this file alone.
-        on_wait: called regularly during a long parse. An exception that it raises ends the parse.
+        path: the path of the note. Its suffix determines the file type.
+        data: the content of the file.
+        foreign: a client for file types that need a child process, or None to start a process for
+            this file only.
+        on_wait: called regularly during a long parse. It can raise an exception to stop.
 
     Raises:
-        NoteUnreadable: the bytes cannot be read as text.
+        NoteUnreadable: the file cannot be read as text.
     """
     kind = find_kind(path)
     version = hashlib.sha256(data).hexdigest()
@@ -193,7 +193,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
 def _build_plain_note(
     path: str, version: str, document: Document, title: str, aliases: tuple[str, ...]
 ) -> Note:
-    """Build a note from plain text, in which only the private mark is recognised."""
+    """Build a note from plain text. Only the private marker is recognised."""
     return Note(
         path=path,
         title=title,
@@ -207,7 +207,7 @@ def _build_plain_note(
 
 
 def _choose_title(path: str, document: Document) -> str:
-    """Return the title in the front matter; else the first heading; else the file name."""
+    """Return the title from the front matter, the first heading, or the file name."""
     named = _find_property(document.properties, "title")
     if isinstance(named, str) and named.strip():
         return " ".join(named.split())
@@ -222,7 +222,7 @@ def _strip_suffix(path: str) -> str:
 
 
 def _find_property(properties: Mapping[str, Any], *names: str) -> Any:
-    """Return the first of the named properties that is not empty. The case of names is ignored."""
+    """Return the first non-empty property with one of the names, ignoring case."""
     lowered = {name.strip().lower(): value for name, value in properties.items()}
     return next((lowered[name] for name in names if lowered.get(name)), None)
 

@@ -1,4 +1,4 @@
-"""Parse files in a child process, since hostile bytes may crash the parser library."""
+"""Parse files in a child process, since malicious files might crash the parser."""
 
 import signal
 import threading
@@ -19,9 +19,9 @@ _CRASHES: Final = frozenset(
 
 
 class ParserClient:
-    """Parses files in a child process, which is started when needed and restarted after a crash.
+    """Parses files in a child process, which is started on demand.
 
-    The client is thread-safe, but parses one file at a time.
+    Thread-safe, but parses one file at a time.
     """
 
     def __init__(self) -> None:
@@ -41,22 +41,22 @@ class ParserClient:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child, or None while it is not running."""
+        """The id of the child process, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     def read(
         self, kind: FileKind, data: bytes, on_wait: Callable[[], None] = lambda: None
     ) -> Extract:
-        """Parse the bytes of a file in the child process.
+        """Parse a file in the child process.
 
         Args:
-            kind: the kind of the file.
-            data: the bytes of the whole file.
-            on_wait: called about every 50 ms. An exception that it raises ends the parsing.
+            kind: the file type.
+            data: the content of the file.
+            on_wait: called about every 50 ms. It can raise an exception to stop.
 
         Raises:
-            ReadingFailed: the file cannot be read as text, or not within the time and memory limit.
+            ReadingFailed: the file cannot be read as text within the time and memory limits.
         """
         with self._lock:
             child = self._ensure_child()
@@ -82,7 +82,7 @@ class ParserClient:
         return Extract(parts, header["title"], tuple(header["aliases"]), header["is_paged"])
 
     def close(self) -> None:
-        """Stop the child process. A new one is started for the next file."""
+        """Stop the child process. It is restarted for the next file."""
         with self._lock:
             if self._child is not None:
                 self._child.close()

@@ -1,4 +1,4 @@
-"""The child process that parses PDF, HTML and Word files, so that a crash harms nothing else.
+"""The child process that parses PDF, HTML and Word files.
 
 Run as `python -P -m vault.notes.parser_worker`. It answers a request of `{kind}` and a file's bytes
 with the parts of the file's text, or with `{failure}`.

@@ -1,4 +1,4 @@
-"""Read front matter as texts, lists and mappings. Hostile or invalid YAML counts as empty."""
+"""Parse front matter. Malicious or invalid YAML counts as empty."""
 
 import re
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ _SPLIT_COMMAS = re.compile(r"\s*,\s*")
 
 
 def load_properties(front: str) -> Mapping[str, Any]:
-    """Parse front matter. Returns an empty mapping unless it is a valid YAML mapping.
+    """Parse front matter, or return an empty mapping if it is not a valid YAML mapping.
 
-    Every scalar is returned as it is written: a date as `2024-01-05`, `yes` as `yes`. YAML aliases
-    are refused, since a few lines of them can expand to billions of values. Deep nesting is
-    refused, since it overflows the stack of libyaml's Python binding.
+    Scalars keep their original text, such as `2024-01-05` or `yes`. YAML aliases are rejected,
+    since a few lines can expand to billions of values. Deep nesting is rejected, since it overflows
+    the parser's stack.
     """
     import yaml
 
@@ -42,7 +42,7 @@ def load_properties(front: str) -> Mapping[str, Any]:
 
 
 def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
-    """Return whether front matter marks its note as private; search invalid YAML as text."""
+    """Return whether front matter marks its note as private. Invalid YAML is searched as text."""
     if _PRIVATE_LINE.search(front):
         return True
     if properties:
@@ -52,11 +52,11 @@ def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
 
 
 def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ...]:
-    """Split a property's value, which may be a list or a single text, into texts.
+    """Split a property's value, a list or a single text, into texts.
 
     Args:
         value: the value of the property.
-        splits_blanks: whether blanks separate texts too, and not only commas.
+        splits_blanks: whether to split at blanks as well as commas.
     """
     if isinstance(value, str):
         separator = _SPLIT_ANYWHERE if splits_blanks else _SPLIT_COMMAS
@@ -67,7 +67,7 @@ def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ..
 
 
 def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the properties that are texts or lists of texts, by their names in lower case."""
+    """Return properties that are texts or lists of texts, by lower-case name."""
     found: dict[str, tuple[str, ...]] = {}
     for name, value in properties.items():
         texts = (value.strip(),) if isinstance(value, str) else split_values(value)
@@ -77,7 +77,7 @@ def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, 
 
 
 def _is_harmless(front: str, loader: Any) -> bool:
-    """Return whether YAML has no aliases and no deep nesting, judging by the parser's events."""
+    """Return whether YAML has no aliases and no deep nesting."""
     import yaml
 
     depth = events = 0

@@ -1,4 +1,4 @@
-"""Search steps for answers that quote passages instead of asking a model.
+"""Search steps for quoted answers, which need no model.
 
 - `spelling`: corrects the spelling of a query, using the words in the notes.
 - `sections`: measures how well passages support an answer, and finds the passages around them.

@@ -1,7 +1,7 @@
-"""Measure how well passages support an answer, and find the passages around them.
+"""Measure how well passages support an answer, and find surrounding passages.
 
-The best passages are completed with the other passages of their section, since a list or the steps
-of a task are often longer than one passage.
+The best passages are extended with the rest of their section, since a list or the steps of a task
+are often longer than one passage.
 """
 
 import json
@@ -30,17 +30,16 @@ _NUMBER_OR_WORD: Final = re.compile(r"[^\W_]{2,}")
 def measure_support(
     catalog: Catalog, words: str, ids: Sequence[int], closest: float, total: int
 ) -> float:
-    """Return how well passages support an answer: about 0.3 for no support, above 1 for good.
+    """Measure how well passages support an answer, from about 0.3 (not at all) to over 1.
 
-    The result is the sum of two values: the closest passage's cosine, and half the largest fraction
-    of the query's words that one passage contains. The fewer of the vault's passages contain a
-    word, the more the word counts.
+    This is the cosine similarity of the closest passage, plus half the largest fraction of the
+    query's words in one passage. Words that occur in few passages count more.
 
     Args:
         catalog: the catalog of the passages.
-        words: the query without its filters.
-        ids: the ids of the passages that were found.
-        closest: the cosine of the closest passage.
+        words: the query without filters.
+        ids: the ids of the passages found.
+        closest: the cosine similarity of the closest passage.
         total: the number of passages in the vault.
     """
     asked = list(dict.fromkeys(_NUMBER_OR_WORD.findall(fold(words))))
@@ -55,7 +54,7 @@ def measure_support(
 
 
 def _weigh(catalog: Catalog, word: str, total: int) -> float:
-    """Return a word's weight: 1 if no passage contains it, near 0 if all do.
+    """Weight a word from 1 (in no passage) to almost 0 (in all passages).
 
     Very short words get less weight.
     """
@@ -78,7 +77,7 @@ def _find_among(catalog: Catalog, word: str, ids: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class PassagePlace:
-    """The location of a passage: its note's path, its first line and the headings above it."""
+    """The location of a passage: path, first line and headings."""
 
     path: str
     first: int
@@ -94,14 +93,14 @@ class _Span:
 
 
 def choose_passages_around(catalog: Catalog, places: Sequence[PassagePlace]) -> dict[int, int]:
-    """Find the passages in the same section around the best passages.
+    """Find the other passages in the sections of the best passages.
 
     Args:
         catalog: the catalog of the passages.
-        places: the locations of the passages that were found, best first.
+        places: the locations of the passages found, best first.
 
     Returns:
-        For each passage id, the index in `places` of the passage that it surrounds.
+        For each passage id, the index in `places` of the passage that it belongs to.
     """
     best = places[:WIDENED]
     spans = _read_spans(catalog, {place.path for place in best})
@@ -126,10 +125,10 @@ def _read_spans(catalog: Catalog, paths: set[str]) -> Mapping[str, list[_Span]]:
 
 
 def _find_around(spans: Sequence[_Span], place: PassagePlace) -> Iterator[_Span]:
-    """Yield the other passages of the section around a passage.
+    """Yield the other passages in the section around a passage.
 
-    The section is the largest one that is short enough. If even the smallest is too long, its
-    nearest passages are yielded up to a token budget.
+    The largest section that is short enough is used. If even the smallest is too long, only the
+    nearest passages are included.
     """
     at = max((i for i, span in enumerate(spans) if span.first <= place.first), default=None)
     if at is None:
@@ -149,7 +148,7 @@ def _find_around(spans: Sequence[_Span], place: PassagePlace) -> Iterator[_Span]
 
 
 def _find_section(spans: Sequence[_Span], at: int, heading: tuple[str, ...]) -> tuple[int, int]:
-    """Return the range of passages around a passage that are below the same heading."""
+    """Return the range of passages below the same heading."""
     depth = len(heading)
     start = end = at
     while start > 0 and spans[start - 1].heading[:depth] == heading:

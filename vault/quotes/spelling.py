@@ -1,6 +1,6 @@
 """Correct the spelling of a query, using the words in the notes.
 
-A word that occurs in no note is replaced with the most frequent of the similar words that do.
+A word that does not occur in any note is replaced with the most frequent similar word.
 """
 
 import re
@@ -24,7 +24,7 @@ _FILTER: Final = re.compile(r"\S+:\S|[\"“”]")
 
 
 def correct_spelling(catalog: Catalog, query: str) -> str:
-    """Replace each word of a query that is in no note with the most similar word that is.
+    """Replace unknown words of a query with similar words from the notes.
 
     Words in quotation marks and queries with filters are not changed.
     """
@@ -50,10 +50,9 @@ def _is_known(catalog: Catalog, word: str) -> bool:
 
 
 def _find_nearest(catalog: Catalog, word: str) -> str:
-    """Return the most frequent similar word in the notes, or an empty string if no word is similar.
+    """Return the most frequent similar word in the notes, or an empty string.
 
-    The index contains only the stems of words. So stems are compared first, and whole words only if
-    their stems are similar.
+    The index contains only stems, so stems are compared before whole words.
     """
     rows = catalog.rows(
         "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?",
@@ -67,7 +66,7 @@ def _find_nearest(catalog: Catalog, word: str) -> str:
 
 
 def _may_be_near(word: str, stem: str) -> bool:
-    """Return whether a stem may belong to a word that differs only by a typing error."""
+    """Return whether a stem may belong to a word with a typing error."""
     most = _count_most_edits(word)
     word, stem = word.replace("y", "i"), stem.replace("y", "i")  # as at the end of stems
     if not len(word) - LONGEST_ENDING - most <= len(stem) <= len(word) + most:
@@ -83,9 +82,9 @@ def _count_most_edits(word: str) -> int:
 
 
 def _complete(catalog: Catalog, stem: str, word: str) -> str:
-    """Return the word in the notes that has this stem and is most similar.
+    """Return the most similar word in the notes with this stem.
 
-    Returns an empty string if none is.
+    Returns an empty string if there is none.
     """
     rows = catalog.rows(
         "SELECT text, context, heading FROM chunks WHERE id IN"
@@ -99,7 +98,7 @@ def _complete(catalog: Catalog, stem: str, word: str) -> str:
 
 
 def _is_slip(word: str, found: str) -> bool:
-    """Return whether two words differ only by a typing error; in short words, only by a swap."""
+    """Return whether two words differ by a typing error. In short words, only swaps count."""
     if len(word) <= SHORTEST_WORD:
         return sorted(word) == sorted(found) and measure_edits(word, found) == 1
     return measure_edits(word, found) <= _count_most_edits(word)
@@ -108,7 +107,7 @@ def _is_slip(word: str, found: str) -> bool:
 def measure_edits(one: str, other: str) -> int:
     """Return the edit distance of two words.
 
-    An edit inserts, deletes or replaces a letter, or swaps two adjacent letters.
+    Edits are insertions, deletions, replacements and swaps of adjacent letters.
     """
     before: list[int] = []
     row = list(range(len(other) + 1))

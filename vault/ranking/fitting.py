@@ -1,8 +1,8 @@
-"""Choose the ranking weights for a vault, with questions built from its own notes.
+"""Fit the ranking weights to a vault, using questions built from its notes.
 
-The questions are split into two halves. The weights are chosen on the first half. They are kept
-only if they also improve the results of the second half and make no kind of question worse.
-Questions built from sentences repeat a note's own words, so weights are never chosen by them alone.
+The questions are split into two halves. Weights are chosen on the first half, and kept only if they
+improve the second half without making any kind of question worse. Questions built from sentences
+repeat the notes' own words, so they are never used alone.
 """
 
 import json
@@ -38,17 +38,16 @@ Collect = Callable[[str, RankingWeights], Scores]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The ranking weights chosen for a vault, and how much they improve the results.
+    """Ranking weights fitted to a vault, and how much they improve the results.
 
     Attributes:
-        weights: the chosen weights. The default ones if no others were clearly better.
-        questions: the number of questions in both halves.
+        weights: the weights, which are the default ones if no others were clearly better.
+        questions: the total number of questions.
         before: the nDCG@10 of the second half with the default weights.
-        after: the nDCG@10 of the second half with the chosen weights.
-        single: the nDCG@10 of the second half with the best single kind of score: words of
-            passages, words of notes, or meaning.
+        after: the nDCG@10 of the second half with the fitted weights.
+        single: the nDCG@10 of the second half with the best single score.
         model: the stamp of the embedding model.
-        notes: the number of notes in the vault when the weights were chosen.
+        notes: the number of notes at that time.
     """
 
     weights: RankingWeights
@@ -61,23 +60,22 @@ class Fit:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the chosen weights differ from the default ones."""
+        """Whether the weights differ from the default ones."""
         return self.weights != DEFAULT_WEIGHTS
 
 
 def fit_weights(
     questions: Sequence[VaultQuestion], collect: Collect, is_cancelled: Callable[[], bool]
 ) -> Fit | None:
-    """Choose the weights on one half of the questions, and test them on the other half.
+    """Choose weights on one half of the questions, and test them on the other half.
 
     Args:
-        questions: the questions. Their kinds should alternate, so that each half has all kinds.
-        collect: returns the scores for a question, with the given weights of title and heading.
-        is_cancelled: checked before each question; True ends the search for weights.
+        questions: the questions, alternating between kinds.
+        collect: returns the scores for a question, given the weights of title and heading.
+        is_cancelled: checked before each question.
 
     Returns:
-        The chosen weights, or None if this was cancelled, or if there are too few questions or too
-        many of them are sentences.
+        The weights, or None if this was cancelled or there are too few suitable questions.
     """
     sentences = sum(question.kind == "sentence" for question in questions)
     if len(questions) < _FEWEST_QUESTIONS or sentences > _MOST_SENTENCES * len(questions):
@@ -104,7 +102,7 @@ def fit_weights(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question with its scores for each tried pair of title and heading weights."""
+    """A question with its scores for each pair of title and heading weights."""
 
     question: VaultQuestion
     scores: Mapping[tuple[float, float], Scores]
@@ -127,7 +125,7 @@ def _choose(first: Sequence[_Asked], second: Sequence[_Asked]) -> RankingWeights
 
 
 def _has_loser(asked: Sequence[_Asked], weights: RankingWeights) -> bool:
-    """Return whether any kind of question has worse results than with the default weights."""
+    """Return whether any kind of question gets worse than with the default weights."""
     for kind in {each.question.kind for each in asked}:
         alike = [each for each in asked if each.question.kind == kind]
         loss = _measure(alike, DEFAULT_WEIGHTS) - _measure(alike, weights)
@@ -137,7 +135,7 @@ def _has_loser(asked: Sequence[_Asked], weights: RankingWeights) -> bool:
 
 
 def _measure(asked: Sequence[_Asked], weights: RankingWeights) -> float:
-    """Return the mean nDCG@10 of the notes found for the questions with the given weights."""
+    """Return the mean nDCG@10 of the questions with the given weights."""
     columns = (weights.title, weights.heading)
     return mean(
         _rate(each, columns, weigh_words(each.question.text, weights.words), weights.note_share)
@@ -146,9 +144,9 @@ def _measure(asked: Sequence[_Asked], weights: RankingWeights) -> float:
 
 
 def _measure_single(asked: Sequence[_Asked]) -> float:
-    """Return the mean nDCG@10 with the best single kind of score.
+    """Return the mean nDCG@10 with the best single score.
 
-    The kinds are words of passages, words of whole notes, and meaning.
+    The candidates are words of passages, words of whole notes, and meaning.
     """
     usual = _COLUMNS[0]
     ways = ((1.0, 0.0), (1.0, 1.0), (0.0, 0.0))
@@ -167,7 +165,7 @@ def _rate(each: _Asked, columns: tuple[float, float], weight: float, share: floa
 
 
 def read_fit(catalog: Catalog) -> Fit | None:
-    """Return the stored weights, or None if none were chosen for the current embedding model."""
+    """Return the stored weights for the current embedding model, or None."""
     stored = catalog.meta(RANKING)
     if not stored:
         return None
@@ -180,11 +178,11 @@ def read_fit(catalog: Catalog) -> Fit | None:
 
 
 def is_of_size(fit: Fit, notes: int) -> bool:
-    """Return whether a vault has about as many notes as when its weights were chosen."""
+    """Return whether the number of notes is similar to when the weights were fitted."""
     return abs(notes - fit.notes) <= _MOST_CHANGE * fit.notes
 
 
 def store_fit(catalog: Catalog, fit: Fit) -> None:
-    """Store the weights for the current embedding model, in the current transaction."""
+    """Store the weights for the current embedding model, within the current transaction."""
     stamped = replace(fit, model=read_used_model(catalog)[1])
     catalog.set_meta(RANKING, json.dumps(asdict(stamped)))

@@ -1,8 +1,8 @@
-"""Fuse three scores of a passage: by words, by meaning, and by the words of its whole note.
+"""Fuse three scores of a passage: by words, by meaning, and by the words of its note.
 
-The fused score is a convex combination of the three normalised scores. The weight of words depends
-on the query. A long note is often found by words that occur in different passages, so the whole
-note's score counts for each of its passages.
+The result is a convex combination of normalized scores. The weight of words depends on the query.
+Long notes are often found by words in different passages, so the whole note's score counts for each
+of its passages.
 """
 
 import re
@@ -38,10 +38,10 @@ class RankingWeights:
     """The weights of the ranking.
 
     Attributes:
-        words: the weight of words relative to meaning, from 0 to 1, for a usual English question.
-        note_share: the fraction of the weight of words that goes to the words of the whole note.
-        title: the weight of a word in a note's names, relative to a word in its text.
-        heading: the weight of a word in the headings above a passage, relative to one in its text.
+        words: the weight of words relative to meaning, from 0 to 1, for a typical English question.
+        note_share: the fraction of the word weight that goes to the whole note.
+        title: the weight of words in a note's names, relative to its text.
+        heading: the weight of words in headings, relative to the text.
     """
 
     words: float = 0.45
@@ -51,7 +51,7 @@ class RankingWeights:
 
     @property
     def columns(self) -> tuple[float, float, float]:
-        """The column weights for the full-text index of passages: title, heading and text."""
+        """The column weights of the full-text index: title, heading and text."""
         return (self.title, self.heading, 1.0)
 
 
@@ -63,8 +63,8 @@ class Scores:
     """The scores of the passages and notes that a query found.
 
     Attributes:
-        words: the BM25 scores of passages, by passage id.
-        dense: the cosines of passages, by passage id; passages without a vector are missing.
+        words: the BM25 scores of passages, by id.
+        dense: the cosine similarities of passages, by id. Passages without a vector are missing.
         notes: the BM25 scores of whole notes, by file id.
         files: the file ids of passages, by passage id.
     """
@@ -78,13 +78,12 @@ class Scores:
 def weigh_words(query: str, usual: float = DEFAULT_WEIGHTS.words) -> float:
     """Return the weight of words relative to meaning, from 0 to 1.
 
-    The embedding model was trained on English, and knows other languages in Latin script a little.
-    So words get more weight the less of a query is in Latin script. They also get more weight in
-    short queries, and for numbers and code.
+    The embedding model was trained on English and knows little of other languages. Therefore words
+    count more in queries with other scripts, in short queries, and for numbers and code.
 
     Args:
-        query: the query without its filters.
-        usual: the weight for a usual English question.
+        query: the query without filters.
+        usual: the weight for a typical English question.
     """
     tokens = query.split()[:_MAX_TOKENS]
     code_like = sum(bool(_CODE_LIKE.search(token)) for token in tokens) / max(len(tokens), 1)
@@ -93,16 +92,16 @@ def weigh_words(query: str, usual: float = DEFAULT_WEIGHTS.words) -> float:
 
 
 def fuse(scores: Scores, weight: float, note_share: float = 0.0) -> list[tuple[int, float]]:
-    """Rank the passages found by words or meaning, best first, with scores from 0 to 1.
+    """Rank passages, best first, with scores from 0 to 1.
 
-    A passage found by meaning alone never scores higher than the weight of meaning. That weight is
-    small for a query in a script that the embedding model does not know. A passage without a vector
-    has no cosine, and is ranked by words alone.
+    A passage found only by meaning never scores higher than the weight of meaning, which is small
+    for scripts that the embedding model does not know. A passage without a vector is ranked by
+    words only.
 
     Args:
         scores: the scores by words and by meaning.
         weight: the weight of words, from 0 to 1.
-        note_share: the fraction of the weight of words that goes to the words of the whole note.
+        note_share: the fraction of the word weight that goes to the whole note.
     """
     by_words = _score_by_words(scores, note_share)
     if not scores.dense:
@@ -118,7 +117,7 @@ def fuse(scores: Scores, weight: float, note_share: float = 0.0) -> list[tuple[i
 
 
 def sort_by_score(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Sort pairs of an item and its score, best first."""
+    """Sort pairs of item and score, best first."""
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -127,7 +126,7 @@ def spread_notes(
 ) -> list[tuple[int, float]]:
     """Lower a note's scores after its third passage, and again after every three more.
 
-    As a result, passages of other notes come first if they are nearly as good.
+    Passages of other notes then come first if they are almost as good.
     """
     counts: Counter[int] = Counter()
     spread = list[tuple[int, float]]()
@@ -150,7 +149,7 @@ def _score_by_words(scores: Scores, note_share: float) -> dict[int, float]:
 
 
 def _score_by_meaning(dense: Mapping[int, float]) -> dict[int, float]:
-    """Return the cosines divided by the largest one, from 0 to 1."""
+    """Normalize cosine similarities by dividing them by the largest one."""
     best = max(dense.values())
     if best <= 0.0:
         return dict.fromkeys(dense, 0.0)

@@ -1,7 +1,7 @@
-"""Score passages or whole notes by the words of a query: BM25 with Lucene's idf.
+"""Score passages or whole notes by words: BM25 with Lucene's idf.
 
-SQLite's full-text index gives a word that half of the texts contain a weight near zero. So each
-term is scored by itself, and its score is multiplied by the quotient of Lucene's and SQLite's idf.
+SQLite gives almost no weight to words that occur in half of the texts. Therefore each term is
+scored separately, and its score is rescaled with Lucene's idf.
 """
 
 import json
@@ -25,15 +25,15 @@ _USUAL_SATURATION: Final = 1.1
 
 
 class KeywordScores:
-    """Scores the texts of one full-text index by the words of a query."""
+    """Scores the texts of a full-text index."""
 
     def __init__(self, catalog: Catalog, table: Table, columns: Sequence[float]):
-        """Store the full-text index and its weights. Nothing is read yet.
+        """Store the index and its weights without reading anything.
 
         Args:
             catalog: the catalog of the vault.
-            table: the full-text index, either of passages or of whole notes.
-            columns: the weight of each column of the index.
+            table: the full-text index, of passages or whole notes.
+            columns: the weight of each column.
         """
         self._catalog = catalog
         self._table = table
@@ -42,12 +42,12 @@ class KeywordScores:
     def find_best(
         self, terms: Sequence[Term], limit: int, among: Collection[int] | None = None
     ) -> dict[int, float]:
-        """Return the scores of the texts that contain any of the terms, by row id, best first.
+        """Return the best matching texts with their scores, by row id.
 
         Args:
             terms: the terms of the query.
             limit: the maximum number of texts.
-            among: the row ids of the texts to search, or None for all texts.
+            among: the row ids to search, or None for all texts.
         """
         size = int(self._catalog.rows(f"SELECT count(*) FROM {self._table}_docsize")[0][0])  # noqa: S608
         arms, parameters = list[str](), list[str | float]()
@@ -70,7 +70,7 @@ class KeywordScores:
     def _build_arm(self, count: int, size: int) -> tuple[str, list[float]]:
         """Return the SQL statement that scores one term, and its first parameters.
 
-        The term's weight and its expression are the last two parameters.
+        The term's weight and expression follow as the last two parameters.
         """
         idf = math.log(1 + (size - count + 0.5) / (count + 0.5))
         found = f"FROM {self._table} WHERE {self._table} MATCH ?"
@@ -82,9 +82,9 @@ class KeywordScores:
         return ranked, [*self._columns, factor]
 
     def _choose_telling(self, terms: Sequence[Term], size: int) -> list[tuple[Term, int]]:
-        """Leave out terms that many texts contain. Returns the others with their number of texts.
+        """Drop terms that occur in many texts. Returns the others with their frequency.
 
-        The rarest term comes first. If many texts contain every term, all terms are returned.
+        The rarest term comes first. If all terms are frequent, all are kept.
         """
         if not terms:
             return []

@@ -1,7 +1,6 @@
-"""Build questions from a vault's notes. The answer to a question is the note behind it.
+"""Build questions from a vault's notes. The note itself is the expected answer.
 
-Questions are built from headings, from the labels of links to a note, from aliases, and from
-sentences of which some words are left out.
+The questions come from headings, link labels, aliases, and sentences without some of their words.
 """
 
 import json
@@ -33,8 +32,8 @@ class VaultQuestion:
     """A question built from a vault's notes.
 
     Attributes:
-        kind: the source of the question: "heading", "link", "alias" or "sentence".
-        answers: the file ids of the notes that answer the question.
+        kind: the origin: "heading", "link", "alias" or "sentence".
+        answers: the file ids of the expected notes.
     """
 
     text: str
@@ -45,11 +44,11 @@ class VaultQuestion:
 def build_vault_questions(
     catalog: Catalog, attachments: str, most: int
 ) -> tuple[VaultQuestion, ...]:
-    """Build about the same number of questions of each kind; the same index gives the same ones.
+    """Build about the same number of questions of each kind. The result is deterministic.
 
     Args:
         catalog: the catalog of the vault.
-        attachments: the attachment folder from Obsidian's settings.
+        attachments: Obsidian's attachment folder.
         most: the maximum number of questions.
     """
     chance = random.Random(_SEED)  # noqa: S311 - no secret
@@ -76,7 +75,7 @@ def build_vault_questions(
 
 
 def _ask_by_heading(rows: Sequence[tuple[int, str, str, str, str]]) -> Iterator[VaultQuestion]:
-    """Yield the innermost headings of passages, alone and with the note's title in front."""
+    """Yield the innermost headings, with and without the note's title."""
     owners: dict[str, set[int]] = defaultdict(set)
     for file_id, title, _, heading, _ in rows:
         if (own := json.loads(heading)[-1:]) and own[0] != title:
@@ -94,7 +93,7 @@ def _ask_by_alias(rows: Sequence[tuple[int, str, str, str, str]]) -> Iterator[Va
 
 
 def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
-    """Yield the labels of links to a note, if they differ from the link's target."""
+    """Yield the labels of links, if they differ from the target."""
     rows = catalog.rows(
         "SELECT path, target, label FROM links JOIN files ON files.id = file_id"
         " WHERE is_embed = 0 AND label <> '' AND label <> target AND target <> ''"
@@ -112,7 +111,7 @@ def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
 
 
 def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuestion]:
-    """Yield questions from the texts that have several words and belong to only a few notes."""
+    """Yield questions with several words that identify only a few notes."""
     for text, files in sorted(owners.items()):
         if len(files) <= _MOST_OWNERS and len(_WORDS.findall(text)) >= _FEWEST_WORDS:
             yield VaultQuestion(text, kind, frozenset(files))

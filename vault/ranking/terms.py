@@ -1,7 +1,7 @@
 """Choose the terms of a query, with their weights.
 
-A term is a word, a name, a pair of adjacent words or a written form of a date. Function words are
-left out, unless the query has no other words.
+A term is a word, a name, a pair of adjacent words or a date. Function words are dropped, unless
+there are no other words.
 """
 
 import re
@@ -30,8 +30,8 @@ class Term:
     """A term of a query.
 
     Attributes:
-        expression: the FTS5 expression of the term: a word or a phrase.
-        weight: the weight of the term relative to an ordinary word.
+        expression: the FTS5 expression: a word or a phrase.
+        weight: the weight relative to an ordinary word.
     """
 
     expression: str
@@ -42,8 +42,8 @@ def choose_terms(words: str, today: date) -> tuple[Term, ...]:
     """Return the distinct terms of a query.
 
     Args:
-        words: the query without its filters.
-        today: the date to which words such as "yesterday" refer.
+        words: the query without filters.
+        today: the date that words such as "yesterday" refer to.
     """
     words = words[:_MOST_CHARS]
     left_out = find_function_words(words)
@@ -59,9 +59,9 @@ def choose_terms(words: str, today: date) -> tuple[Term, ...]:
 
 
 def _find_names(words: str) -> Iterator[str]:
-    """Yield the capitalised words that do not begin a sentence.
+    """Yield the capitalized words that do not start a sentence.
 
-    If most words are capitalised, none is taken for a name.
+    If most words are capitalized, none is treated as a name.
     """
     found = list(_WORD.finditer(words))
     capitalised = [word for word in found if word[0][:1].isupper()]
@@ -74,7 +74,7 @@ def _find_names(words: str) -> Iterator[str]:
 
 
 def _find_pairs(kept: str) -> Iterator[str]:
-    """Yield the pairs of adjacent words, with only a blank or a hyphen between them, as phrases."""
+    """Yield pairs of words separated only by a blank or hyphen, as phrases."""
     for this, other in pairwise(_WORD.finditer(kept)):
         if kept[this.end() : other.start()] in (" ", "-") and not this[0].isdecimal():
             yield match_phrase(f"{this[0]} {other[0]}")

@@ -1,7 +1,7 @@
-"""Search texts that are not indexed, such as a note that is too large to be sent whole.
+"""Search texts that are not indexed, such as a note that is too large to send.
 
-The texts are stored in a temporary catalog during the search. Passages are compared by meaning only
-if the index already has vectors of the same passages. Nothing but the query is embedded.
+The texts are stored in a temporary catalog. Meaning is compared only if the index already contains
+vectors of the same passages. Only the query is embedded.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -42,12 +42,12 @@ Vectors = Callable[[Collection[bytes]], Mapping[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class AdhocText:
-    """A text to search in, without an index.
+    """A text to search without an index.
 
     Attributes:
-        path: the path that the text's hits get.
-        title: the title that the text's hits get.
-        version: the version that the text's hits get.
+        path: the path to show in hits.
+        title: the title to show in hits.
+        version: the version to show in hits.
         text: the text, as Markdown or plain text.
     """
 
@@ -68,17 +68,17 @@ def search_texts(
     encode: Encode = _refuse_encoding,
     vectors: Vectors = lambda _hashes: {},
 ) -> tuple[Hit, ...]:
-    """Find the `k` passages of the given texts that match a query best, best first.
+    """Find the `k` best passages in the given texts.
 
-    If fewer than `k` passages match, others follow: first those next to a match, then passages from
-    the beginning of each text. The result contains at least one passage of each text.
+    If fewer match, passages next to a match and then passages from the start of each text are
+    added. Each text contributes at least one passage.
 
     Args:
-        texts: the texts to search in.
-        query: the query, as for a search of the whole vault.
-        k: the number of passages to return, if the texts have that many.
-        encode: starts embedding the query; by default, only keywords are searched.
-        vectors: returns the existing vectors of texts, by their hashes.
+        texts: the texts to search.
+        query: the query, as in a search of the vault.
+        k: the number of passages to return, if there are enough.
+        encode: starts embedding the query. By default, only words are searched.
+        vectors: returns existing vectors by text hash.
     """
     with _build_catalog(texts, vectors) as catalog:
         searcher = Searcher(catalog, encode, ExactScan(catalog).query)
@@ -90,10 +90,9 @@ def search_texts(
 
 
 def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
-    """Yield the hits, then other passages up to `k` in total, with at least one of each text.
+    """Yield the hits, then other passages up to `k`, with at least one per text.
 
-    Of the other passages, those next to a hit come first. Then the texts take turns, each from its
-    beginning.
+    Passages next to a hit come first, then passages from the start of each text in turn.
     """
     rows = catalog.rows(_IN_ORDER)
     ids = {compute_hit_id(row[1], row[2], bytes(row[3])): int(row[0]) for row in rows}
@@ -114,7 +113,7 @@ def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
 
 
 def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Iterator[int]:
-    """Yield the passages directly before and after the found ones in the same text."""
+    """Yield the passages next to the ones found in the same text."""
     place = {number: (text, at) for text, row in by_text.items() for at, number in enumerate(row)}
     for number in tuple(found):
         text, at = place[number]
@@ -124,7 +123,7 @@ def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]])
 
 @contextmanager
 def _build_catalog(texts: Sequence[AdhocText], vectors: Vectors) -> Iterator[Catalog]:
-    """Build a temporary catalog of texts, numbered since two of them may have the same path."""
+    """Build a temporary catalog. Texts are numbered, since paths may repeat."""
     with TemporaryDirectory(prefix="strata-") as folder:
         catalog = Catalog(Path(folder) / "within.db", is_writable=True)
         try:

@@ -1,9 +1,8 @@
-"""Boost the scores of passages whose notes match the names, tags, dates or links of a query.
+"""Boost passages whose notes match names, tags, dates or links in the query.
 
-A query that is the name of a note means that note, not the notes that mention it most often. A
-query that names a tag, a folder or a day means the notes with that tag, folder or day. Notes linked
-with a named note are boosted too. A matching name can move a note up by many ranks, while the other
-boosts move a passage up by only a few.
+A query that names a note means that note, not the notes that mention it most often. A query that
+names a tag, folder or day means the notes with it. Notes linked with a named note are boosted too.
+A matching name can move a note up by many ranks, and other boosts by only a few.
 """
 
 import json
@@ -43,14 +42,14 @@ _LINK_SHARE = 0.08
 
 
 class Boosts(NamedTuple):
-    """The boosts of a passage, each from 0 to 1, or None if the query names nothing of that kind.
+    """The boosts of a passage, each from 0 to 1, or None if not applicable.
 
     Attributes:
-        title: the similarity of the query and a name of the note or the passage.
-        tags: 1 if the note has a tag or is in a folder that the query names; else 0.
-        dates: 1 if the passage is from a day that the query names; else 0.
-        links: 1 if the note is linked with a note that the query names or that the session is
-            about; else 0.
+        title: how similar the query is to a name of the note or passage.
+        tags: 1 if the note has a tag or folder named in the query, otherwise 0.
+        dates: 1 if the passage is from a day named in the query, otherwise 0.
+        links: 1 if the note is linked with a note named in the query or used in the session,
+            otherwise 0.
     """
 
     title: float
@@ -60,13 +59,13 @@ class Boosts(NamedTuple):
 
 
 def measure_likeness(query: str, names: Iterable[str]) -> float:
-    """Return the largest fraction of words that a query and a name have in common, from 0 to 1."""
+    """Return how similar a query is to a name, by common words, from 0 to 1."""
     wanted = _list_words(query)
     return max((_measure_shared_words(wanted, _list_words(name)) for name in names), default=0.0)
 
 
 def apply_boosts(score: float, boosts: Boosts | None) -> float:
-    """Return a passage's score after applying its boosts, from 0 to 1."""
+    """Apply boosts to a passage's score."""
     if boosts is None:
         return _HIGHEST * score / (1.0 + _NAME_SHARE)
     score = _HIGHEST * (score + _NAME_SHARE * boosts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
@@ -87,10 +86,10 @@ def _list_words(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class PassageContext:
-    """The names, dates and headings of a passage or note that boosts compare with a query.
+    """The names, dates and headings of a passage or note, for boosting.
 
     Attributes:
-        file_id: the id of the note's file in the catalog.
+        file_id: the file id in the catalog.
         headings: the headings above the passage, outermost first, or an empty tuple for a whole
             note.
     """
@@ -104,44 +103,44 @@ class PassageContext:
 
     @property
     def stem(self) -> str:
-        """The file name of the note without its suffix."""
+        """The file name without suffix."""
         return posixpath.splitext(posixpath.basename(self.path))[0]
 
     @property
     def note_names(self) -> tuple[str, ...]:
-        """The names of the note: its title, its file name and its aliases."""
+        """The note's title, file name and aliases."""
         return (self.title, self.stem, *self.aliases)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the passage: the names of its note and the innermost heading."""
+        """The note's names and the innermost heading."""
         return (*self.note_names, *self.headings[-1:])
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The names of the folders above the note."""
+        """The names of the folders that contain the note."""
         return tuple(self.path.split("/")[:-1])
 
     @property
     def named_spans(self) -> frozenset[Span]:
-        """The spans of days that are written in the note's names and in the headings."""
+        """The dates written in the note's names and headings."""
         names = dict.fromkeys((*self.note_names, *self.headings))
         return frozenset(span for name in names for span in find_written_spans(name))
 
     @property
     def day_of_change(self) -> Span:
-        """The day on which the file was last changed, in the local time zone."""
+        """The day when the file was last changed, in local time."""
         return _build_day(datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date())
 
 
 class ContextReader:
-    """Reads the context of passages from the catalog. Each method runs one SQL statement."""
+    """Reads the context of passages from the catalog, one SQL statement per method."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
 
     def read_passages(self, ids: Collection[int]) -> dict[int, PassageContext]:
-        """Return the context of each of the given passages, by passage id."""
+        """Return the context of each passage, by id."""
         rows = self._catalog.rows(
             "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading"
             " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
@@ -156,7 +155,7 @@ class ContextReader:
         }
 
     def read_notes(self, paths: Collection[str]) -> list[PassageContext]:
-        """Return the contexts of the notes with the given paths."""
+        """Return the contexts of notes, by path."""
         rows = self._catalog.rows(
             "SELECT file_id, path, title, aliases, mtime_ns"
             " FROM notes JOIN files ON files.id = file_id"
@@ -169,11 +168,11 @@ class ContextReader:
         ]
 
     def read_tags(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Return the tags of each of the given notes, by file id."""
+        """Return the tags of each note, by file id."""
         return self._read_by_file("SELECT file_id, tag FROM tags", file_ids)
 
     def read_days(self, file_ids: Collection[int]) -> dict[int, set[Span]]:
-        """Return the days in the properties of each of the given notes, by file id."""
+        """Return the dates in the properties of each note, by file id."""
         found = self._read_by_file("SELECT file_id, day FROM days", file_ids)
         return {
             file: {_build_day(date.fromisoformat(day)) for day in days}
@@ -181,7 +180,7 @@ class ContextReader:
         }
 
     def read_heading_spans(self, ids: Collection[int]) -> dict[int, set[Span]]:
-        """Return the spans of days in the headings within each passage's text, by passage id."""
+        """Return the dates in the headings within each passage, by passage id."""
         rows = self._catalog.rows(
             "SELECT id, text FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -197,7 +196,7 @@ class ContextReader:
         }
 
     def read_targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Return the link targets of each of the given notes as written, by file id."""
+        """Return the link targets of each note as written, by file id."""
         return self._read_by_file("SELECT file_id, target FROM links", file_ids)
 
     def _read_by_file(self, statement: str, file_ids: Collection[int]) -> dict[int, set[str]]:
@@ -222,14 +221,14 @@ _MOST_NAMED = 3  # if more notes match, the words are a subject and no name
 
 
 class QueryContext:
-    """Computes the boosts of passages for one query."""
+    """Computes boosts for a query."""
 
     def __init__(self, catalog: Catalog, attachments: str = "/"):
-        """Store the catalog. Nothing is read yet.
+        """Store the catalog without reading anything.
 
         Args:
             catalog: the catalog of the index.
-            attachments: the attachment folder from Obsidian's settings.
+            attachments: Obsidian's attachment folder.
         """
         self._catalog = catalog
         self._attachments = attachments
@@ -238,7 +237,7 @@ class QueryContext:
         self._tags: dict[int, Collection[str]] = {}
 
     def load(self, numbers: Collection[int]) -> None:
-        """Read the context of passages in advance, while the query is being embedded."""
+        """Preload the context of passages while the query is being embedded."""
         if missing := [number for number in numbers if number not in self._known]:
             found = self._reader.read_passages(missing)
             files = {context.file_id for context in found.values()} - self._tags.keys()
@@ -249,13 +248,13 @@ class QueryContext:
     def compute_boosts(
         self, words: str, numbers: Collection[int], in_play: Collection[str], today: date
     ) -> dict[int, Boosts]:
-        """Return the boosts of the given passages, by passage id.
+        """Compute the boosts of passages, by id.
 
         Args:
-            words: the query without its filters.
-            numbers: the ids of the passages.
-            in_play: the paths of the notes that the session is about.
-            today: the date to which words such as "yesterday" refer.
+            words: the query without filters.
+            numbers: the passage ids.
+            in_play: the notes that the session is about.
+            today: the date that words such as "yesterday" refer to.
         """
         self.load(numbers)
         contexts = {number: self._known[number] for number in numbers if number in self._known}
@@ -275,9 +274,9 @@ class QueryContext:
     def _find_tagged(
         self, wanted: frozenset[str], contexts: Collection[PassageContext]
     ) -> set[int] | None:
-        """Return the file ids of the notes with a tag, or in a folder, that the query names.
+        """Return the notes with a tag or folder named in the query.
 
-        None if no note has such a tag or folder.
+        Returns None if there is no such tag or folder.
         """
         carried = (
             (context, (*context.folders, *self._tags[context.file_id])) for context in contexts
@@ -288,10 +287,10 @@ class QueryContext:
     def _find_dated(
         self, words: str, contexts: Mapping[int, PassageContext], today: date
     ) -> set[int] | None:
-        """Return the ids of the passages from a day in the query, or None if it names no day.
+        """Return the passages from a day named in the query, or None if it names none.
 
-        A passage's day is written in its note's names or properties, or in its headings. Without
-        such a day, it is the day of the file's last change.
+        The date comes from the note's names, properties or headings, or else from the file's last
+        change.
         """
         spans = find_date_spans(words, today)
         if not spans:
@@ -309,9 +308,9 @@ class QueryContext:
     def _find_linked(
         self, wanted: frozenset[str], contexts: Iterable[PassageContext], in_play: Collection[str]
     ) -> set[int] | None:
-        """Return the file ids of the notes linked with a note of the query or of the session.
+        """Return the notes linked with a note named in the query or used in the session.
 
-        None if the query names no note and the session is about none.
+        Returns None if there is no such note.
         """
         known = {context.file_id: context for context in contexts}
         named = _find_named(known.values(), wanted)
@@ -329,7 +328,6 @@ class QueryContext:
         }
 
     def _resolve_links(self, known: Mapping[int, PassageContext]) -> dict[int, set[int]]:
-        """Return the file ids that each note links to, by file id."""
         names = {n for c in known.values() for n in list_link_names(c.path, c.aliases)}
         targets = {
             file: {target for target in found if target and fold_link_name(target) in names}
@@ -368,13 +366,13 @@ def _score(key: int, found: Collection[int] | None) -> float | None:
 
 
 def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
-    """Return whether the query contains all words of a name, or of a nested tag's last part."""
+    """Return whether the query contains all words of a name."""
     parts = (part for name in names for part in {name, name.rpartition("/")[2]})
     return any((words := _list_telling_words(part)) and words <= wanted for part in parts)
 
 
 @lru_cache(maxsize=1 << 14)
 def _list_telling_words(text: str) -> frozenset[str]:
-    """Return the words of a text without function words and without a plural "s"."""
+    """Return the content words of a text, without plural "s"."""
     terms = (term.strip('"') for term in build_query_terms(text[:_MAX_CHARS]))
     return frozenset(term.removesuffix("s") for term in terms if term not in FUNCTION_WORDS)

@@ -1,7 +1,7 @@
 """Find the nearest passages with an exact scan of the catalog's vectors.
 
-The scan needs no other process and no lock. It is used when Chroma is not available: while the
-store is being filled, when it is broken, and in processes that only read the index.
+The scan is used when Chroma is not available: while the store is being filled, when it is broken,
+and in processes that only read the index.
 """
 
 import threading
@@ -19,7 +19,7 @@ _SPARE = 8  # one spare row per 8, so that saving a note does not copy the whole
 
 
 class ExactScan:
-    """An in-memory copy of the catalog's vectors, updated at each query."""
+    """An in-memory copy of the catalog's vectors, refreshed on each query."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
@@ -33,7 +33,7 @@ class ExactScan:
     def query(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None = None
     ) -> list[tuple[bytes, float]]:
-        """Return the hashes of the `k` nearest texts with their cosines, nearest first.
+        """Return the `k` nearest texts with their cosine similarities, nearest first.
 
         Args:
             vector: the query's vector, of unit length.
@@ -80,7 +80,7 @@ class ExactScan:
             return self._hashes, None if self._matrix is None else self._matrix[: self._rows]
 
     def _append(self, added: "NDArray[np.float32]") -> None:
-        """Append vectors to the matrix, which gets spare rows so that it is rarely copied."""
+        """Append vectors to the matrix, which grows with spare rows to avoid copying."""
         import numpy as np
 
         rows = self._rows + len(added)

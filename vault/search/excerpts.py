@@ -1,10 +1,9 @@
-"""Cut long passages to the few sentences that match a query.
+"""Cut long passages to the sentences that match a query.
 
-A passage is as long as the embedding model's input, since meaning depends on context. But often
-only two of its sentences answer a query. So the best passages of long notes are cut into excerpts.
-Excerpts are ranked by their passage's rank and by the words of the query that they contain. Hits in
-notes with only a few passages, and hits with a lower rank, are shown as whole passages. Code fences
-and tables are never cut.
+Passages are as long as the embedding model allows, because meaning depends on context, but often
+only two of their sentences answer a query. Therefore the best passages of long notes are cut to
+excerpts, which are ranked by their passage's rank and by matching words. Short notes and
+lower-ranked hits are shown as whole passages. Code fences and tables are never cut.
 """
 
 import hashlib
@@ -51,7 +50,7 @@ _SOLID = re.compile(f"{_FENCE}|{_TABLE}", re.MULTILINE | re.DOTALL)
 
 
 class _Span(NamedTuple):
-    """A span of a passage, as character offsets, with the query's word stems that it contains."""
+    """A span of a passage, with the query's stems that it contains."""
 
     start: int
     end: int
@@ -64,13 +63,13 @@ _Ranked = Sequence[tuple[float, _Span]]
 def search_excerpts(
     search: Callable[[str, int], SearchResult], passages: Passages | None, query: str, k: int
 ) -> SearchResult:
-    """Find the `k` best hits for a query, with passages of long notes cut to excerpts.
+    """Find the `k` best hits, with passages of long notes cut to excerpts.
 
     Args:
-        search: returns the best passages of a query.
-        passages: reads the passages of the catalog, or None if there is no index.
-        query: the text of the query: words and filters.
-        k: the maximum number of hits. There are fewer if the remaining hits are irrelevant.
+        search: returns the best passages for a query.
+        passages: reads passages from the catalog, or None without an index.
+        query: words and filters.
+        k: the maximum number of hits. Irrelevant hits are dropped.
     """
     began = time.perf_counter()
     if k < 1:
@@ -86,10 +85,10 @@ def search_excerpts(
 
 
 def drop_irrelevant(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Drop the hits that contain no word of the query and are not close to it in meaning.
+    """Drop hits that contain no word of the query and are not close in meaning.
 
-    If other hits contain words of the query, a hit by meaning alone must be nearly as close as the
-    closest hit. Hits that were not compared by meaning are kept.
+    If other hits contain such words, a hit must be almost as close as the closest one. Hits that
+    were not compared by meaning are kept.
     """
     nearest = max((hit.signals["dense"] or 0.0 for hit in hits), default=0.0)
     has_words = any(hit.signals["words"] for hit in hits)
@@ -104,12 +103,12 @@ def drop_irrelevant(hits: Sequence[Hit]) -> Sequence[Hit]:
 def cut_excerpts(
     hits: Sequence[Hit], query: Query, long_notes: Collection[str], k: int
 ) -> list[Hit]:
-    """Return the `k` best hits: excerpts of long notes, and whole passages of other notes.
+    """Return the `k` best hits: excerpts of long notes, and whole passages of others.
 
     Args:
-        hits: passages, best first. At least `FEWEST_PASSAGES`, if that many were found.
+        hits: passages, best first, at least `FEWEST_PASSAGES` if available.
         query: the query. If no excerpt contains its phrases, the passage is shown whole.
-        long_notes: the paths of the notes whose passages are cut.
+        long_notes: the notes whose passages are cut.
         k: the maximum number of hits.
     """
     stems = _list_stems(query.words)
@@ -139,10 +138,9 @@ def cut_excerpts(
 def _keep_note_order(
     hits: Sequence[Hit], placed: Sequence[tuple[float, Hit]]
 ) -> list[tuple[float, Hit]]:
-    """Give each passage's rank to the next best excerpt of the same note. The others follow.
+    """Give each passage's rank to the next best excerpt of the same note.
 
-    As a result, the words in an excerpt decide the order of excerpts within a note, but not the
-    order of notes.
+    Words then decide the order of excerpts within a note, but not the order of notes.
     """
     waiting: dict[str, deque[tuple[float, Hit]]] = defaultdict(deque)
     for place in placed:
@@ -153,14 +151,14 @@ def _keep_note_order(
 
 
 def _list_stems(words: str) -> frozenset[str]:
-    """Return the stems of a query's words, without function words if there are other words."""
+    """Return the stems of a query's content words, or of all its words."""
     every = _WORD.findall(index_text(words))[:_MOST_WORDS]
     telling = [word for word in every if word not in FUNCTION_WORDS] or every
     return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
 
 
 def _split_parts(text: str, stems: Collection[str]) -> list[_Span]:
-    """Split a passage into parts of whole sentences, in order, never cutting fences or tables."""
+    """Split a passage into groups of whole sentences. Fences and tables are not cut."""
     if not stems:
         return []
     longest_first = "|".join(sorted(stems, key=len, reverse=True))
@@ -183,7 +181,7 @@ def _has_phrases(text: str, part: _Span, phrases: Collection[str]) -> bool:
 
 
 def _split_units(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans that are kept whole: code fences, tables, sentences of limited length."""
+    """Yield indivisible spans: code fences, tables, and sentences of limited length."""
     at = 0
     for solid in _SOLID.finditer(text):
         yield from _split_sentences(text, at, solid.start())
@@ -206,7 +204,7 @@ def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int
 
 
 def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, float]:
-    """Return the weight of each stem: the rarer it is in the parts, the higher. The sum is 1."""
+    """Return the weight of each stem. Rare stems weigh more, and the weights add up to 1."""
     having = {stem: sum(stem in part.held for part in parts) for stem in stems}
     rarity = {
         stem: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5))
@@ -217,7 +215,7 @@ def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, fl
 
 
 def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
-    """Return a passage's best parts that contain a stem of the query, with scores, best first."""
+    """Return the parts of a passage that contain the query's stems, best first."""
     shares = [(sum(worth[stem] for stem in part.held), part) for part in parts]
     shares.sort(key=lambda pair: (-pair[0], pair[1].start))
     return [pair for pair in shares[:_MOST_OF_A_PASSAGE] if pair[0]]
@@ -228,8 +226,8 @@ def _score_places(
 ) -> Iterator[tuple[float, Hit]]:
     """Yield every hit with its score, as a whole passage or as excerpts.
 
-    An excerpt is scored by the fraction of the query's words that it contains. A whole passage of a
-    short note is scored as if it contained an average fraction.
+    Excerpts are scored by the fraction of the query's words that they contain. Passages of short
+    notes get an average score.
     """
     best = [parts[0][0] for parts in ranked.values() if parts]
     usual = sum(best) / len(best)

@@ -1,7 +1,7 @@
-"""Explain why a note is or is not among the hits of a query, in a sentence or two.
+"""Explain in a sentence or two why a note is or is not among the hits.
 
-The explanation is based on the note's state in the index, on its rank, or on a comparison: that of
-its best passage's signals with the signals of the last hit shown.
+The explanation uses the note's state in the index, its rank, or a comparison with the last hit
+shown.
 """
 
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ _ALWAYS = ("words", "dense")
 
 
 def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequence[Hit]) -> str:
-    """Explain why a note is or is not among the hits shown.
+    """Explain why a note is or is not among the hits.
 
     Args:
-        records: the index's records of files, or None if there is no index.
+        records: the file records, or None without an index.
         path: the path of the note.
-        many: the hits of the same query in a much longer list than was shown.
+        many: a much longer list of hits for the same query.
         shown: the hits that were shown.
     """
     known = {} if records is None else records.find_files([path])
@@ -58,7 +58,7 @@ def _describe_signals(hit: Hit) -> str:
 
 
 def _describe_rank(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
-    """Describe the rank of a hit that is not shown, and compare it with the last hit shown."""
+    """Describe a hit's rank, and compare it with the last hit shown."""
     place = f"{hit.path} ranks {_format_ordinal(rank)}."
     if not shown:
         return place
@@ -72,12 +72,12 @@ def _describe_rank(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
 
 
 def _format_ordinal(number: int) -> str:
-    """Return a rank as text, such as 1st, 12th or 23rd."""
+    """Format a rank, such as 1st, 12th or 23rd."""
     is_teen = number % 100 in (11, 12, 13)
     return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def _format_signal(hit: Hit, signal: str) -> str:
-    """Return a hit's score for a signal as text, or "nothing" if the signal was not used."""
+    """Format a hit's score for a signal, or "nothing" if the signal was not used."""
     value = hit.signals[signal]
     return "nothing" if value is None else f"{value:.2f}"

@@ -1,7 +1,6 @@
-"""Find lines and links in the notes on disk, without the index.
+"""Search lines and links in the notes on disk, without the index.
 
-A model chooses the pattern. So a pattern that looks slow is refused, and a search that takes too
-long is stopped.
+Patterns come from a model, so slow ones are rejected or stopped.
 """
 
 import time
@@ -27,17 +26,16 @@ Read = Callable[[str], Note]
 
 
 class BadPattern(VaultError):
-    """A pattern is not a regular expression, or not one that is safe to run."""
+    """A pattern is not a valid regular expression, or not safe to run."""
 
 
 @dataclass(frozen=True)
 class LineMatches:
-    """The lines in notes that match a pattern.
+    """The lines that match a pattern.
 
     Attributes:
-        lines: the note's path, the line number and the text of each line.
-        is_complete: whether all notes were searched. False if the time or the maximum number of
-            lines was exceeded.
+        lines: the path, line number and text of each line.
+        is_complete: whether all notes were searched. False if a limit was exceeded.
     """
 
     lines: tuple[tuple[str, int, str], ...]
@@ -47,14 +45,14 @@ class LineMatches:
 def find_lines(
     root: Path, paths: Sequence[str], read: Read, pattern: str, most: int
 ) -> LineMatches:
-    """Find the lines that match a pattern in Markdown and other plain texts.
+    """Find the lines that match a pattern in Markdown and plain text files.
 
     Case is ignored, unless the pattern contains an upper-case letter.
 
     Args:
         root: the folder of notes.
-        paths: the paths of the notes to search.
-        read: reads a note that matches, and raises a `VaultError` if a model may not read it.
+        paths: the notes to search.
+        read: reads a matching note, and raises a `VaultError` if a model may not read it.
         pattern: a regular expression.
         most: the maximum number of lines.
 
@@ -80,14 +78,14 @@ def find_lines(
 def find_backlinks(
     root: Path, paths: Sequence[str], read: Read, path: str, resolver: LinkResolver
 ) -> Iterator[tuple[str, Link]]:
-    """Yield the links to a note, each with the path of the note that contains it.
+    """Yield the links to a note, with the paths of the notes that contain them.
 
     Args:
         root: the folder of notes.
-        paths: the paths of the notes to search for links.
+        paths: the notes to search.
         read: reads a note, as in `find_lines`.
-        path: the path of the note to which the links lead.
-        resolver: finds the note that a link means.
+        path: the note that the links lead to.
+        resolver: resolves links.
     """
     for source in paths:
         lines = enumerate(_read_text(root, source).split("\n"), start=1)
@@ -100,7 +98,7 @@ def find_backlinks(
 
 
 def _compile_search(pattern: str) -> Callable[[str], bool]:
-    """Return a function that searches a text for a pattern, in at most five seconds in total."""
+    """Return a function that searches for a pattern, for at most five seconds in total."""
     import regex
 
     if refusal := find_refusal(pattern):
@@ -122,7 +120,7 @@ def _compile_search(pattern: str) -> Callable[[str], bool]:
 
 
 def _read_text(root: Path, path: str) -> str:
-    """Read a plain text from disk. Returns an empty string for other kinds and unreadable files."""
+    """Read a plain text file, or return an empty string for other files."""
     if find_kind(path).needs_worker:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""The hits of a search: passages with their scores and signals."""
+"""Search hits: passages with scores and signals."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that matches a query, with its lines and the signals that found it.
+    """A passage that matches a query.
 
     Attributes:
-        id: identifies the passage by the note's path, its first line and its text.
+        id: identifies the passage by path, first line and text.
         lines: the first and last line in the current file, counted from 1.
-        signals: the score for each signal (dense, words, title, links, tags, dates, rerank). Those
-            of `vault.search.boosts` are from 0 to 1. None if a signal was not used.
-        version: the SHA-256 of the note's bytes to which the lines refer.
+        signals: the score for each signal (dense, words, title, links, tags, dates, rerank), or
+            None if the signal was not used. Boosts are from 0 to 1.
+        version: the SHA-256 of the file that the lines refer to.
     """
 
     id: str
@@ -33,7 +33,7 @@ class Hit:
     version: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the hit as `strata search --json` prints it."""
+        """Return the hit as JSON, as printed by `strata search --json`."""
         return {
             "id": self.id,
             "path": self.path,
@@ -48,16 +48,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits of one query, best first.
+    """The hits of a query, best first.
 
     Attributes:
-        seconds: the time that the search took, in seconds.
-        filters: the query's filters, each with its values.
-        warnings: sentences about parts of the search that failed. The signals of these are None.
-        total: the number of matching notes in a listing, or None in a search.
-        next: the offset of the next page of a listing; None on the last page and in a search.
-        support: a measure of how well quoted hits support an answer, as in `vault.quotes.sections`,
-            or None if it was not measured.
+        seconds: the duration of the search.
+        filters: the query's filters with their values.
+        warnings: sentences about signals that failed.
+        total: the number of matching notes in a listing, or None for a search.
+        next: the offset of a listing's next page, or None.
+        support: how well quoted hits support an answer, as in `vault.quotes.sections`, or None if
+            not measured.
     """
 
     query: str
@@ -70,7 +70,7 @@ class SearchResult:
     support: float | None = None
 
     def explain_no_hits(self) -> str:
-        """Return a sentence that says why nothing was found: the filters or the words."""
+        """Explain why nothing was found."""
         filters = [
             f"{name}:{value}"
             for name, values in self.filters.items()
@@ -82,7 +82,7 @@ class SearchResult:
         return f"No note matches the {noun} {' '.join(filters)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as `strata search --json` prints it."""
+        """Return the result as JSON, as printed by `strata search --json`."""
         pages = {} if self.total is None else {"total": self.total, "next": self.next}
         return {
             "query": self.query,
@@ -95,7 +95,7 @@ class SearchResult:
 
 
 def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
-    """Build a hit from a passage. Signals that are not given count as not used."""
+    """Build a hit from a passage. Missing signals count as not used."""
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(
         id=compute_hit_id(passage.path, passage.lines[0], passage.text_hash),
@@ -111,6 +111,6 @@ def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None
 
 
 def compute_hit_id(path: str, first_line: int, text_hash: bytes) -> str:
-    """Compute a hit's id from its path, its first line and the hash of its text."""
+    """Compute a hit's id from its path, first line and text hash."""
     name = f"{path}\0{first_line}\0".encode()
     return hashlib.sha256(name + text_hash).hexdigest()[:16]

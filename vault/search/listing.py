@@ -1,8 +1,7 @@
 """List every note that matches a query, page by page.
 
-A search returns the best passages. A listing returns every note that matches the filters and
-contains all words of the query, with one line of each note. If no note contains all words, the
-notes that contain the most of them are listed.
+A listing contains every note that matches the filters and contains all words of the query, with one
+line per note. If no note contains all words, it contains the notes with the most words.
 """
 
 import json
@@ -46,19 +45,18 @@ def list_notes(
     offset: int = 0,
     covers: Covers = None,
 ) -> SearchResult:
-    """List the notes that match a query, the best matches first.
+    """List the notes that match a query, best matches first.
 
     Args:
         catalog: the catalog of the index.
-        current: yields the passages that still exist, with their current lines.
-        text: the query: filters and words.
+        current: yields the passages that still exist, with current line numbers.
+        text: filters and words.
         limit: the maximum number of notes.
-        offset: the number of notes on the previous pages.
-        covers: limits the list to a part of the vault, or None for the whole vault.
+        offset: the number of notes on previous pages.
+        covers: the part of the vault to search, or None for all of it.
 
     Returns:
-        One hit for each note, with the line that matches best; the total number of notes; and the
-        offset of the next page.
+        One hit per note with its best line, the total number of notes, and the next offset.
 
     Raises:
         IndexUnusable: the catalog cannot be read.
@@ -88,7 +86,7 @@ def list_notes(
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:
-    """Return the search terms of a query, without function words if there are other words."""
+    """Return the query's content words, or all its words, as search terms."""
     kept = " ".join(
         word for word in words.split() if fold(word).strip("?.,;:!") not in FUNCTION_WORDS
     )
@@ -98,7 +96,7 @@ def _choose_terms(words: str) -> tuple[str, ...]:
 def _find_best_passages(
     catalog: Catalog, terms: Sequence[str], scope: Scope, warnings: list[str]
 ) -> Mapping[int, float]:
-    """Return the best passage of each matching note with its score, best first."""
+    """Return the best passage of each matching note, with scores."""
     files = _list_files(catalog, scope)
     if not terms:
         return _find_first_passages(catalog, files, scope)
@@ -138,7 +136,7 @@ def _find_files_with(catalog: Catalog, term: str) -> Iterator[int]:
 def _find_first_passages(
     catalog: Catalog, files: Collection[int], scope: Scope
 ) -> Mapping[int, float]:
-    """Return the first passage of each matching note, sorted by the note's path."""
+    """Return the first passage of each matching note, sorted by path."""
     rows = catalog.rows(
         "SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id"
         " ORDER BY path, chunks.id"
@@ -151,7 +149,7 @@ def _find_first_passages(
 
 
 def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit:
-    """Build a hit that has only one line of a passage: the line that contains the most terms."""
+    """Build a hit with the line of a passage that contains the most terms."""
     stems = [_stem(word) for term in terms for word in _WORD.findall(term)]
     lines = passage.text.split("\n")
     body = _find_body(lines)
@@ -165,7 +163,7 @@ def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit
 
 
 def _rate_line(at: int, lines: Sequence[str], body: int) -> int:
-    """Rate a line: 2 for prose, 1 for headings and properties, 0 for a line without text."""
+    """Rate a line: 2 for prose, 1 for headings and properties, 0 without text."""
     line = lines[at].strip("-=*|>` \t")
     if not line.strip("#"):
         return 0
@@ -173,7 +171,6 @@ def _rate_line(at: int, lines: Sequence[str], body: int) -> int:
 
 
 def _find_body(lines: Sequence[str]) -> int:
-    """Return the index of the first line after the front matter."""
     if lines[0].rstrip() != "---":
         return 0
     return next((at + 1 for at, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
@@ -189,7 +186,7 @@ def _count_stems(line: str, stems: Sequence[str]) -> int:
 
 
 def _shorten(line: str) -> str:
-    """Cut a long line at the end of a word."""
+    """Truncate a long line at the end of a word."""
     if len(line) <= _MAX_LINE_CHARS:
         return line
     cut = line[:_MAX_LINE_CHARS]

@@ -1,4 +1,4 @@
-"""Read a catalog's passages for a search, with one SQL statement for many passages."""
+"""Read passages from the catalog in bulk."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _MAX_ALIKE = 20
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage as it was indexed, with the path, title and version of its note."""
+    """An indexed passage, with the path, title and version of its note."""
 
     text_hash: bytes
     heading: tuple[str, ...]
@@ -32,26 +32,26 @@ class Passage:
 
 
 class Passages:
-    """Reads passages by keywords, by the hash of their text, and by id."""
+    """Reads passages by keyword, text hash or id."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
 
     @property
     def most(self) -> int:
-        """The largest passage id, which is at least the number of passages."""
+        """The largest passage id."""
         found = self._catalog.rows("SELECT max(id) FROM chunks")[0][0]
         return int(found or 0)
 
     def find_matching(self, expression: str, limit: int) -> set[int]:
-        """Return the ids of passages that match an FTS5 expression."""
+        """Return the passages that match an FTS5 expression."""
         rows = self._catalog.rows(
             "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (expression, limit)
         )
         return {int(row[0]) for row in rows}
 
     def find_in_files(self, file_ids: Collection[int]) -> dict[int, bytes]:
-        """Return the text hashes of all passages of the given files, by passage id."""
+        """Return the text hashes of all passages in the given files, by passage id."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE file_id IN (SELECT value FROM json_each(?))"
             " ORDER BY id",
@@ -60,7 +60,7 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def find_files(self, ids: Collection[int]) -> dict[int, int]:
-        """Return the file ids of the given passages, by passage id."""
+        """Return the file ids of passages, by passage id."""
         rows = self._catalog.rows(
             "SELECT id, file_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -68,7 +68,7 @@ class Passages:
         return {int(row[0]): int(row[1]) for row in rows}
 
     def hashes(self, ids: Collection[int]) -> dict[int, bytes]:
-        """Return the text hashes of the given passages, by passage id."""
+        """Return the text hashes of passages, by passage id."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -76,9 +76,9 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def find_by_hash(self, hashes: Collection[bytes]) -> dict[int, bytes]:
-        """Return the text hashes of passages with these hashes, by passage id.
+        """Return the passages with the given text hashes, by passage id.
 
-        At most 20 passages are returned for each hash.
+        At most 20 passages are returned per hash.
         """
         rows = self._catalog.rows(
             f"SELECT id, hash FROM chunks WHERE hash IN ({_placeholders(hashes)})",  # noqa: S608 - marks
@@ -93,9 +93,9 @@ class Passages:
         return found
 
     def measure_cosines(self, vector: "Vector", hashes: Collection[bytes]) -> dict[bytes, float]:
-        """Return the cosines between a vector and the texts' vectors, by the hash of the text.
+        """Return the cosine similarity of each text to a vector, by text hash.
 
-        Texts without a vector are left out.
+        Texts without a vector are skipped.
         """
         import numpy as np
 
@@ -110,7 +110,7 @@ class Passages:
         return {row[0]: float(cosine) for row, cosine in zip(rows, found, strict=True)}
 
     def counts(self, paths: Collection[str]) -> dict[str, int]:
-        """Return the number of passages of each of the given notes, by path."""
+        """Return the number of passages in each note, by path."""
         rows = self._catalog.rows(
             "SELECT path, count(*) FROM chunks JOIN files ON files.id = file_id"
             " WHERE path IN (SELECT value FROM json_each(?)) GROUP BY file_id",
@@ -119,7 +119,7 @@ class Passages:
         return {row[0]: int(row[1]) for row in rows}
 
     def details(self, ids: Iterable[int]) -> Mapping[int, Passage]:
-        """Read the given passages, by passage id; missing passages are left out."""
+        """Return passages by id. Missing passages are skipped."""
         rows = self._catalog.rows(
             "SELECT chunks.id, hash, heading, first_line, last_line, text, path,"
             " mtime_ns, size, device, inode, title, version"
@@ -141,7 +141,7 @@ class Passages:
         }
 
     def find_ids(self, places: Sequence[tuple[str, str]]) -> list[int]:
-        """Return the ids of the passages with the given pairs of note path and text."""
+        """Return the passage ids for pairs of note path and text."""
         rows = self._catalog.rows(
             "SELECT chunks.id FROM json_each(?) AS place"
             " CROSS JOIN files ON files.path = json_extract(place.value, '$[0]')"

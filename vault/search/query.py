@@ -1,4 +1,4 @@
-"""Parse the text of a query into words, phrases and filters.
+"""Parse queries into words, phrases and filters.
 
     path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
 
@@ -68,12 +68,12 @@ class Query:
     """A parsed query.
 
     Attributes:
-        words: the words to search for, including those of phrases, without the filters.
-        phrases: the texts that a passage must contain word for word.
-        paths, files, tags: the texts that the note's path, file name or tags must match.
-        after, before: the limits of the note's last change, which must be at or after `after`, and
-            before `before`, or None for no limit.
-        problems: sentences about filters that are unknown or have an invalid value.
+        words: the words to search for, including those in phrases, without filters.
+        phrases: texts that a passage must contain verbatim.
+        paths, files, tags: texts that the path, file name or tags must match.
+        after, before: limits for the note's last change, or None. The time must be at or after
+            `after`, and before `before`.
+        problems: sentences about unknown filters and invalid values.
     """
 
     words: str
@@ -87,11 +87,11 @@ class Query:
 
     @property
     def has_filter(self) -> bool:
-        """Whether the query has a filter that limits the notes; phrases do not count."""
+        """Whether the query filters notes. Phrases do not count."""
         return bool(self.paths or self.files or self.tags or self.after or self.before)
 
     def filters(self) -> Mapping[str, Any]:
-        """Return the filters as `strata search --json` prints them."""
+        """Return the filters as JSON, as printed by `strata search --json`."""
         named = {
             "path": list(self.paths),
             "file": list(self.files),
@@ -104,7 +104,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Parse the text of a query. Every text is valid."""
+    """Parse a query. Every text is valid."""
     named: dict[str, list[str]] = {"path": [], "file": [], "tag": [], "phrase": []}
     dates: dict[str, datetime] = {}
     words, problems, end = [], list[str](), 0
@@ -134,7 +134,7 @@ def parse_query(text: str) -> Query:
 
 
 def _find_unknown_filters(text: str) -> Iterator[str]:
-    """Yield a sentence for each word that was probably meant as a filter but is unknown."""
+    """Yield a sentence for each word that was probably meant as a filter."""
     names = dict.fromkeys(found["key"].lower() for found in _OTHER.finditer(text))
     for name in names:
         if name in _UNKNOWN:
@@ -154,7 +154,7 @@ def _describe_bad_date(written: str) -> str:
 def _add_filter(
     key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]
 ) -> bool:
-    """Add a filter to `named` or `dates`, and return whether it is valid."""
+    """Add a filter to `named` or `dates`. Returns whether it is valid."""
     if key in _DATES:
         day = _parse_day(value)
         if day is not None:
@@ -168,7 +168,7 @@ def _add_filter(
 
 
 def _parse_day(text: str) -> datetime | None:
-    """Return the start of a year, month or day in UTC, or None for an invalid date."""
+    """Parse a year, month or day as the start of that period in UTC, or return None."""
     found = _DATE.fullmatch(text)
     if found is None:
         return None

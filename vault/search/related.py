@@ -27,12 +27,12 @@ Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, 
 
 @dataclass(frozen=True, slots=True)
 class RelatedNote:
-    """A note that is related to another note.
+    """A note related to another note.
 
     Attributes:
         score: the similarity, from 0 to 1.
-        is_linked: whether one of the two notes links to the other.
-        tags: the tags that both notes have.
+        is_linked: whether one of the notes links to the other.
+        tags: the common tags.
         is_link_target: whether the other note links to this one.
     """
 
@@ -44,7 +44,7 @@ class RelatedNote:
     is_link_target: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the note as `strata related --json` prints it."""
+        """Return the note as JSON, as printed by `strata related --json`."""
         return {
             "path": self.path,
             "title": self.title,
@@ -57,14 +57,14 @@ class RelatedNote:
 def find_related_notes(
     catalog: Catalog, nearest: Nearest, path: str, k: int, attachments: str = "/"
 ) -> list[RelatedNote]:
-    """Return the `k` notes most related to a note, best first.
+    """Return the `k` most related notes, best first.
 
     Args:
         catalog: the catalog of the index.
-        nearest: returns the hashes of the nearest texts with their cosines.
+        nearest: returns the nearest texts with cosine similarities.
         path: the path of the note.
         k: the maximum number of notes.
-        attachments: the attachment folder from Obsidian's settings.
+        attachments: Obsidian's attachment folder.
     """
     vector = _compute_mean_vector(catalog, path)
     scores: dict[str, float] = {}
@@ -104,7 +104,7 @@ def _compute_mean_vector(catalog: Catalog, path: str) -> "Vector | None":
 
 
 def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, float]:
-    """Return the score of each note, by path: the cosine of its nearest passage."""
+    """Return the cosine similarity of each note's nearest passage, by path."""
     hashes = Passages(catalog).find_by_hash(near)
     rows = catalog.rows(
         "SELECT chunks.id, path FROM chunks JOIN files ON files.id = file_id"

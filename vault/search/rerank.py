@@ -1,8 +1,8 @@
-"""Rerank the best passages with a cross-encoder, which reads each passage with the query.
+"""Rerank the best passages with a cross-encoder.
 
-Reranking is slow, so only the best passages are reranked, and only if the user has chosen a model.
-If reranking fails, the order is unchanged and the result has a warning. The cross-encoder's child
-process is started when it is first needed, ends when it is idle, and is restarted if it dies.
+This is slow, so only the best passages are reranked, and only if a model is configured. If it
+fails, the order is unchanged and a warning is added. The child process is started on demand, exits
+when idle, and is restarted if it dies.
 """
 
 import threading
@@ -25,10 +25,10 @@ _MOST_CHARS = 2_000
 
 
 class Reranker:
-    """Runs the cross-encoder of one vault; thread-safe."""
+    """Runs a vault's cross-encoder. Thread-safe."""
 
     def __init__(self) -> None:
-        """Initialize the state. No process is started yet."""
+        """Initialize without starting a process."""
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._folder = ""
@@ -37,20 +37,20 @@ class Reranker:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child, or None while it is not running."""
+        """The id of the child process, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     def rank_best(
         self, search: Callable[[int], SearchResult], query: str, k: int, folder: str | None
     ) -> SearchResult:
-        """Return the `k` best hits of a search, reranked if a model is chosen.
+        """Return the `k` best hits of a search, reranked if a model is configured.
 
         Args:
-            search: returns at most the given number of hits.
+            search: returns up to the given number of hits.
             query: the query with its filters.
             k: the maximum number of hits.
-            folder: the folder of the cross-encoder; None or empty for no reranking.
+            folder: the cross-encoder's folder. None or empty disables reranking.
         """
         if not folder:
             return search(k)
@@ -58,13 +58,13 @@ class Reranker:
         return replace(found, hits=found.hits[:k])
 
     def apply(self, result: SearchResult, words: str, folder: str) -> SearchResult:
-        """Return the result with its best hits reordered by the cross-encoder's scores.
+        """Reorder the best hits by the cross-encoder's scores.
 
         Args:
-            result: the result of a search; hits with equal scores keep their order.
-            words: the query without its filters.
-            folder: the folder of the cross-encoder. If the model cannot be used, the order is
-                unchanged and the result has a warning with the reason.
+            result: the result of a search. Hits with equal scores keep their order.
+            words: the query without filters.
+            folder: the cross-encoder's folder. If the model fails, the order is unchanged and a
+                warning is added.
         """
         first, rest = result.hits[:RERANKED], result.hits[RERANKED:]
         if not first or not words.strip():
@@ -81,7 +81,7 @@ class Reranker:
         """Return the cross-encoder's score for each text, from 0 to 1.
 
         Raises:
-            RerankerFailed: the model cannot be used, or its process did not answer in time.
+            RerankerFailed: the model cannot be used, or timed out.
         """
         with self._lock:
             try:
@@ -95,7 +95,7 @@ class Reranker:
                 raise RerankerFailed(_explain_failure(str(error))) from error
 
     def close(self) -> None:
-        """Stop the cross-encoder's child process."""
+        """Stop the child process."""
         self._is_closed = True
         child = self._child
         if child is not None:
@@ -136,7 +136,7 @@ def _build_text(hit: Hit) -> str:
 
 
 def _add_score(hit: Hit, score: float) -> Hit:
-    """Return a hit with its new score, from 0.5 to 1; other hits score at most 0.5."""
+    """Return a hit with a score from 0.5 to 1. Other hits score at most 0.5."""
     signals = {**hit.signals, "rerank": round(score, 4)}
     return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
 

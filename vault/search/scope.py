@@ -1,4 +1,4 @@
-"""Apply a query's filters to select the passages to search."""
+"""Select the passages to search, using a query's filters."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class Scope:
     """The passages to search.
 
     Attributes:
-        passages: the text hash of each passage, by passage id, or None for all passages.
-        warnings: sentences about filters that were ignored, with the reasons.
+        passages: the text hashes by passage id, or None for all passages.
+        warnings: sentences about filters that were ignored.
     """
 
     passages: Mapping[int, bytes] | None = None
@@ -31,15 +31,15 @@ class Scope:
 
 
 def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Covers = None) -> Scope:
-    """Find the passages that match the query's filters and phrases.
+    """Find the passages that match a query's filters and phrases.
 
     A phrase that no passage contains is ignored, with a warning.
 
     Args:
         query: the parsed query.
         catalog: the catalog of the index.
-        passages: reads the passages of that catalog.
-        covers: limits the search to a part of the vault, or None for the whole vault.
+        passages: reads passages from that catalog.
+        covers: the part of the vault to search, or None for all of it.
     """
     chosen: Mapping[int, bytes] | None = None
     if query.has_filter or covers is not None:

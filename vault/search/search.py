@@ -46,7 +46,7 @@ Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, 
 
 
 class Searcher:
-    """Searches one catalog by keywords and by meaning."""
+    """Searches a catalog by words and by meaning."""
 
     def __init__(
         self,
@@ -59,20 +59,20 @@ class Searcher:
         attachments: str = "/",
         weights: RankingWeights = DEFAULT_WEIGHTS,
     ):
-        """Store the catalog and the functions that embed, compare and check.
+        """Store the catalog and callbacks.
 
         Args:
             catalog: the catalog with keywords, passages and vectors.
-            encode: starts embedding a query, and returns a function that waits for the vector. The
-                vector is None while the index has no vectors to compare it with.
-            nearest: returns the hashes of the nearest texts with their cosines, among all texts or
-                among the given ones.
-            current: yields the passages that still exist, with their current lines.
-            today: returns the date to which words such as "yesterday" refer.
-            catch_up: waits until the latest changes are indexed; called while the query is being
+            encode: starts embedding a query, and returns a function that waits for the vector,
+                which is None if there are no vectors to compare.
+            nearest: returns the nearest texts with cosine similarities, optionally among given
+                ones.
+            current: yields the passages that still exist, with current line numbers.
+            today: returns the date that words such as "yesterday" refer to.
+            catch_up: waits until the latest changes are indexed. Called while the query is being
                 embedded.
-            attachments: the attachment folder from Obsidian's settings.
-            weights: the weights of the ranking.
+            attachments: Obsidian's attachment folder.
+            weights: the ranking weights.
         """
         self._catalog = catalog
         self._weights = weights
@@ -95,17 +95,17 @@ class Searcher:
         *,
         is_quoted: bool = False,
     ) -> SearchResult:
-        """Find the `k` best passages by keywords and by meaning.
+        """Find the `k` best passages by words and by meaning.
 
-        If the embedder fails, passages are found by keywords only, and the result has a warning.
+        If embedding fails, only words are searched, with a warning.
 
         Args:
-            text: the query: words and filters.
+            text: words and filters.
             k: the maximum number of hits.
-            in_play: the paths of the notes that the session is about.
-            covers: limits the search to a part of the vault, or None for the whole vault.
-            is_quoted: whether to replace words that are in no note with similar ones that are, and
-                to measure how well the hits support an answer.
+            in_play: the notes that the session is about.
+            covers: the part of the vault to search, or None for all of it.
+            is_quoted: whether to correct the spelling, and to measure how well the hits support an
+                answer.
 
         Raises:
             IndexUnusable: the catalog cannot be read.
@@ -127,7 +127,7 @@ class Searcher:
         return replace(found, support=support)
 
     def collect_scores(self, words: str) -> Scores:
-        """Return the scores by which a question's passages are ranked, without boosts or filters.
+        """Return the scores for ranking a question's passages, without boosts or filters.
 
         Raises:
             EmbedderFailed: the question cannot be embedded.
@@ -135,7 +135,7 @@ class Searcher:
         return self._score(words, self._encode(words[:_MAX_DENSE_CHARS]), Scope(), _CANDIDATES)
 
     def widen(self, result: SearchResult) -> SearchResult:
-        """Return a result with the passages around its best hits added at the end."""
+        """Append the passages around the best hits."""
         places = [PassagePlace(hit.path, hit.lines[0], hit.heading) for hit in result.hits]
         around = choose_passages_around(self._catalog, places)
         read = self._passages.details(around)
@@ -147,7 +147,7 @@ class Searcher:
         return replace(result, hits=(*result.hits, *added))
 
     def _measure_support(self, words: str, hits: Sequence[Hit]) -> float | None:
-        """Return how well hits support an answer, or None if they were not compared by meaning."""
+        """Measure how well hits support an answer, or return None without vectors."""
         cosines = [cosine for hit in hits if (cosine := hit.signals["dense"]) is not None]
         if not cosines:
             return None
@@ -155,7 +155,7 @@ class Searcher:
         return measure_support(self._catalog, words, ids, max(cosines), self._passages.most)
 
     def _begin_encoding(self, words: str, warnings: list[str]) -> "Callable[[], Vector | None]":
-        """Start embedding the query in the child process, while this process searches keywords."""
+        """Start embedding the query in the child process."""
         if not words.strip():
             return lambda: None
         try:
@@ -211,7 +211,7 @@ class Searcher:
     def _measure_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
-        """Return the cosines of the nearest passages and of the passages found by keywords."""
+        """Return the cosine similarities of the nearest passages and of those found by words."""
         if vector is None:
             return {}
         among = None if scope.passages is None else set(scope.passages.values())
@@ -229,7 +229,7 @@ class Searcher:
         found: "_Signals",
         k: int,
     ) -> Iterator[Hit]:
-        """Yield the hits, best first. Passages are read only as they are needed."""
+        """Yield the hits, best first. Passages are read lazily."""
         scores = dict(ranked)
         for start in range(0, len(ranked), 2 * k):
             ids = [number for number, _ in ranked[start : start + 2 * k]]
@@ -241,7 +241,7 @@ class Searcher:
 
 @dataclass(slots=True)
 class _Signals:
-    """The signals of the passages that a search found, by passage id."""
+    """The signals of the passages found, by passage id."""
 
     scores: Scores
     boosts: Mapping[int, Boosts] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Measure how well a search finds a vault's own notes, and fit the ranking to that vault."""
+"""Measure how well searches find a vault's own notes, and fit the ranking."""
 
 import json
 import random
@@ -28,17 +28,16 @@ _SENTENCE = re.compile(r"[^.!?\n]{40,240}[.!?]")
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """The result of a self-test: how often and how fast the note behind each question was found.
+    """The result of a self-test.
 
     Attributes:
         questions: the number of questions.
-        recall_at_1: the fraction of questions whose note was the first one found.
+        recall_at_1: the fraction of questions whose note was the first hit.
         recall_at_10: the fraction of questions whose note was among the first ten hits.
-        mrr: the mean reciprocal rank of the note behind each question.
-        p50_ms: the median time of a search in milliseconds.
-        p95_ms: the 95th percentile of the time of a search, in milliseconds.
-        ranking: the ranking weights chosen for this vault, with the improvement, or None if none
-            were chosen yet.
+        mrr: the mean reciprocal rank of the expected notes.
+        p50_ms: the median search time in milliseconds.
+        p95_ms: the 95th percentile of the search time in milliseconds.
+        ranking: the ranking weights fitted to this vault, or None.
     """
 
     questions: int
@@ -50,7 +49,7 @@ class SelfTest:
     ranking: Fit | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as `strata selftest --json` prints it."""
+        """Return the result as JSON, as printed by `strata selftest --json`."""
         return asdict(self)
 
 
@@ -61,13 +60,12 @@ def run_self_test(
 ) -> SelfTest:
     """Search for notes by their titles, headings and sentences, and measure the results.
 
-    The questions are the same in each run on the same index.
+    The questions are the same on every run with the same index.
 
     Args:
-        catalog: the catalog from which the questions are built.
+        catalog: the catalog that the questions are built from.
         search: the search function to measure.
-        is_cancelled: checked between questions. If it returns True, the result covers only the
-            questions asked so far.
+        is_cancelled: checked between questions. If True, the result covers the questions so far.
     """
     ranks: list[int | None] = []
     times_ms: list[float] = []
@@ -100,16 +98,16 @@ def fit_ranking(
     attachments: str,
     has_to_stop: Callable[[], bool],
 ) -> None:
-    """Choose the ranking weights with questions built from the vault, and store them.
+    """Fit the ranking weights to the vault, and store them.
 
-    Nothing is done if weights were chosen before and the vault has about as many notes as then.
+    Nothing is done if weights were already fitted for a similar number of notes.
 
     Args:
         catalog: the catalog, opened for writing.
         encode: starts embedding a question, and returns a function that waits for the vector.
-        nearest: returns the hashes of the nearest texts with their cosines.
-        attachments: the attachment folder from Obsidian's settings.
-        has_to_stop: called between questions; True ends the work without a result.
+        nearest: returns the nearest texts with cosine similarities.
+        attachments: Obsidian's attachment folder.
+        has_to_stop: checked between questions.
     """
     notes = Records(catalog).counts()[0]
     if (fit := read_fit(catalog)) is not None and is_of_size(fit, notes):
@@ -139,7 +137,7 @@ def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
 
 
 def _choose_words(text: str, chance: random.Random) -> str:
-    """Choose most words of a random sentence, since users rarely remember whole sentences."""
+    """Choose most words of a random sentence, since users rarely remember all of them."""
     sentences = _SENTENCE.findall(text)
     if not sentences:
         return ""

@@ -1,7 +1,7 @@
-"""Check the passages that a search found against the notes on disk.
+"""Check search results against the notes on disk.
 
-A note may have been changed, marked as private, excluded or deleted since it was indexed. Its
-outdated passages must not be shown then.
+A note may have been changed, excluded, marked as private or deleted since it was indexed. Outdated
+passages must not be shown.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ __all__ = ["StalenessFilter"]
 
 
 class StalenessFilter:
-    """Drops passages that were deleted or excluded. Each file is checked once per search."""
+    """Drops passages that no longer exist or are excluded. Each file is checked once."""
 
     def __init__(self, root: Path, exclude: Sequence[str] = ()):
         self._root = root
@@ -39,7 +39,7 @@ class StalenessFilter:
     def keep_current(
         self, passages: Iterable[tuple[int, Passage]]
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield the passages that still exist and are not excluded, with their current lines."""
+        """Yield the passages that still exist and are not excluded, with current line numbers."""
         for chunk_id, passage in passages:
             if passage.path not in self._seen:
                 self._seen[passage.path] = self._check_file(passage)
@@ -62,9 +62,9 @@ class StalenessFilter:
         return _keep if note.version == passage.version else _build_finder(note, document)
 
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Check a file that is slow to parse by its content. If it changed, drop its passages.
+        """Check a slow-to-parse file by its content. If it has changed, its passages are dropped.
 
-        The next update of the index brings them back.
+        The next update brings them back.
         """
         try:
             data = read_bytes(self._root, passage.path)
@@ -103,7 +103,7 @@ def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage
 
 
 def _find_most_alike(passage: Passage, chunks: Sequence[Chunk]) -> Chunk | None:
-    """Return the chunk that shares the most lines with a passage, or None if fewer than half."""
+    """Return the chunk that shares the most lines with a passage, at least half, or None."""
     lines = set(passage.text.split("\n"))
     shared, best = max(
         ((len(lines & set(chunk.text.split("\n"))), chunk) for chunk in chunks),

@@ -1,6 +1,6 @@
 """Messages between the program and its child processes: a JSON header and raw bytes.
 
-Only the standard library is imported, so that child processes start fast.
+Only the standard library is imported, so that child processes start quickly.
 """
 
 import json
@@ -17,7 +17,7 @@ MAX_FRAME_BYTES = 256 * 1024 * 1024
 
 
 class Frame(NamedTuple):
-    """One message: a JSON header, and a payload for data too large for JSON, such as vectors."""
+    """A message: a JSON header, and a binary payload for large data such as vectors."""
 
     header: dict[str, Any]
     payload: bytes
@@ -28,13 +28,13 @@ Handler = Callable[[Frame], Answer]
 
 
 def encode_frame(header: Mapping[str, Any], payload: bytes = b"") -> bytes:
-    """Encode one message as bytes."""
+    """Encode a message."""
     text = json.dumps(header, ensure_ascii=True).encode("ascii")
     return _LENGTHS.pack(len(text), len(payload)) + text + payload
 
 
 def decode_frame(buffer: bytearray) -> Frame | None:
-    """Remove the first message from a buffer and decode it, or None if it is incomplete.
+    """Decode and remove the first message of a buffer, or return None if it is incomplete.
 
     Raises:
         ValueError: the bytes are not a valid message.
@@ -54,19 +54,18 @@ def decode_frame(buffer: bytearray) -> Frame | None:
 
 
 class Requests:
-    """The requests that a child process receives, in order, except that urgent ones come first.
+    """Iterates over the requests to a child process, urgent ones first.
 
-    Iteration ends when the parent ends. A thread reads standard input all the time, so that a busy
-    child never blocks the parent, and notices at once when the parent ends.
+    Iteration ends when the parent exits. Standard input is read in a separate thread, so that a
+    busy child never blocks the parent.
     """
 
     def __init__(self, *, ends_at_once: bool, idle_s: float | None = None):
-        """Take over standard input and output, and send what libraries print to standard error.
+        """Take over standard input and output. Other output goes to standard error.
 
         Args:
-            ends_at_once: whether to exit immediately when the parent ends. Otherwise the current
-                request is finished first.
-            idle_s: the seconds without a request after which the child ends, or None for no limit.
+            ends_at_once: whether to exit immediately when the parent exits, even during a request.
+            idle_s: the number of idle seconds before the child exits, or None.
         """
         self._input = os.fdopen(os.dup(0), "rb")
         self._output: BinaryIO = os.fdopen(os.dup(1), "wb")
@@ -82,12 +81,12 @@ class Requests:
             yield item
 
     def answer(self, header: Mapping[str, Any], payload: bytes = b"") -> None:
-        """Send one message to the parent."""
+        """Send a message to the parent."""
         self._output.write(encode_frame(header, payload))
         self._output.flush()
 
     def serve(self, handle: Handler) -> None:
-        """Answer every request with the result of `handle`, or with the error that it raises."""
+        """Answer each request with the result or exception of `handle`."""
         for request in self:
             number = request.header["id"]
             try:

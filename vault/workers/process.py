@@ -1,4 +1,4 @@
-"""A child process that answers framed requests on its standard input and output.
+"""Child processes that answer requests over standard input and output.
 
 It is started with `python -P`, or `strata --child` in the frozen program, with a neutral working
 directory and only a few environment variables. So it cannot import code from a vault and gets no
@@ -62,9 +62,9 @@ _NETWORK: Final = frozenset(
 
 
 class Child:
-    """A running child process; thread-safe.
+    """A running child process. Thread-safe.
 
-    There is no reader thread. One of the threads that wait for answers reads them for all.
+    There is no reader thread: one of the waiting threads reads the answers for all.
     """
 
     def __init__(self, module: str, *arguments: str, is_online: bool = False):
@@ -73,8 +73,8 @@ class Child:
         Args:
             module: the module to run.
             arguments: its command-line arguments.
-            is_online: whether the child connects to a server and gets the variables for proxies
-                and certificates.
+            is_online: whether to pass on proxy and certificate settings, for a child that connects
+                to a server.
         """
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         environment = {**pick_environment(is_online), **WORKER_ENVIRONMENT}
@@ -105,17 +105,17 @@ class Child:
 
     @property
     def has_left(self) -> bool:
-        """Whether the process ended by itself without an error, for example because it was idle."""
+        """Whether the process exited normally, for example because it was idle."""
         return self._process.poll() == 0
 
     @property
     def signal(self) -> int | None:
-        """The signal that killed the process, or None if it is still running or ended by itself."""
+        """The signal that killed the process, or None."""
         code = self._process.poll()
         return -code if code is not None and code < 0 else None
 
     def submit(self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60) -> int:
-        """Send a request, and return its number, which `answer` needs.
+        """Send a request, and return its number for `answer`.
 
         Raises:
             ChildDied: the child ended, or did not accept the request within `timeout_s`.
@@ -138,12 +138,12 @@ class Child:
 
         Args:
             number: the number returned by `submit`.
-            timeout_s: the seconds after which the child counts as dead and is killed.
-            on_wait: called about every 50 ms. An exception that it raises ends the wait, and the
-                answer is discarded when it arrives.
+            timeout_s: the timeout after which the child is killed.
+            on_wait: called about every 50 ms. It can raise an exception to stop waiting, and the
+                answer is then discarded.
 
         Raises:
-            ChildDied: the child ended or was too slow.
+            ChildDied: the child ended or timed out.
             ChildRefused: the child answered with an error.
         """
         deadline = time.monotonic() + timeout_s
@@ -173,13 +173,13 @@ class Child:
                 self._abandoned.add(number)
 
     def kill(self, reason: str) -> None:
-        """Kill the process immediately."""
+        """Kill the process."""
         self._end = self._end or reason
         self._process.kill()
         self._release()
 
     def close(self) -> None:
-        """Close the child's input so that it ends, and kill it if it does not."""
+        """Close the child's input so that it exits, or kill it if it does not."""
         self._end = self._end or "it was closed"
         with self._write_lock, suppress(OSError):  # the pipe of a child that has already ended
             self._stdin.close()
@@ -213,7 +213,7 @@ class Child:
         return 0
 
     def _wait_turn(self, number: int) -> Frame | None:
-        """Return the answer if it arrives shortly; read it, or wait while another thread reads."""
+        """Return the answer if it arrives soon, reading it in this or another waiting thread."""
         with self._state:
             if number in self._answers:
                 return self._answers.pop(number)
@@ -259,7 +259,7 @@ class Child:
             self._answers[number] = frame
 
     def _describe_end(self) -> str:
-        """Describe how the child ended, with the last line that it wrote to standard error."""
+        """Describe how the child ended, including its last line of error output."""
         if not self._end:
             with suppress(subprocess.TimeoutExpired):  # its output may end before the process
                 self._process.wait(1)
@@ -281,7 +281,7 @@ class Child:
 def start_process(
     module: str, arguments: Sequence[str], environment: Mapping[str, str], stderr: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
-    """Run a module in a new Python process, with pipes for its standard input and output."""
+    """Run a module in a new Python process with pipes."""
     return subprocess.Popen(
         [*_build_command(module), *arguments],
         stdin=subprocess.PIPE,
@@ -295,10 +295,9 @@ def start_process(
 
 
 def _build_command(module: str) -> list[str]:
-    """Return the command line that runs a module in a process of its own.
+    """Return the command line that runs a module in a new process.
 
-    The frozen program contains no interpreter to start: it starts itself, and imports nothing from
-    outside of its bundle in any case.
+    The frozen program contains no interpreter, so it starts itself.
     """
     if getattr(sys, "frozen", False):
         return [sys.executable, CHILD_FLAG, module]
@@ -306,10 +305,10 @@ def _build_command(module: str) -> list[str]:
 
 
 def pick_environment(is_online: bool) -> dict[str, str]:
-    """Return the user's environment variables that a child process gets, without any API keys.
+    """Return the environment variables to pass to a child process, without API keys.
 
     Args:
-        is_online: whether to add the variables for proxies and certificates.
+        is_online: whether to include proxy and certificate settings.
     """
     return {
         name: value

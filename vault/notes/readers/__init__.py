@@ -21,11 +21,11 @@ __all__ = ["parts", "read_extract"]
 
 
 def read_extract(kind: str | FileKind, data: bytes) -> Extract:
-    """Extract the text from a file's bytes. The reader's library is imported on first use.
+    """Extract the text of a file. The parser library is imported on first use.
 
     Args:
-        kind: the kind of the file or that kind's name; any kind except Markdown.
-        data: the bytes of the whole file.
+        kind: the file type or its name, except Markdown.
+        data: the content of the file.
 
     Raises:
         ReadingFailed: the file cannot be read as text.

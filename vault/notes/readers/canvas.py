@@ -1,4 +1,4 @@
-"""Read Obsidian canvases, which are JSON files of cards, groups, and edges between them."""
+"""Read Obsidian canvases: JSON files with cards, groups and edges."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ Card = Mapping[str, Any]
 
 
 def read(data: bytes) -> Extract:
-    """Read a canvas: cards from top to bottom, each group under its name, then the edges.
+    """Read a canvas: cards from top to bottom, grouped, then the edges.
 
     Raises:
         ReadingFailed: the file is not a canvas, or has too many cards and edges.
@@ -61,7 +61,7 @@ def _build_card_parts(cards: Sequence[Card]) -> Iterator[ExtractPart]:
 
 
 def _find_group(card: Card, groups: Sequence[Card]) -> int:
-    """Return the index of the smallest group that contains a card's centre; -1 if none does."""
+    """Return the index of the smallest group around a card's centre, or -1."""
     x = _read_number(card, "x") + _read_number(card, "width") / 2
     y = _read_number(card, "y") + _read_number(card, "height") / 2
     around = [

@@ -1,4 +1,4 @@
-"""Read Word documents from their zip archive and XML, with limits on every size and depth.
+"""Read Word documents, with limits on size and depth.
 
 Paragraphs, headings (by their style), lists, tables, footnotes and endnotes are read. Macros,
 fields, entities, text deleted under "track changes" and linked files are ignored. The library
@@ -59,7 +59,7 @@ def read(data: bytes) -> Extract:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Convert every error of the zip reader to a `ReadingFailed` about a damaged document."""
+    """Convert errors of the zip reader to `ReadingFailed`."""
     try:
         yield
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error, OSError) as error:
@@ -96,7 +96,7 @@ def _find_main_part(package: zipfile.ZipFile) -> str:
 
 
 def _unpack(package: zipfile.ZipFile, name: str) -> bytes:
-    """Unpack one file of the document up to the size limit, whatever size the zip states.
+    """Unpack a file, up to the size limit, whatever size the archive claims.
 
     Raises:
         ReadingFailed: the file is larger than the limit, or damaged.
@@ -121,7 +121,7 @@ def _read_properties(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
 
 
 class Elements:
-    """The parser events of an XML text: start, text and end of elements, without namespaces.
+    """Iterates over XML events: start, text and end of elements, without namespaces.
 
     Raises:
         ReadingFailed: while iterating, if the XML has a document type or is nested too deeply.
@@ -165,9 +165,9 @@ class Elements:
 
 
 def read_styles(data: bytes) -> Styles:
-    """Return the heading level of each heading style, by the style's id.
+    """Return the level of each heading style, by style id.
 
-    Heading styles are recognised by their names, since ids depend on Word's language.
+    Heading styles are recognised by name, since ids depend on Word's language.
     """
     levels: dict[str, int] = {}
     style = ""
@@ -203,7 +203,7 @@ def walk_body(data: bytes, styles: Styles) -> Iterator[ExtractPart]:
 
 
 class _Body:
-    """Builds extract parts from the XML events of a document's text."""
+    """Builds text parts from a document's XML events."""
 
     def __init__(self, styles: Styles) -> None:
         self._styles = styles
@@ -215,7 +215,7 @@ class _Body:
         self._is_text = False
 
     def take(self, event: str, name: str, attributes: Mapping[str, str]) -> Iterator[ExtractPart]:
-        """Handle one XML event, and yield the extract parts that it completes."""
+        """Handle an XML event, and yield the completed parts."""
         if event == "text":
             if self._is_text and not self._skipped and self._open:
                 self._open[-1].text.append(name)
@@ -229,7 +229,7 @@ class _Body:
             yield from self._end(name)
 
     def end_list(self) -> Iterator[ExtractPart]:
-        """End the list that is being read, and yield it as a part; yield nothing outside a list."""
+        """Finish the current list, if any, and yield it."""
         if self._items:
             yield ExtractPart("list", "\n".join(self._items))
             self._items = []

@@ -1,4 +1,4 @@
-"""Read web pages: the text that a browser would show, with headings, lists, tables and code.
+"""Extract the text of web pages, with headings, lists, tables and code.
 
 No script is run and nothing is fetched. The whole page is read. Tools that extract only a page's
 main text lost 3 to 5 % of the words of plain documents, and a search cannot find lost words.
@@ -66,10 +66,10 @@ def read(data: bytes) -> Extract:
 
 
 def _decode(data: bytes) -> str:
-    """Decode a page with its declared encoding, unless it is UTF-8 or the declaration is wrong.
+    """Decode a page with its declared encoding, or as UTF-8.
 
     Raises:
-        ReadingFailed: the bytes are not text, or their encoding is uncertain.
+        ReadingFailed: the bytes are not text, or their encoding is unclear.
     """
     declared = _CHARSET.search(data, 0, 4096)
     if declared and (b"\x1b" in data or not _is_utf8(data)):  # ISO-2022 is ASCII with escapes
@@ -88,7 +88,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 class _Page:
-    """Builds extract parts while walking over a page's elements."""
+    """Builds text parts from a page's elements."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -179,7 +179,7 @@ class _Page:
         return clean_prose("\n".join(line for line in lines if line))
 
     def _flush(self, kind: str, level: int = 0) -> Iterator[ExtractPart]:
-        """Yield the collected text as an extract part; inside a list, add it to the list."""
+        """Yield the collected text as a part, or add it to the current list."""
         text = _fence_code(self._text) if kind == "fence" else self._take_text()
         self._text = []
         if not text:
@@ -202,7 +202,7 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _is_data_table(table: Any) -> bool:
-    """Return whether a table contains data, instead of being used for page layout."""
+    """Return whether a table contains data, rather than page layout."""
     return not table.xpath("boolean(.//table|.//h1|.//h2|.//h3|.//ul|.//pre)")
 
 

@@ -1,4 +1,4 @@
-"""The parts of a file's text that a reader returns, and the document that is built from them."""
+"""The text parts that readers return, and the document built from them."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,12 +20,11 @@ _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 
 @dataclass(frozen=True, slots=True)
 class ExtractPart:
-    """A part of an extracted text, such as a paragraph, a heading or a table.
+    """A part of an extracted text, such as a paragraph, heading or table.
 
     Attributes:
-        kind: the kind of part. Parts of kind `markdown` are parsed, and those of kind `text` are
-            kept unchanged.
-        level: the level of a heading, from 1, or 0 for other parts.
+        kind: the kind of part. `markdown` parts are parsed, and `text` parts are kept unchanged.
+        level: the level of a heading, starting at 1, or 0 for other parts.
     """
 
     kind: PartKind
@@ -35,12 +34,12 @@ class ExtractPart:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The parts and names that a reader found in a file.
+    """The extracted text and names of a file.
 
     Attributes:
-        title: the title in the file, or an empty string if the file name is a better title.
-        aliases: other names for the file, by which links can name it.
-        is_paged: whether its top-level headings are pages.
+        title: the title in the file, or an empty string to use the file name.
+        aliases: other names that links can use.
+        is_paged: whether top-level headings are pages.
     """
 
     parts: Sequence[ExtractPart]
@@ -50,7 +49,7 @@ class Extract:
 
 
 def build_document(extract: Extract) -> Document:
-    """Build a document from a reader's parts, with a blank line between them."""
+    """Join text parts into a document, separated by blank lines."""
     written = _DocumentBuilder()
     for part in extract.parts:
         written.add(part)
@@ -58,16 +57,16 @@ def build_document(extract: Extract) -> Document:
 
 
 def clean_prose(text: str) -> str:
-    """Convert a text to one paragraph of Markdown.
+    """Convert a text to a single Markdown paragraph.
 
-    Control characters and blank lines are removed, and heading marks are escaped.
+    Control characters and blank lines are removed, and heading markers are escaped.
     """
     shown = _NOT_SHOWN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " "))
     return _LOOKS_LIKE_HEADING.sub(r"\1\\\2", _BLANK_LINES.sub("\n", shown)).strip("\n ")
 
 
 def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
-    """Yield rows as a Markdown table whose header is the first row. Nothing if all are empty."""
+    """Yield rows as a Markdown table with the first row as its header, unless all are empty."""
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if filled:
         width = max(map(len, filled))
@@ -76,7 +75,7 @@ def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
 
 
 def limit_parts(parts: Iterable[ExtractPart]) -> tuple[ExtractPart, ...]:
-    """Return the parts as a tuple, after checking that the text is not too long for a note.
+    """Check that a text is not too long, and return its parts.
 
     Raises:
         ReadingFailed: the parts have more than `MAX_CHARS` characters in total.
@@ -98,7 +97,7 @@ def _format_row(cells: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class _DocumentBuilder:
-    """Builds a document from extract parts. The attributes hold the lines and blocks so far."""
+    """Builds a document from text parts."""
 
     lines: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
@@ -159,7 +158,7 @@ class _DocumentBuilder:
 
 
 def _find_runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last line of each run of lines that are not blank."""
+    """Yield the line range of each group of non-blank lines."""
     first = 0
     for number, line in enumerate([*lines, ""], start=1):
         if line.strip():
