@@ -1,17 +1,23 @@
 """The exceptions of the vault package.
 
-VaultError ├── VaultMissing        the folder is not there, or its drive is not mounted ├──
-VaultUnreadable     the folder exists, but cannot be read ├── NoteUnreadable      one note cannot be
-read as text ├── ReadingFailed       bytes cannot be read as text; `NoteUnreadable` adds the path
-├── NoteExcluded        a note must not be given to a model ├── UnsafePath          a path leads out
-of the vault ├── EditRefused         an edit to a note is impossible or not allowed ├── EditOutdated
-a note was changed after an edit to it was proposed ├── EditFailed          an edit could not be
-written; the notes are as before ├── UndoRefused         an edit cannot be undone, because the note
-was changed after it ├── IndexBusy           another process owns the index ├── IndexUnusable
-the catalog cannot be opened or written │   └── IndexDamaged    the catalog's file is damaged; it is
-set aside and the index rebuilt ├── EmbedderFailed      the embedding model or its process failed
-├── VectorStoreFailed   the vector store or its process failed ├── RerankerFailed      the reranking
-model or its process failed ├── ChildDied           a child process ended; the caller restarts it
+VaultError
+├── VaultMissing        the folder is not there, or its drive is not mounted
+├── VaultUnreadable     the folder exists, but cannot be read
+├── NoteUnreadable      one note cannot be read as text
+├── ReadingFailed       bytes cannot be read as text; `NoteUnreadable` adds the path
+├── NoteExcluded        a note must not be given to a model
+├── UnsafePath          a path leads out of the vault
+├── EditRefused         an edit to a note is impossible or not allowed
+├── EditOutdated        a note was changed after an edit to it was proposed
+├── EditFailed          an edit could not be written; the notes are as before
+├── UndoRefused         an edit cannot be undone, because the note was changed after it
+├── IndexBusy           another process owns the index
+├── IndexUnusable       the catalog cannot be opened or written
+│   └── IndexDamaged    the catalog's file is damaged; it is set aside and the index rebuilt
+├── EmbedderFailed      the embedding model or its process failed
+├── VectorStoreFailed   the vector store or its process failed
+├── RerankerFailed      the reranking model or its process failed
+├── ChildDied           a child process ended; the caller restarts it
 └── ChildRefused        a child process answered with an error
 
 Every message is one sentence for the user, ending with a solution if there is one.
