@@ -170,8 +170,7 @@ class VaultIndex:
         Args:
             on_report: called after each update.
             progress: called several times a second, as by `update`.
-            on_failure: called when a change could not be indexed. The next change triggers another
-                attempt.
+            on_failure: called when a change could not be indexed. The next change retries it.
         """
         update = partial(self.update, is_background=True, fills_store=False)
 
@@ -325,10 +324,7 @@ class VaultIndex:
     @property
     @retry_when_damaged
     def indexed_at(self) -> str | None:
-        """The time of the last complete update, in ISO 8601 and UTC.
-
-        This is None before the first update.
-        """
+        """The time of the last complete update, in ISO 8601 and UTC, or None."""
         opened = self._handle.open()
         return None if opened is None else opened.catalog.meta("indexed_at")
 
