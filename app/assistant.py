@@ -16,6 +16,7 @@ from app.ledger import Ledger
 from app.library.attachments import Attachments, Selection, WebPages
 from app.library.edits import NoteEdits, UserEdits
 from app.library.image_reader import ImageReader
+from app.library.images import VaultImages
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
 from app.library.open_vault import OpenVault
@@ -58,6 +59,7 @@ class Assistant:
         paths: the folders and files of Strata itself.
         settings: the user's settings.
         sessions: the chats.
+        images: reads the images of the open vault to be shown.
         long_texts: stores pasted texts as files if they are too long for a message.
         ledger: the list of all calls that left Strata.
         user_instructions: the file with the user's own instructions for models.
@@ -94,6 +96,7 @@ class Assistant:
         self.user_edits = UserEdits(self.edits, self._vault, settings)
         web = web or WebClient(lambda: settings.values.privacy_offline, self.ledger)
         self._pages, self._images = WebPages(web), ImageReader()
+        self.images = VaultImages(lambda: self._vault.folder, self._images)
         mcp = McpServers(settings, paths.mcp, self.ledger)
         self.agents = AgentBuilder(settings, self.customization.memories, self.edits, web, mcp)
         self._limits = LearnedLimits(paths.learned_limits)

@@ -1,10 +1,10 @@
-"""The child process that decodes attached images and encodes them again for a model.
+"""The child process that decodes images and encodes them again, for a model or to be shown.
 
 Run as `python -P -m ui.image_worker`. A request consists of `{format}` and a file's bytes. The
-answer is `{media_type, width, height}` and the bytes of a PNG or JPEG file, or `{failure}`. Only
-the pixels are kept: a photo's location, time and all other metadata are left out, and the photo is
-turned upright. The child process has limited memory and no window. It ends by itself after a while
-without requests.
+answer is `{media_type, width, height, own_width, own_height}` and the bytes of a PNG or JPEG file,
+or `{failure}`. Only the pixels are kept: a photo's location, time and all other metadata are left
+out, and the photo is turned upright. The child process has limited memory and no window. It ends by
+itself after a while without requests.
 """
 
 import resource
@@ -12,7 +12,14 @@ from contextlib import suppress
 from typing import Final
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
-from PySide6.QtGui import QColor, QColorSpace, QImage, QImageReader, QPainter
+from PySide6.QtGui import (
+    QColor,
+    QColorSpace,
+    QImage,
+    QImageIOHandler,
+    QImageReader,
+    QPainter,
+)
 
 from vault.workers.frames import Answer, Frame, Requests
 
@@ -47,7 +54,8 @@ def convert_image(data: bytes, form: str) -> Answer:
 
     Args:
         data: the bytes of the file.
-        form: the format of the file: `png`, `jpeg`, `gif` or `webp`. Other formats are not decoded.
+        form: the format of the file: `png`, `jpeg`, `gif`, `webp` or `bmp`. Other formats are not
+            decoded.
     """
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
@@ -65,7 +73,15 @@ def convert_image(data: bytes, form: str) -> Answer:
     image = reader.read()
     if image.isNull():
         return {"failure": f"it is damaged ({reader.errorString().rstrip('.').lower()})"}, b""
-    return _encode(_keep_pixels(image), "jpeg" if form == "jpeg" else "png")
+    answer, encoded = _encode(_keep_pixels(image), "jpeg" if form == "jpeg" else "png")
+    own = _turn_upright(reader, size if size.isValid() else image.size())
+    return {**answer, "own_width": own.width(), "own_height": own.height()}, encoded
+
+
+def _turn_upright(reader: QImageReader, size: QSize) -> QSize:
+    """Return the size that an image in its file has after the reader has turned it upright."""
+    is_turned = reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90
+    return size.transposed() if is_turned else size
 
 
 def _fit(size: QSize, edge: int) -> QSize:

@@ -1,8 +1,8 @@
-"""Convert image files to the form that models accept, in a child process and without metadata.
+"""Convert image files to PNG or JPEG, in a child process and without metadata.
 
-The child process runs `ui.image_worker`, since Qt decodes the images, and only `ui` uses Qt. The
-worker is started by its module name and not imported. Its memory is limited, so a malicious file
-can only make the worker fail.
+Images are converted to be sent to models and to be shown. The child process runs `ui.image_worker`,
+since Qt decodes the images, and only `ui` uses Qt. The worker is started by its module name and not
+imported. Its memory is limited, so a malicious file can only make the worker fail.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from vault.errors import ChildDied, ChildRefused
 from vault.workers.frames import Frame
 from vault.workers.process import Child
 
-__all__ = ["IMAGE_SUFFIXES", "ImageReader", "ReadImage", "is_image_file"]
+__all__ = ["IMAGE_SUFFIXES", "ImageReader", "ReadImage", "UndecodableImage", "is_image_file"]
 
 READ_S: Final = 20.0
 MOST_IMAGES: Final = 16
@@ -31,19 +31,35 @@ _START_BYTES: Final = 16
 
 @dataclass(frozen=True)
 class ReadImage:
-    """An image in the form in which it is sent to models.
+    """An image in the form in which it is sent to models and shown.
 
     Attributes:
         version: the SHA-256 hash of the original file, in hexadecimal.
         image: the media type and the data of the image.
-        width: the width of the sent image, in pixels.
-        height: the height of the sent image, in pixels.
+        width: the width of the converted image, in pixels.
+        height: the height of the converted image, in pixels.
+        own_size: the width and height of the image in its file, in pixels, turned upright.
     """
 
     version: str
     image: ImageData
     width: int
     height: int
+    own_size: tuple[int, int]
+
+
+class UndecodableImage(Exception):
+    """The bytes are not an image in a supported format, or the image is damaged.
+
+    Attributes:
+        reason: the reason as a clause, such as "it is damaged".
+        has_format: whether the format of the image is supported.
+    """
+
+    def __init__(self, reason: str, *, has_format: bool = True) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.has_format = has_format
 
 
 class ImageReader:
@@ -59,7 +75,7 @@ class ImageReader:
         self._known: OrderedDict[str, ReadImage] = OrderedDict()
 
     def read(self, name: str, data: bytes) -> ReadImage:
-        """Decode the bytes of an image file.
+        """Decode the bytes of an image file to be attached.
 
         Args:
             name: the name of the file, for error messages.
@@ -68,13 +84,27 @@ class ImageReader:
         Raises:
             InvalidRequest: the file is damaged, too large, or in a format that models don't accept.
         """
+        try:
+            return self.decode(data)
+        except UndecodableImage as error:
+            if not error.has_format:
+                raise _refuse_format(name, data[:_START_BYTES]) from error
+            raise _describe_failure(name, error.reason) from error
+
+    def decode(self, data: bytes) -> ReadImage:
+        """Decode the bytes of an image file.
+
+        Raises:
+            UndecodableImage: the file is damaged, too large, or in an unsupported format.
+        """
         form = _find_format(data[:_START_BYTES])
         if not form:
-            raise _refuse_format(name, data[:_START_BYTES])
+            reason = "it is not a PNG, JPEG, GIF, WebP or BMP image"
+            raise UndecodableImage(reason, has_format=False)
         version = hashlib.sha256(data).hexdigest()
         with self._lock:
             if version not in self._known:
-                self._known[version] = self._decode(name, version, form, data)
+                self._known[version] = self._decode(version, form, data)
                 while len(self._known) > MOST_IMAGES:
                     self._known.popitem(last=False)
             self._known.move_to_end(version)
@@ -87,15 +117,16 @@ class ImageReader:
                 self._child.close()
                 self._child = None
 
-    def _decode(self, name: str, version: str, form: str, data: bytes) -> ReadImage:
+    def _decode(self, version: str, form: str, data: bytes) -> ReadImage:
         try:
             header, payload = self._ask(form, data)
         except (ChildDied, ChildRefused) as error:
-            raise _describe_failure(name, "it is damaged, or takes too much memory") from error
+            raise UndecodableImage("it is damaged, or takes too much memory") from error
         if "failure" in header:
-            raise _describe_failure(name, header["failure"])
+            raise UndecodableImage(header["failure"])
         image = ImageData(header["media_type"], b64encode(payload).decode("ascii"))
-        return ReadImage(version, image, header["width"], header["height"])
+        own_size = (header["own_width"], header["own_height"])
+        return ReadImage(version, image, header["width"], header["height"], own_size)
 
     def _ask(self, form: str, data: bytes) -> Frame:
         """Let the child process decode an image; restart the process if it has ended when idle."""
@@ -131,16 +162,15 @@ def is_image_file(name: str) -> bool:
 
 
 def _find_format(start: bytes) -> str:
-    """Detect an image's format from its first bytes.
-
-    Returns an empty string if models do not accept the format.
-    """
+    """Detect an image's format from its first bytes; empty if the format is not supported."""
     if start.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if start.startswith(b"\xff\xd8\xff"):
         return "jpeg"
     if start.startswith((b"GIF87a", b"GIF89a")):
         return "gif"
+    if start.startswith(b"BM"):
+        return "bmp"
     return "webp" if start.startswith(b"RIFF") and start[8:12] == b"WEBP" else ""
 
 

@@ -1,19 +1,91 @@
-"""Find, list and read the images in a vault. Files outside the vault are never read."""
+"""Find, list and read the images in a vault. A note never makes a file outside it be read."""
 
 import os
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from app.library.image_reader import IMAGE_SUFFIXES
-from vault.errors import VaultError
+from app.errors import InvalidRequest, NotFound, VaultNotChosen
+from app.library.image_reader import IMAGE_SUFFIXES, ImageReader, ReadImage, UndecodableImage
+from vault.access import read_allowed_image
+from vault.errors import NoteUnreadable, VaultError
 from vault.exclude.rules import ExcludeRules
+from vault.notes.kinds import IMAGE
 from vault.notes.note import read_bytes
 
-__all__ = ["find_image", "is_image_name", "list_attachable_images", "read_image"]
+__all__ = [
+    "VaultImages",
+    "find_image",
+    "is_image_link",
+    "is_image_name",
+    "list_attachable_images",
+    "read_image",
+]
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
+# Images that are not shown; a link to one leads to a sentence that says so.
+_OTHERS = (".svg", ".avif", ".heic", ".heif", ".tif", ".tiff")
 _MOST_FILES = 100_000
+_OTHER_PROGRAM = "Another program may open it; the menu has “Open in the default program”."
+
+
+class VaultImages:
+    """The images of the open vault, which are decoded in a child process to be shown."""
+
+    def __init__(self, find_root: Callable[[], Path | None], reader: ImageReader) -> None:
+        """Store what is needed to read images; nothing is read yet.
+
+        Args:
+            find_root: returns the folder of the open vault; None if no vault is open.
+            reader: decodes the images.
+        """
+        self._find_root, self._reader = find_root, reader
+
+    def find(self, target: str, note: str) -> str:
+        """Return the path of the image that a link means, relative to the vault.
+
+        Args:
+            target: the path or name of the image as written, with percent-encoding decoded.
+            note: the path of the note with the link; empty if an answer contains it.
+
+        Raises:
+            NotFound: the vault has no such image.
+        """
+        root = self._find_root()
+        path = "" if root is None or Path(note).is_absolute() else _find(root, target, note)
+        if not path:
+            raise NotFound(f"There is no image named {target}.")
+        return path
+
+    def read(self, path: str) -> ReadImage:
+        """Read an image of the vault, or an image outside the vault by its absolute path.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            InvalidRequest: the file is not there, is too large, or is not an image that is shown.
+            NoteExcluded: the file is outside the vault and excluded from models.
+            UnsafePath: the path leads out of the vault.
+        """
+        name, file = posixpath.basename(path), Path(path)
+        try:
+            return self._reader.decode(self._read_bytes(file, path))
+        except (NoteUnreadable, UndecodableImage) as error:
+            raise InvalidRequest(
+                f"The image {name} cannot be shown: {error.reason}.", hint=_OTHER_PROGRAM
+            ) from error
+
+    def _read_bytes(self, file: Path, path: str) -> bytes:
+        if file.is_absolute():
+            return read_allowed_image(file.parent, file.name)
+        root = self._find_root()
+        if root is None:
+            raise VaultNotChosen
+        return read_bytes(root, path, IMAGE)
+
+
+def is_image_link(name: str) -> bool:
+    """Return whether a link's target is named like an image, of a kind that is shown or not."""
+    return name.lower().endswith(_SUFFIXES + _OTHERS)
 
 
 def is_image_name(name: str) -> bool:
@@ -49,8 +121,10 @@ def find_image(root: Path, source: str, note: str) -> str:
     The path is resolved against the note's folder, then against the vault's. As in Obsidian, a name
     without a folder is then searched for in all folders, and the least nested match is returned.
     """
-    if not is_image_name(source):
-        return ""
+    return _find(root, source, note) if is_image_name(source) else ""
+
+
+def _find(root: Path, source: str, note: str) -> str:
     for path in _list_paths(source, note):
         if (root / path).is_file():
             return path

@@ -35,7 +35,7 @@ class NoteListing:
     Attributes:
         questions: up to three suggested questions that the notes can answer.
         offers: the notes, folders and tags that can be attached.
-        folders: the notes as a tree of folders; the same object until the notes change.
+        folders: the notes and images as a tree of folders; the same object until the notes change.
         by_state: the notes by their index state; the same object until the notes change.
         indexed_at: the time of the last index update, in ISO 8601, or None if the vault was never
             indexed.
@@ -127,8 +127,8 @@ class NotesController(QObject):
         if library is not None and indexed_at is None:  # names are shown before the index is made
             names = _add_names(notes, library.list_names())
             links = LinkResolver((note.path, ()) for note in names)
-        if names != folders.notes:
-            folders = Folders(names)
+        if names != folders.notes or tuple(images) != folders.images:
+            folders = Folders(names, images)
         return NoteListing(notes, questions, offers, folders, by_state, indexed_at, links, tags)
 
     def _read_questions(self, notes: Sequence[NoteState]) -> str:

@@ -138,15 +138,20 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
         case "tag":
             link = TAG + token.content.removeprefix("#")
         case "image" | "embed":
-            return _embed_runs(token, style)
+            return _embed_runs(token, style, link)
     return [Run(token.content, style, link)]
 
 
-def _embed_runs(token: Token, style: Style) -> list[Run]:
+def _embed_runs(token: Token, style: Style, link: str) -> list[Run]:
+    """Return the runs for an embedded note, or for an image within a line of text.
+
+    An image links to the address of a link around it, or else to the image itself.
+    """
     if not _is_picture(token):
         return [Run(token.info or _note_words(token.content), style, NOTE + token.content)]
-    where, _alt, link, _source = _picture(token)
-    return [Run(f"Image not loaded: {where}", style | Style.ITALIC, link)]
+    where, _alt, web, source = _picture(token)
+    own = web or (NOTE + source if source else "")
+    return [Run(f"Image not loaded: {where}", style | Style.ITALIC, link or own)]
 
 
 def _is_picture(token: Token) -> bool:

@@ -98,8 +98,9 @@ class Sidebar(Pane):
         """Show the note tree; `empty` is the text shown if there are no notes."""
         self.notes.show_folders(folders)
         self._no_notes.setText(empty)
-        self._no_notes.setVisible(not folders.notes)
-        self.notes.setVisible(bool(folders.notes))
+        has_files = bool(folders.notes or folders.images)
+        self._no_notes.setVisible(not has_files)
+        self.notes.setVisible(has_files)
         self._share_height()
 
     def show_projects(self, projects: "Sequence[Project]", current: str | None) -> None:

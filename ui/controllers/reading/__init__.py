@@ -1,9 +1,9 @@
-"""Controllers for reading notes: show a note, follow its links, go back and forward.
+"""Controllers for reading notes and images: show one, follow its links, go back and forward.
 
-    images  Loads the local images of the open note in the background.
+    images  Loads the local images of the open note in the background; opens single images.
     links   Inserts a link to a related note into the open note.
-    menu    Opens the open note in an editor, Obsidian or the file manager.
-    note    Shows a note, follows links in notes and answers, and goes back and forward.
+    menu    Opens the open note or image in an editor, Obsidian or the file manager.
+    note    Shows a note or an image, follows links in notes and answers, and goes back and forward.
 
 May import: what `ui.controllers` may import.
 Holds always: reading a note changes neither the chat nor the unsent message.

@@ -1,5 +1,6 @@
-"""Load the open note's local images in the background, scaled to the width of the text."""
+"""Load the open note's local images in the background, and open single images of the vault."""
 
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,12 +8,13 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
 from app.assistant import Assistant
-from app.library.images import read_image
+from app.library.images import VaultImages, read_image
 from chains.cancel import CancelToken
+from ui.panels.notes.image import OpenImage
 from ui.panels.notes.note import NotePanel
 from ui.tasks import Task, TaskRunner
 
-__all__ = ["ImageController", "decode_image"]
+__all__ = ["ImageController", "decode_image", "open_image"]
 
 _MOST_WIDTH = 1_520  # in pixels: the text column on a screen with a pixel ratio of 2
 _MOST_HEIGHT = 4_000
@@ -54,6 +56,18 @@ class ImageController(QObject):
     def _on_finished(self) -> None:
         self._task = None
         self._start()
+
+
+def open_image(images: VaultImages, path: str) -> OpenImage:
+    """Read an image of the vault, decoded in a child process.
+
+    Raises:
+        AppError: the image cannot be shown; the message says why.
+        VaultError: models may not read the file, or its path leads out of the vault.
+    """
+    read = images.read(path)
+    image = QImage.fromData(QByteArray(b64decode(read.image.data)))
+    return OpenImage(path, read.version, image, read.own_size)
 
 
 def decode_image(data: bytes) -> QImage:

@@ -1,4 +1,4 @@
-"""The open note's menu, which opens its file in an editor, Obsidian or the file manager."""
+"""The open note's or image's menu, which opens its file in other programs."""
 
 import sys
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from app.assistant import Assistant
+from app.library.images import is_image_link
 from ui.frame import WindowFrame
 
 __all__ = ["NoteMenuController"]
@@ -19,7 +20,7 @@ _NO_PROGRAM = "No program opens {}."
 
 
 class NoteMenuController(QObject):
-    """Fills the open note's menu, and opens the note's file in other programs."""
+    """Fills the menu of the open note or image, and opens its file in other programs."""
 
     def __init__(self, assistant: Assistant, frame: WindowFrame) -> None:
         super().__init__(frame)
@@ -65,7 +66,7 @@ class NoteMenuController(QObject):
         QGuiApplication.clipboard().setText(self._frame.note.path)
 
     def _find_file(self) -> Path | None:
-        """Return the open note's file, or None if no note is open or the file does not exist."""
+        """Return the file of the open note or image; None if none is open or it does not exist."""
         path, root = self._frame.note.path, self._assistant.vault
         if not path or (root is None and not Path(path).is_absolute()):
             return None
@@ -76,7 +77,9 @@ class NoteMenuController(QObject):
         return file
 
     def _fill_menu(self, menu: QMenu) -> None:
-        menu.addAction("Open in editor", self.open_in_editor)
+        is_image = is_image_link(self._frame.note.path)
+        word = "Open in the default program" if is_image else "Open in editor"
+        menu.addAction(word, self.open_in_editor)
         menu.addAction("Open in Obsidian", self.open_in_obsidian)
         menu.addAction("Reveal in the file manager", self.reveal)
         menu.addSeparator()

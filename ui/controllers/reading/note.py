@@ -1,4 +1,4 @@
-"""Show a note, follow links in notes and answers, and go back and forward."""
+"""Show a note or an image, follow links in notes and answers, and go back and forward."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,16 +8,18 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.assistant import Assistant
-from app.errors import ErrorInfo, describe
+from app.errors import ErrorInfo, NotFound, describe
 from app.library.attachments import is_web_address
+from app.library.images import is_image_link
 from ui.controllers.notes import NotesController
-from ui.controllers.reading.images import ImageController
+from ui.controllers.reading.images import ImageController, open_image
 from ui.controllers.reading.menu import NoteMenuController
 from ui.controllers.related import RelatedController
 from ui.frame import WindowFrame
 from ui.markdown.inline import TAG
 from ui.markdown.parts import cut_parts
 from ui.notify import open_address
+from ui.panels.notes.image import OpenImage
 from ui.tasks import LatestOnly, TaskRunner
 from vault.notes.note import Note
 
@@ -25,13 +27,15 @@ __all__ = ["NoteVisit", "ReadingController", "VisitHistory"]
 
 _MOST_VISITS = 100
 
+Shown = Note | OpenImage
+
 
 @dataclass(frozen=True)
 class NoteVisit:
-    """A visited note, and the user's position in it.
+    """A visited note or image, and the user's position in it.
 
     Attributes:
-        path: the path of the note.
+        path: the path of the note or image.
         first: the first line to highlight; 0 highlights no lines.
         last: the last line to highlight.
         heading: the heading or `^block` to open instead of lines.
@@ -83,7 +87,7 @@ class VisitHistory:
 
 
 class ReadingController(QObject):
-    """Shows one note at a time, beside the chat or in place of it.
+    """Shows one note or image at a time, beside the chat or in place of it.
 
     Emits `tag_clicked` with the name of a tag that was clicked in the note.
     """
@@ -102,7 +106,7 @@ class ReadingController(QObject):
         self._assistant, self._frame, self._panel = assistant, frame, frame.note
         self._notes, self._related = notes, related
         self._visits = VisitHistory()
-        self._shown: Note | None = None
+        self._shown: Shown | None = None
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self._on_read)
         self._rereads = LatestOnly(runner, 0, self)
@@ -129,7 +133,7 @@ class ReadingController(QObject):
         }
 
     def show(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Show a note at the given lines. A line number of 0 highlights nothing.
+        """Show a note at the given lines, or an image. A line number of 0 highlights nothing.
 
         A web page is opened in the browser.
         """
@@ -139,10 +143,11 @@ class ReadingController(QObject):
         self._open(NoteVisit(path, first, last))
 
     def follow_link(self, address: str, source: str = "") -> None:
-        """Open a link's target: a note at a heading or block, or an external address.
+        """Open a link's target: a note at a heading or block, an image, or an external address.
 
         Args:
-            address: an allowed address; for a note, it begins with `note:`, for a tag with `tag:`.
+            address: an allowed address; for a note or an image, it begins with `note:`, for a tag
+                with `tag:`.
             source: the path of the note that contains the link, or an empty string if an answer
                 contains it.
         """
@@ -155,10 +160,12 @@ class ReadingController(QObject):
         link = address.removeprefix("note:")
         name, _, heading = link.partition("#")
         path = self._notes.listing.links.resolve(name, source)
-        if path is None:
-            self._frame.notifier.toast(f"There is no note named {link}.")
-        else:
+        if path is not None:
             self._open(NoteVisit(path, heading=heading))
+        elif is_image_link(name):
+            self._reads.ask(lambda: self._read_linked_image(name, source), now=True)
+        else:
+            self._frame.notifier.toast(f"There is no note named {link}.")
 
     def step(self, step: int) -> None:
         """Go back or forward in the history. If the note was closed, going back reopens it."""
@@ -169,7 +176,7 @@ class ReadingController(QObject):
             self._open(visit, step)
 
     def reread(self) -> None:
-        """Reload the open note, since its file may have changed."""
+        """Reload the open note or image, since its file may have changed."""
         shown = self._shown
         if shown is not None:
             visit = NoteVisit(shown.path)
@@ -235,8 +242,17 @@ class ReadingController(QObject):
         """Read a note and show it; `step` is None unless its visit is already in the history."""
         self._reads.ask(lambda: self._read(visit, step), now=True)
 
+    def _read_linked_image(self, target: str, source: str) -> tuple[Any, ...]:
+        try:
+            path = self._assistant.images.find(target, source)
+        except NotFound as error:
+            return str(error), NoteVisit(target), None
+        return self._read(NoteVisit(path), None)
+
     def _read(self, visit: NoteVisit, step: int | None) -> tuple[Any, ...]:
         try:
+            if is_image_link(visit.path):
+                return open_image(self._assistant.images, visit.path), visit, step
             note = self._assistant.read_note(visit.path)
         except Exception as error:  # noqa: BLE001 - the panel shows the error
             return describe(error), visit, step
@@ -246,16 +262,22 @@ class ReadingController(QObject):
         cut_parts(note.text)  # fills a cache in the task, since cutting a large note takes a while
         return note, visit, step
 
-    def _on_read(self, answer: tuple[Note | ErrorInfo, NoteVisit, int | None]) -> None:
+    def _on_read(self, answer: tuple[Shown | ErrorInfo | str, NoteVisit, int | None]) -> None:
         found, visit, step = answer
+        if isinstance(found, str):
+            self._frame.notifier.toast(found)
+            return
         self._note_visit(visit, step)
         self._forget()
         self._frame.columns.close_drawer()
         self._frame.middle.show_note()
         if isinstance(found, Note):
             self._show(found, visit)
+        elif isinstance(found, OpenImage):
+            self._show_image(found)
         else:
-            self._panel.show_error(visit.path, found.message, found.hint or "")
+            is_image = is_image_link(visit.path)
+            self._panel.show_error(visit.path, found.message, found.hint or "", is_image=is_image)
         self._panel.show_steps(
             has_back=self._visits.find(-1) is not None,
             has_forward=self._visits.find(1) is not None,
@@ -280,15 +302,21 @@ class ReadingController(QObject):
         if visit.heading and not visit.first:
             self._frame.notifier.toast(f"{note.title} has no heading {visit.heading}.")
 
-    def _on_reread(self, answer: tuple[Note | ErrorInfo, NoteVisit, int | None]) -> None:
-        note, shown = answer[0], self._shown
+    def _show_image(self, image: OpenImage) -> None:
+        self._shown = image
+        self._panel.show_image(image)
+        self._related.set_open("")
+        self._frame.sidebar.notes.select(image.path)
+
+    def _on_reread(self, answer: tuple[Shown | ErrorInfo, NoteVisit, int | None]) -> None:
+        found, shown = answer[0], self._shown
         if shown is None:
             return
-        if not isinstance(note, Note):
+        if isinstance(found, ErrorInfo):
             self._panel.show_lost(shown.path)
-        elif note.path == shown.path:
-            self._shown = note
-            self._panel.show_changed(note)
+        elif found.path == shown.path:
+            self._shown = found
+            self._panel.show_changed(found)
 
     def _on_link_clicked(self, address: str) -> None:
         self.follow_link(address, self._panel.path)

@@ -17,7 +17,9 @@ _MOST_HEIGHT = 720
 _SINGLE = QTextBlockFormat.LineHeightTypes.SingleHeight.value
 
 
-def insert_picture(cursor: QTextCursor, leaf: Missing, image: QImage, width: int) -> None:
+def insert_picture(
+    cursor: QTextCursor, leaf: Missing, image: QImage, width: int, href: str = ""
+) -> None:
     """Insert an image at the cursor, into the empty block that was begun for it.
 
     Args:
@@ -26,6 +28,7 @@ def insert_picture(cursor: QTextCursor, leaf: Missing, image: QImage, width: int
             sets the width in pixels.
         image: the decoded image.
         width: the width of the text in pixels.
+        href: the anchor that a click on the image reports; empty for none.
     """
     block = cursor.blockFormat()
     block.setLineHeight(0, _SINGLE)
@@ -38,6 +41,9 @@ def insert_picture(cursor: QTextCursor, leaf: Missing, image: QImage, width: int
     made.setHeight(size.height())
     made.setProperty(QTextImageFormat.Property.ImageAltText, _describe(leaf))
     made.setToolTip(_describe(leaf))
+    if href:
+        made.setAnchor(True)
+        made.setAnchorHref(href)
     cursor.insertImage(made)
 
 

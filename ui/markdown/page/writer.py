@@ -26,6 +26,7 @@ from ui.markdown.blocks import (
     plain,
 )
 from ui.markdown.code_colors import Line as CodeLine
+from ui.markdown.inline import NOTE
 from ui.markdown.page.code import CodeHighlighter, color_line
 from ui.markdown.page.decorations import (
     BoxDecorations,
@@ -288,7 +289,8 @@ class DocumentWriter:
     def _write_missing(self, leaf: Missing, top: float) -> None:
         if (picture := self.pictures.get(leaf.source)) is not None:
             self._begin(self._formats.spacer(top=top), leaf.boxes)
-            insert_picture(self._cursor, leaf, picture, self.picture_width)
+            href = self._href(Run("", link=NOTE + leaf.source))
+            insert_picture(self._cursor, leaf, picture, self.picture_width, href)
             return
         words = f"Image not loaded: {leaf.where}"
         block = self._formats.block("ui", words, top=top)
@@ -303,6 +305,8 @@ class DocumentWriter:
         runs = [Run(words)]
         if leaf.link:
             runs += [Run("   "), Run("Open in browser", link=leaf.link)]
+        elif leaf.source:
+            runs += [Run("   "), Run("Show image", link=NOTE + leaf.source)]
         self._insert(self._cursor, runs, "ui", "text.secondary")
 
     def _begin(

@@ -1,12 +1,13 @@
 """Panels about notes: the note tree, one note, its sources and related notes.
 
     notes ──> folders ──> note_tree
-    note ──> note ──> reader, note_text;  citations ──> sources;  related notes ──> related
+    note ──> note ──> reader, note_text, image;  citations ──> sources;  related notes ──> related
 
     finder     Search in the open note, including parts that are not drawn.
-    folders    The notes of a vault as a tree of folders, rebuilt after each change.
+    folders    The notes and images of a vault as a tree of folders, rebuilt after each change.
+    image      The page that shows one image, fitted to the width of the panel.
     note       The panel that shows one note, rendered or as source text, at the cited lines.
-    note_tree  The tree of folders and notes in the sidebar, with the state of each note.
+    note_tree  The tree of folders, notes and images in the sidebar, with the state of each note.
     note_text  A note's source text with line numbers and Markdown highlighting.
     reader     A note's rendered text; only the parts near the visible area are drawn.
     related    The panel of related notes: similar notes, and notes linked in either direction.
@@ -17,4 +18,4 @@ May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, and va
 below.
 """
 
-__all__ = ["folders", "note", "note_text", "note_tree", "reader", "related", "sources"]
+__all__ = ["folders", "image", "note", "note_text", "note_tree", "reader", "related", "sources"]

@@ -1,4 +1,4 @@
-"""A vault's notes as a tree of folders, rebuilt after each change.
+"""A vault's notes and images as a tree of folders, rebuilt after each change.
 
 Building the tree of a large vault in the GUI thread would block the window. The tree therefore
 consists of plain values, which any thread can build.
@@ -18,13 +18,14 @@ ROOT = 0
 
 @dataclass
 class Node:
-    """A folder or note in the tree.
+    """A folder, note or image in the tree.
 
     Attributes:
         number: the node's index in the list of all nodes.
         parent: the number of the parent folder; -1 for the root.
         place: the row of the node in its parent folder, from 0.
-        note: the note, or None for a folder.
+        note: the note, or None for a folder or an image.
+        is_image: whether the node is an image.
         children: the numbers of the child nodes, folders first, sorted by name.
         notes: the number of notes below the folder, at any depth.
         problems: the number of notes below the folder that could not be read.
@@ -38,17 +39,26 @@ class Node:
     children: list[int] = field(default_factory=list)
     notes: int = 0
     problems: int = 0
+    is_image: bool = False
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the node is a note or an image."""
+        return self.is_image or self.note is not None
 
 
 class Folders:
     """A vault's tree as a list of nodes. The first node is the vault's own folder."""
 
-    def __init__(self, notes: "Sequence[NoteState]" = ()) -> None:
-        self.notes = tuple(notes)
+    def __init__(self, notes: "Sequence[NoteState]" = (), images: Sequence[str] = ()) -> None:
+        self.notes, self.images = tuple(notes), tuple(images)
         self.nodes = [Node("", ROOT, -1)]
         self._folders = {"": ROOT}
         for note in self.notes:
             self._add(note)
+        for path in self.images:
+            above, _, name = path.rpartition("/")
+            self.nodes[self._make(name, self._folder(above))].is_image = True
         self._sort()
 
     def path(self, number: int) -> str:
@@ -100,6 +110,6 @@ class Folders:
     def _sort(self) -> None:
         nodes = self.nodes
         for node in nodes:
-            node.children.sort(key=lambda n: (nodes[n].note is not None, nodes[n].name.casefold()))
+            node.children.sort(key=lambda n: (nodes[n].is_file, nodes[n].name.casefold()))
             for place, child in enumerate(node.children):
                 nodes[child].place = place

@@ -1,4 +1,4 @@
-"""The panel that shows one note, opened at the cited lines."""
+"""The panel that shows one note, opened at the cited lines, or one image."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,15 +10,20 @@ from shiboken6 import isValid
 
 from context.layers import name_lines
 from ui.panels.notes.finder import NoteFinder
-from ui.panels.notes.note_text import NoteText, cut_source, describe_cut
+from ui.panels.notes.image import ImagePage, OpenImage
+from ui.panels.notes.note_text import (
+    NoteText,
+    cut_source,
+    describe_cut,
+    describe_place,
+    find_lines_again,
+)
 from ui.panels.notes.reader import NoteReader
 from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, IconButton, label, make_wrapped_label, one_line
-from ui.widgets.figures import place
 from ui.widgets.find_bar import FindBar
 from ui.widgets.menus import show_menu
 from ui.widgets.surfaces import Header, Notice, Pane
-from vault.notes.kinds import find_page
 
 if TYPE_CHECKING:
     from vault.notes.note import Note
@@ -29,7 +34,7 @@ _MOST_HEADINGS = 400
 
 
 class NotePanel(Pane):
-    """The panel that shows a note as rendered Markdown or as source text.
+    """The panel that shows a note as rendered Markdown or as source text, or an image.
 
     Signals: the header's buttons emit `closed`, `related_requested` and `attach_requested`.
     `attach_requested` carries the path and the first and last selected line, which are 0 for the
@@ -42,6 +47,7 @@ class NotePanel(Pane):
         page: the note as rendered Markdown.
         finder: the search in the note.
         source: the note's source text. It is only filled while it is shown.
+        image: the image, if an image is open instead of a note.
     """
 
     closed = Signal()
@@ -65,12 +71,11 @@ class NotePanel(Pane):
         self._cut = make_wrapped_label("", "caption", "secondary")
         self._cut.setContentsMargins(16, 6, 16, 6)
         self._notice = Notice("danger")
-        self.page, self.source = NoteReader(), NoteText()
+        self.page, self.source, self.image = NoteReader(), NoteText(), ImagePage()
         self.page.link_clicked.connect(self.link_clicked)
         self._stack = QStackedWidget()
-        self._stack.addWidget(self.page)
-        self._stack.addWidget(self.source)
-        self._stack.setFocusProxy(self.page)
+        for view in (self.page, self.source, self.image):
+            self._stack.addWidget(view)
         self.setFocusProxy(self._stack)
         self._source_line = 0
         self._came_from: QWidget | None = None
@@ -96,8 +101,8 @@ class NotePanel(Pane):
         self._panel.setCheckable(True)
         self._panel.clicked.connect(self.panel_requested)
         self.show_columns(False, False, False)
-        for view in (self.page.selection_changed, self.source.selectionChanged):
-            view.connect(self._on_selected)
+        for selected in (self.page.selection_changed, self.source.selectionChanged):
+            selected.connect(self._on_selected)
         self._empty = label("Click a note or a source to read it here.", "ui", "tertiary")
         self._empty.setContentsMargins(16, 12, 16, 8)
         self._lay_out()
@@ -116,16 +121,32 @@ class NotePanel(Pane):
             self.finder.close()
         self.path, self._note = note.path, note
         self._title.set_text(note.title)
-        lines = (first, max(first, last)) if first else None
-        self._place.set_text(place(note.path, lines, _find_page(note, first)))
+        self._place.set_text(describe_place(note, first, last))
         self.outline.setEnabled(bool(note.headings))
-        self._set_visible(is_empty=False)
+        self._set_visible("note")
         self._notice.hide()
+        self.image.show_image(None)
+        self._set_view(self.source if self.switch.isChecked() else self.page)
         self.page.show_text(note.text, first, last)
         if self.is_source:
             self._fill_source(first)
         self.finder.renew()
         self._on_selected()
+
+    def show_image(self, image: OpenImage) -> None:
+        """Show an image in place of a note."""
+        self._forget_note()
+        self.path = image.path
+        self._title.set_text(image.name)
+        self._set_visible("image")
+        self._set_view(self.image)
+        self._show_picture(image)
+        self._on_selected()
+
+    def _show_picture(self, image: OpenImage) -> None:
+        self._notice.hide()
+        self._place.set_text(f"{image.path} · {image.pixels}")
+        self.image.show_image(image)
 
     @property
     def is_source(self) -> bool:
@@ -149,8 +170,7 @@ class NotePanel(Pane):
             self._source_line = self.source.first_visible_line()
         elif self.source.first_visible_line() != self._source_line:
             self.page.show_line(self.source.first_visible_line())
-        self._stack.setCurrentWidget(self.source if is_source else self.page)
-        self._stack.setFocusProxy(self.source if is_source else self.page)
+        self._set_view(self.source if is_source else self.page)
         self.finder.renew()
         self._cut.setVisible(is_source and bool(self._cut.text()))
         if has_focus:
@@ -271,64 +291,84 @@ class NotePanel(Pane):
         self._cut.setText(describe_cut(start, end, total) if is_cut else "")
         self._cut.setVisible(is_cut)
 
-    def show_changed(self, note: "Note") -> None:
-        """Show the changed note, keeping the scroll position and, if possible, the highlight."""
-        if self._note is None or note.path != self.path:
+    def show_changed(self, note: "Note | OpenImage") -> None:
+        """Show the changed note or image where it was scrolled, if possible with the highlight."""
+        if isinstance(note, OpenImage):
+            self._show_picture(note)
+        if isinstance(note, OpenImage) or self._note is None or note.path != self.path:
             return
         self._notice.hide()
         if note.version != self._note.version:
             lines = self.find_marked_lines()
-            lines = _find_again(self._note.text, note.text, lines) if lines else None
+            lines = find_lines_again(self._note.text, note.text, lines) if lines else None
             top, at = self.page.find_top_line(), self.source.verticalScrollBar().value()
             self.show_note(note, *(lines or (0, 0)))
             self.page.show_line(top if top > 1 else 0)
             self.source.stay_at(at)
 
     def show_lost(self, path: str) -> None:
-        """Show that the note no longer exists. Its text stays visible."""
-        if path == self.path and self._note is not None:
+        """Show that the note or image no longer exists. Its content stays visible."""
+        if path == self.path and self._kind:
             hint = "It was moved or deleted. This is how it was."
-            self._notice.show_notice("amber", "This note is not there any more.", hint, ())
+            self._notice.show_notice("amber", f"This {self._kind} is not there any more.", hint, ())
 
-    def show_error(self, path: str, message: str, hint: str) -> None:
-        """Show why a note cannot be shown."""
-        self.remove_card()
-        self.path, self._note = path, None
+    def show_error(self, path: str, message: str, hint: str, *, is_image: bool = False) -> None:
+        """Show why a note or an image cannot be shown."""
+        self._forget_note()
+        self.path = path
         self._title.set_text(path.rpartition("/")[2])
         self._place.set_text(path)
-        self._set_visible(is_empty=False)
+        self._set_visible("image" if is_image else "note")
         self._stack.hide()
-        self._cut.hide()
+        self._on_selected()
         self._notice.show_notice("danger", message, hint, ())
 
     def clear(self) -> None:
         """Close the note and show the panel's hint instead."""
+        self._forget_note()
+        self._title.set_text("Note")
+        self.switch.setChecked(False)
+        self._set_view(self.page)
+        self._set_visible("")
+
+    def _forget_note(self) -> None:
+        """Remove the note or image from the views."""
         self.remove_card()
         self.path, self._note = "", None
         self.finder.close()
-        self._title.set_text("Note")
-        self.show_source(False)
         self.page.show_text("")
         self.source.show_text("", 1, 0, 0)
+        self.image.show_image(None)
         self._notice.hide()
         self._cut.hide()
-        self._set_visible(is_empty=True)
+
+    @property
+    def _kind(self) -> str:
+        """What is shown: `note`, `image`, or an empty string."""
+        return "image" if self.image.shown is not None else "note" if self._note else ""
+
+    def _set_view(self, view: QWidget) -> None:
+        self._stack.setCurrentWidget(view)
+        self._stack.setFocusProxy(view)
 
     def _on_selected(self) -> None:
         lines = self.find_selected_lines()
-        self.attach.set_name(f"Attach {name_lines(lines)}" if lines else "Attach this note")
+        whole = "this image" if self.outline.isHidden() else "this note"
+        self.attach.set_name(f"Attach {name_lines(lines) if lines else whole}")
+        self.more.set_name(f"Actions of {whole}")
 
     def attach_selection(self) -> None:
         """Ask to attach the selected lines, or the whole note if nothing is selected."""
         if self.path:
             self.attach_requested.emit(self.path, *(self.find_selected_lines() or (0, 0)))
 
-    def _set_visible(self, *, is_empty: bool) -> None:
-        for part in (self.outline, self.switch, self.attach, self.related, self.more):
-            part.setVisible(not is_empty)
-        self._empty.setVisible(is_empty)
-        self._place.setVisible(not is_empty)
-        self._stack.setVisible(not is_empty)
+    def _set_visible(self, kind: str) -> None:
+        """Show what suits a `note`, an `image`, or an empty panel."""
+        for part in (self.outline, self.switch, self.related):
+            part.setVisible(kind == "note")
+        for shown in (self.attach, self.more, self._place, self._stack):
+            shown.setVisible(bool(kind))
+        self._empty.setVisible(not kind)
 
     def _lay_out(self) -> None:
         self.head = Header("content")
@@ -340,19 +380,16 @@ class NotePanel(Pane):
         close = IconButton("x", "Close the note")
         close.clicked.connect(self.closed)
         self.head.row.setContentsMargins(8, 0, 8, 1)
-        self.head.row.addWidget(self._sidebar)
-        self.head.row.addWidget(self.back)
-        self.head.row.addWidget(self.forward)
-        self.head.row.addLayout(texts, 1)
-        buttons = (
-            *(self.outline, self.switch, self.related, self.attach, self.more),
-            *(self._panel, close),
-        )
-        for part in buttons:
+        for part in (self._sidebar, self.back, self.forward):
             self.head.row.addWidget(part)
+        self.head.row.addLayout(texts, 1)
+        for part in (self.outline, self.switch, self.related, self.attach, self.more):
+            self.head.row.addWidget(part)
+        self.head.row.addWidget(self._panel)
+        self.head.row.addWidget(close)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.head)
         self._cards = QVBoxLayout()
         column.addLayout(self._cards)
@@ -361,23 +398,3 @@ class NotePanel(Pane):
             column.addWidget(widget)
         column.addWidget(self._stack, 1)
         column.addStretch(0)
-
-
-def _find_page(note: "Note", line: int) -> int | None:
-    """Return the number of the page that contains a line, or None if the file has no pages."""
-    above = [heading.text for heading in note.headings if heading.line <= line]
-    return find_page(note.path, above[-1:])
-
-
-def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
-    """Find the lines in the changed note.
-
-    Returns None if they are gone or occur repeatedly.
-    """
-    first, last = lines
-    old, new = before.split("\n"), now.split("\n")
-    wanted = old[first - 1 : last]
-    if new[first - 1 : last] == wanted:
-        return lines
-    places = [at for at in range(len(new)) if new[at : at + len(wanted)] == wanted]
-    return (places[0] + 1, places[0] + len(wanted)) if len(places) == 1 else None

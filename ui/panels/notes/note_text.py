@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
@@ -20,9 +21,20 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.theme import Theme, dress
-from ui.widgets.figures import count
+from ui.widgets.figures import count, place
+from vault.notes.kinds import find_page
 
-__all__ = ["MarkdownColors", "NoteText", "cut_source", "describe_cut"]
+if TYPE_CHECKING:
+    from vault.notes.note import Note
+
+__all__ = [
+    "MarkdownColors",
+    "NoteText",
+    "cut_source",
+    "describe_cut",
+    "describe_place",
+    "find_lines_again",
+]
 
 _LINES_ABOVE = 2
 _MOST_LINES = 4_000
@@ -306,3 +318,21 @@ def cut_source(text: str, line: int) -> tuple[int, str, int]:
             break
         shown.append(piece[:_MOST_CHARS])
     return start + 1, "\n".join(shown), len(lines)
+
+
+def describe_place(note: "Note", first: int, last: int) -> str:
+    """Return a note's path with the lines, or the page, that are shown; 0 means the whole note."""
+    lines = (first, max(first, last)) if first else None
+    above = [heading.text for heading in note.headings if heading.line <= first]
+    return place(note.path, lines, find_page(note.path, above[-1:]))
+
+
+def find_lines_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the lines' numbers in the changed note; None if they are gone or occur repeatedly."""
+    first, last = lines
+    old, new = before.split("\n"), now.split("\n")
+    wanted = old[first - 1 : last]
+    if new[first - 1 : last] == wanted:
+        return lines
+    places = [at for at in range(len(new)) if new[at : at + len(wanted)] == wanted]
+    return (places[0] + 1, places[0] + len(wanted)) if len(places) == 1 else None

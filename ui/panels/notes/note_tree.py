@@ -1,4 +1,4 @@
-"""The note tree: the folders and notes of the open vault, with the state of each note."""
+"""The note tree: the folders, notes and images of the open vault, with the state of each note."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -28,7 +28,10 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class NoteTreeModel(QAbstractItemModel):
-    """A Qt tree model of folders and notes. Folders come first and show their number of notes."""
+    """A Qt tree model of folders, notes and images.
+
+    Folders come first and show their number of notes.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -58,8 +61,19 @@ class NoteTreeModel(QAbstractItemModel):
         return self._folders.path(index.internalId())
 
     def note(self, index: Index) -> "NoteState | None":
-        """Return the note in a row, or None for a folder."""
+        """Return the note in a row, or None for a folder or an image."""
         return self._node(index).note
+
+    def can_attach(self, index: Index) -> bool:
+        """Return whether a row can be attached: an image, a readable note, or a folder of notes."""
+        node = self._node(index)
+        if node.note is not None:
+            return node.note.state in {"indexed", "waiting"}
+        return node.is_image or node.notes > 0
+
+    def is_file(self, index: Index) -> bool:
+        """Return whether a row is a note or an image."""
+        return self._node(index).is_file
 
     def find(self, path: str) -> QModelIndex:
         """Return the index of a note or folder, or an invalid index if it is not listed."""
@@ -101,17 +115,21 @@ class NoteTreeModel(QAbstractItemModel):
         node = self._node(index)
         depth = self._folders.depth(node.number)
         path = one_line(self.path(index))
+        if node.is_image:
+            name = one_line(node.name)
+            said = f"{name}, image"
+            return Row(name, "image-square", tip=path, name=said, depth=depth, is_file=True)
         if node.note is None:
             problem = f"{plural(node.problems, 'note')} could not be read" if node.problems else ""
             arrow = "open" if node.number in self._open else "closed"
             return Row(
                 one_line(node.name),
-                right=count(node.notes),
+                right=count(node.notes) if node.notes else "",
                 problem=problem,
                 tip=path,
                 depth=depth,
                 arrow=arrow,
-                name=f"{node.name}, {plural(node.notes, 'note')}",
+                name=f"{node.name}, {plural(node.notes, 'note')}" if node.notes else node.name,
             )
         return _note_row(node.note, one_line(node.name), path, depth)
 
@@ -119,9 +137,9 @@ class NoteTreeModel(QAbstractItemModel):
 class NoteTree(FitTree):
     """The tree of notes in the sidebar.
 
-    Signals: `note_chosen` carries the clicked note's path. `attach_requested` carries the path of a
-    note, or of a folder with a trailing `/`. `reason_requested` carries the path of a note; the
-    receiver explains why the last answer used the note, or why it did not.
+    Signals: `note_chosen` carries the path of the clicked note or image. `attach_requested` carries
+    the path of a note or an image, or of a folder with a trailing `/`. `reason_requested` carries
+    the path of a note; the receiver explains why the last answer used the note, or why it did not.
     """
 
     note_chosen = Signal(str)
@@ -172,12 +190,12 @@ class NoteTree(FitTree):
             self.setCurrentIndex(index)
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create the context menu for a note or a folder."""
+        """Create the context menu for a note, an image or a folder."""
         note, path = self._model.note(index), self._model.path(index)
         menu = QMenu(self)
-        target = path if note is not None else f"{path}/"
+        target = path if self._model.is_file(index) else f"{path}/"
         action = menu.addAction("Attach to the message")
-        action.setEnabled(note is None or note.state in {"indexed", "waiting"})
+        action.setEnabled(self._model.can_attach(index))
         action.triggered.connect(lambda _checked=False: self.attach_requested.emit(target))
         if note is not None:
             reason = menu.addAction(REASON)
@@ -191,9 +209,8 @@ class NoteTree(FitTree):
         self._model.set_open(index, False)
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        note = self._model.note(index)
-        if note is not None:
-            self.note_chosen.emit(note.path)
+        if self._model.is_file(index):
+            self.note_chosen.emit(self._model.path(index))
 
 
 def _note_row(note: "NoteState", name: str, path: str, depth: int) -> Row:

@@ -59,6 +59,7 @@ def test_a_photo_is_turned_upright_and_loses_its_place(reader: ImageReader) -> N
     assert PLACE.encode() in photo
     read = reader.read("photo.jpg", photo)
     assert (read.width, read.height) == (32, 64)
+    assert read.own_size == (32, 64)
     data = b64decode(read.image.data)
     assert PLACE.encode() not in data
     assert b"Exif" not in data
@@ -68,6 +69,7 @@ def test_a_photo_is_turned_upright_and_loses_its_place(reader: ImageReader) -> N
 def test_a_large_image_is_scaled_down(reader: ImageReader) -> None:
     read = reader.read("wide.png", draw(5_000, 2_500))
     assert (read.width, read.height) == (2_048, 1_024)
+    assert read.own_size == (5_000, 2_500)
     assert reader.read("thin.png", draw(6_000, 1)).height == 1
 
 

@@ -1,10 +1,15 @@
 """The images that a note shows are files inside the vault, and nothing else."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from app.library.images import find_image, is_image_name, read_image
+from app.errors import InvalidRequest, NotFound
+from app.library.image_reader import ImageReader
+from app.library.images import VaultImages, find_image, is_image_link, is_image_name, read_image
+from tests.support.image_files import draw
+from vault.errors import UnsafePath
 
 
 @pytest.fixture
@@ -46,3 +51,31 @@ def test_an_image_outside_the_vault_is_not_read_even_by_a_link(vault: Path) -> N
 def test_files_that_can_refer_to_others_are_no_images() -> None:
     assert is_image_name("Plan.PNG")
     assert not is_image_name("plan.svg")
+
+
+def test_an_image_is_named_by_links_whether_it_is_shown_or_not() -> None:
+    assert is_image_link("plan.svg")
+    assert is_image_link("Photo.HEIC")
+    assert not is_image_link("Note.md")
+
+
+def test_an_image_is_read_with_its_own_size(vault: Path) -> None:
+    (vault / "a" / "near.jpg").write_bytes(draw(3_000, 1_500, "bmp"))
+    with closing(ImageReader()) as reader:
+        images = VaultImages(lambda: vault, reader)
+        read = images.read(images.find("near.jpg", "a/Note.md"))
+        assert (read.own_size, read.width) == ((3_000, 1_500), 2_048)
+        for path in ("files/plan.png", "a/gone.png"):
+            with pytest.raises(InvalidRequest, match=r"^The image \w+.png cannot be shown: it is"):
+                images.read(path)
+        with pytest.raises(UnsafePath):
+            images.read("a/link.png")
+
+
+def test_an_image_is_found_by_a_link_or_named_as_missing(vault: Path) -> None:
+    with closing(ImageReader()) as reader:
+        images = VaultImages(lambda: vault, reader)
+        assert images.find("plan.png", "a/Note.md") == "files/plan.png"
+        for target in ("pond.png", "../../outside.png"):
+            with pytest.raises(NotFound, match=f"There is no image named {target}"):
+                images.find(target, "a/Note.md")
