@@ -8,7 +8,12 @@ from typing import Literal, NamedTuple
 from vault.catalog import Catalog, Row
 from vault.embedding.chunking import Chunk
 from vault.notes.dates import list_property_days
-from vault.notes.keywords import build_note_words, index_text, list_note_names
+from vault.notes.keywords import (
+    build_note_words,
+    index_text,
+    list_inner_headings,
+    list_note_names,
+)
 from vault.notes.kinds import find_kind
 from vault.notes.links import LinkResolver, list_link_names
 from vault.notes.note import Note
@@ -272,7 +277,10 @@ class Records:
             return _WordRows([], [])
         _, file_id, path, title, aliases, *_ = rows[0]
         names = list_note_names(path, title, json.loads(aliases))
-        headings = [" ".join(json.loads(row[5])) for row in rows]
+        headings = [
+            " ".join(dict.fromkeys((*json.loads(row[5]), *list_inner_headings(row[6]))))
+            for row in rows
+        ]
         return _WordRows(
             [
                 (row[0], *map(index_text, (" ".join(names), heading, row[6])))

@@ -14,12 +14,14 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-WORDS_VERSION = "1"
+WORDS_VERSION = "2"
 TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 
 _MAX_QUERY_CHARS = 20_000
 _MAX_TERMS = 128
 _WORD = re.compile(r"[^\W_]+")
+_HEADING = re.compile(r"#{1,6}[ \t]")
+_FENCES = ("```", "~~~")
 
 # Marks that users often omit or type differently: accents, Hebrew points, Arabic vowel signs.
 _FOLDED_MARKS = re.compile(
@@ -47,6 +49,18 @@ def list_note_names(path: str, title: str, aliases: Sequence[str]) -> list[str]:
 def build_note_words(names: Sequence[str], texts: Sequence[str]) -> tuple[str, str]:
     """Build the full-text index entry of a whole note: its names and its text."""
     return index_text(" ".join(names)), index_text("\n".join(texts))
+
+
+def list_inner_headings(text: str) -> tuple[str, ...]:
+    """Return the headings in a passage's text, without comments in code fences."""
+    found, fence = list[str](), ""
+    for line in text.split("\n"):
+        mark = line.lstrip()[:3]
+        if mark in _FENCES:
+            fence = "" if fence == mark else fence or mark
+        elif not fence and _HEADING.match(line):
+            found.append(line.strip("# \t"))
+    return tuple(found)
 
 
 def fold(text: str) -> str:

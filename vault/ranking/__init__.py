@@ -8,8 +8,9 @@
     keyword_scores  Score passages or whole notes by words: BM25 with Lucene's idf.
     questions       Build questions with known answers from a vault's notes.
     terms           Choose the terms of a query, with their weights.
+    titles          Compare a query with the names of notes and with headings.
 
 May import: vault.catalog, vault.embedding_versions, vault.records and vault.notes.
 """
 
-__all__ = ["fitting", "fusion", "keyword_scores", "questions", "terms"]
+__all__ = ["fitting", "fusion", "keyword_scores", "questions", "terms", "titles"]

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import lru_cache
 from typing import NamedTuple
 
 from vault.catalog import Catalog
 from vault.notes.dates import Span, find_date_spans, find_written_spans
-from vault.notes.keywords import FUNCTION_WORDS, build_query_terms
+from vault.notes.keywords import list_inner_headings
 from vault.notes.links import fold_link_name, list_link_names
+from vault.ranking.titles import NEAR_TITLE, list_telling_words, measure_likeness
 from vault.records import Records
 
 __all__ = [
@@ -26,19 +26,19 @@ __all__ = [
     "PassageContext",
     "QueryContext",
     "apply_boosts",
-    "measure_likeness",
 ]
 
 # Chosen together with the weights of the fusion: searches for known notes and headings gain a
 # tenth, questions lose nothing.
 _NAME_SHARE = 0.5
 _SHARPNESS = 3
-_MAX_NAME_CHARS = 400
 _HIGHEST = 0.9  # without tags, dates and links, so that these still move the best passages
 # Each is a share of the score's distance to 1; neighbours in a ranking differ by about 0.02.
 _TAG_SHARE = 0.1
 _DATE_SHARE = 0.15
 _LINK_SHARE = 0.08
+# No passage of which the query is not a title reaches this share of the highest score.
+_TITLED = (1.0 + _NAME_SHARE * NEAR_TITLE**_SHARPNESS) / (1.0 + _NAME_SHARE)
 
 
 class Boosts(NamedTuple):
@@ -58,30 +58,15 @@ class Boosts(NamedTuple):
     links: float | None = None
 
 
-def measure_likeness(query: str, names: Iterable[str]) -> float:
-    """Return how similar a query is to a name, by common words, from 0 to 1."""
-    wanted = _list_words(query)
-    return max((_measure_shared_words(wanted, _list_words(name)) for name in names), default=0.0)
-
-
 def apply_boosts(score: float, boosts: Boosts | None) -> float:
     """Apply boosts to a passage's score."""
     if boosts is None:
-        return _HIGHEST * score / (1.0 + _NAME_SHARE)
-    score = _HIGHEST * (score + _NAME_SHARE * boosts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
+        return _HIGHEST * (score / (1.0 + _NAME_SHARE))
+    score = (score + _NAME_SHARE * boosts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
+    score = _HIGHEST * (_TITLED + (1.0 - _TITLED) * score if boosts.title >= NEAR_TITLE else score)
     by_tags, by_dates, by_links = (value or 0.0 for value in boosts[1:])
     share = _TAG_SHARE * by_tags + _DATE_SHARE * by_dates + _LINK_SHARE * by_links
     return score + (1.0 - score) * share
-
-
-def _measure_shared_words(these: frozenset[str], those: frozenset[str]) -> float:
-    every = len(these | those)
-    return len(these & those) / every if every else 0.0
-
-
-@lru_cache(maxsize=1 << 14)
-def _list_words(text: str) -> frozenset[str]:
-    return frozenset(build_query_terms(text[:_MAX_NAME_CHARS]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +77,7 @@ class PassageContext:
         file_id: the file id in the catalog.
         headings: the headings above the passage, outermost first, or an empty tuple for a whole
             note.
+        inner: the headings within the passage, for example those of several short sections.
     """
 
     file_id: int
@@ -100,6 +86,7 @@ class PassageContext:
     aliases: tuple[str, ...]
     mtime_ns: int
     headings: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ()
 
     @property
     def stem(self) -> str:
@@ -113,8 +100,8 @@ class PassageContext:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The note's names and the innermost heading."""
-        return (*self.note_names, *self.headings[-1:])
+        """The note's names, the innermost heading and the headings within the passage."""
+        return tuple(dict.fromkeys((*self.note_names, *self.headings[-1:], *self.inner)))
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -124,7 +111,7 @@ class PassageContext:
     @property
     def named_spans(self) -> frozenset[Span]:
         """The dates written in the note's names and headings."""
-        names = dict.fromkeys((*self.note_names, *self.headings))
+        names = dict.fromkeys((*self.note_names, *self.headings, *self.inner))
         return frozenset(span for name in names for span in find_written_spans(name))
 
     @property
@@ -142,16 +129,22 @@ class ContextReader:
     def read_passages(self, ids: Collection[int]) -> dict[int, PassageContext]:
         """Return the context of each passage, by id."""
         rows = self._catalog.rows(
-            "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading"
+            "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading, text"
             " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
             " WHERE chunks.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
         )
         return {
             number: PassageContext(
-                file, path, title, _parse_names(aliases), mtime_ns, _parse_names(headings)
+                file,
+                path,
+                title,
+                _parse_names(aliases),
+                mtime_ns,
+                _parse_names(headings),
+                list_inner_headings(text),
             )
-            for number, file, path, title, aliases, mtime_ns, headings in rows
+            for number, file, path, title, aliases, mtime_ns, headings, text in rows
         }
 
     def read_notes(self, paths: Collection[str]) -> list[PassageContext]:
@@ -179,22 +172,6 @@ class ContextReader:
             for file, days in found.items()
         }
 
-    def read_heading_spans(self, ids: Collection[int]) -> dict[int, set[Span]]:
-        """Return the dates in the headings within each passage, by passage id."""
-        rows = self._catalog.rows(
-            "SELECT id, text FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
-        )
-        return {
-            number: {
-                span
-                for line in text.split("\n")
-                if line[:1] == "#"
-                for span in find_written_spans(line)
-            }
-            for number, text in rows
-        }
-
     def read_targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
         """Return the link targets of each note as written, by file id."""
         return self._read_by_file("SELECT file_id, target FROM links", file_ids)
@@ -216,7 +193,6 @@ def _parse_names(stored: str) -> tuple[str, ...]:
     return () if stored == "[]" else tuple(json.loads(stored))
 
 
-_MAX_CHARS = 400
 _MOST_NAMED = 3  # if more notes match, the words are a subject and no name
 
 
@@ -258,9 +234,9 @@ class QueryContext:
         """
         self.load(numbers)
         contexts = {number: self._known[number] for number in numbers if number in self._known}
-        tagged = self._find_tagged(_list_telling_words(words), contexts.values())
+        tagged = self._find_tagged(list_telling_words(words), contexts.values())
         dated = self._find_dated(words, contexts, today)
-        linked = self._find_linked(_list_telling_words(words), contexts.values(), in_play)
+        linked = self._find_linked(list_telling_words(words), contexts.values(), in_play)
         return {
             number: Boosts(
                 measure_likeness(words, context.names),
@@ -296,11 +272,10 @@ class QueryContext:
         if not spans:
             return None
         days = self._reader.read_days({context.file_id for context in contexts.values()})
-        headings = self._reader.read_heading_spans(contexts)
         found = set()
         for number, context in contexts.items():
-            own = {*context.named_spans, *headings.get(number, ()), *days.get(context.file_id, ())}
-            own = own or {context.day_of_change}
+            own = context.named_spans | days.get(context.file_id, set())
+            own = own or frozenset({context.day_of_change})
             if any(first < end and start < after for start, end in own for first, after in spans):
                 found.add(number)
         return found
@@ -351,7 +326,7 @@ class QueryContext:
 def _find_named(contexts: Iterable[PassageContext], wanted: frozenset[str]) -> set[int]:
     owners: dict[frozenset[str], set[int]] = defaultdict(set)
     for context in contexts:
-        for name in map(_list_telling_words, context.note_names):
+        for name in map(list_telling_words, context.note_names):
             owners[name].add(context.file_id)
     return {
         file
@@ -368,11 +343,4 @@ def _score(key: int, found: Collection[int] | None) -> float | None:
 def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
     """Return whether the query contains all words of a name."""
     parts = (part for name in names for part in {name, name.rpartition("/")[2]})
-    return any((words := _list_telling_words(part)) and words <= wanted for part in parts)
-
-
-@lru_cache(maxsize=1 << 14)
-def _list_telling_words(text: str) -> frozenset[str]:
-    """Return the content words of a text, without plural "s"."""
-    terms = (term.strip('"') for term in build_query_terms(text[:_MAX_CHARS]))
-    return frozenset(term.removesuffix("s") for term in terms if term not in FUNCTION_WORDS)
+    return any((words := list_telling_words(part)) and words <= wanted for part in parts)

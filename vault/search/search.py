@@ -22,6 +22,7 @@ from vault.ranking.fusion import (
 )
 from vault.ranking.keyword_scores import KeywordScores
 from vault.ranking.terms import choose_terms
+from vault.ranking.titles import find_titled
 from vault.search.boosts import Boosts, QueryContext, apply_boosts
 from vault.search.hits import SIGNALS, Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["SIGNALS", "Hit", "SearchResult", "Searcher"]
 
 _CANDIDATES = 100
-_BOOSTED = 60  # a named note is found by its words, so it already ranks high
+_BOOSTED = 60
+_TITLED = 20
 _MAX_DENSE_CHARS = 4_000
 
 Numbered = Iterable[tuple[int, Passage]]
@@ -132,7 +134,7 @@ class Searcher:
         Raises:
             EmbedderFailed: the question cannot be embedded.
         """
-        return self._score(words, self._encode(words[:_MAX_DENSE_CHARS]), Scope(), _CANDIDATES)
+        return self._score(words, self._encode(words[:_MAX_DENSE_CHARS]), Scope(), _CANDIDATES, ())
 
     def widen(self, result: SearchResult) -> SearchResult:
         """Append the passages around the best hits."""
@@ -181,12 +183,13 @@ class Searcher:
         k: int,
         in_play: Collection[str],
     ) -> list[Hit]:
-        scores = self._score(words, vector, scope, max(_CANDIDATES, 2 * k))
+        titled = self._find_titled(words, scope)
+        scores = self._score(words, vector, scope, max(_CANDIDATES, 2 * k), titled)
         found = _Signals(scores)
         if words.strip():
             weight = weigh_words(words, self._weights.words)
             fused = fuse(scores, weight, self._weights.note_share)
-            near = [number for number, _ in fused[:_BOOSTED]]
+            near = {*titled, *(number for number, _ in fused[:_BOOSTED])}
             found.boosts = self._context.compute_boosts(words, near, in_play, self._today())
             boosted = ((n, apply_boosts(s, found.boosts.get(n))) for n, s in fused)
             ranked = spread_notes(sort_by_score(boosted), scores.files)
@@ -194,12 +197,29 @@ class Searcher:
             ranked = [(number, 1.0) for number in scope.passages or ()]
         return list(islice(self._build_hits(ranked, found, k), k))
 
+    def _find_titled(self, words: str, scope: Scope) -> Collection[int]:
+        """Return the ids of passages in the scope whose titles contain the query."""
+        found = find_titled(self._catalog, words, _TITLED)
+        return found if scope.passages is None else scope.passages.keys() & found
+
     def _score(
-        self, words: str, vector: "Callable[[], Vector | None]", scope: Scope, wanted: int
+        self,
+        words: str,
+        vector: "Callable[[], Vector | None]",
+        scope: Scope,
+        wanted: int,
+        titled: Collection[int],
     ) -> Scores:
+        """Score the best passages by words and by meaning, and the best notes by words.
+
+        All passages in `titled` contain the words of the query, so none scores less than the last
+        of the best passages.
+        """
         terms = choose_terms(words, self._today())
         by_words = self._by_words.find_best(terms, wanted, scope.passages)
-        self._context.load(list(islice(by_words, _BOOSTED)))  # the query is still being embedded
+        by_words = dict.fromkeys(titled, min(by_words.values(), default=0.0)) | by_words
+        first = islice(by_words, len(titled) + _BOOSTED)
+        self._context.load(list(first))  # the query is still being embedded
         by_notes = self._by_notes.find_best(terms, _CANDIDATES, self._list_files(scope.passages))
         by_meaning = self._measure_meaning(by_words, vector(), wanted, scope)
         files = self._passages.find_files(by_words.keys() | by_meaning.keys())

@@ -11,6 +11,7 @@ from vault.notes.keywords import (
     build_query_terms,
     fold,
     index_text,
+    list_inner_headings,
     match_any,
     measure_latin_share,
 )
@@ -114,3 +115,9 @@ def test_folding_never_leaves_what_cannot_be_stored() -> None:
 )
 def test_the_share_of_latin_letters_is_measured(text: str, share: float) -> None:
     assert measure_latin_share(text) == share
+
+
+def test_the_headings_in_a_text_are_listed_without_code() -> None:
+    text = "---\ntags: [a]\n---\n# One\n\n```sh\n# no heading\n```\n#tag\n## Two ##\n####### Seven"
+    assert list_inner_headings(text) == ("One", "Two")
+    assert list_inner_headings("No heading.") == ()

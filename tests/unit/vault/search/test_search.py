@@ -10,7 +10,8 @@ from vault.embedder import Embedder
 from vault.errors import EmbedderFailed
 from vault.index import VaultIndex
 from vault.notes.note import read_note
-from vault.search.boosts import Boosts, apply_boosts, measure_likeness
+from vault.ranking.titles import NEAR_TITLE
+from vault.search.boosts import Boosts, apply_boosts
 from vault.search.exact import ExactScan
 from vault.search.search import SIGNALS, Searcher, SearchResult
 
@@ -206,8 +207,33 @@ def test_the_name_of_a_note_finds_the_note_before_what_mentions_it(
     assert hits[0].signals["title"] == 1.0
 
 
-def test_likeness_counts_words_that_are_shared_among_all() -> None:
-    assert measure_likeness("Fee Market", ["other", "the fee market"]) == pytest.approx(2 / 3)
-    assert measure_likeness("庭の道具", ["庭の道具"]) == 1.0
-    assert measure_likeness("", [""]) == measure_likeness("a", []) == 0.0
+@pytest.fixture(scope="module")
+def mentions(index_of_notes: NotesIndexer) -> VaultIndex:
+    """Index a hundred notes that mention what one short section is about."""
+    text = "The model was sent back, and a model is sent to the model shop."
+    many = {f"Log {n}.md": f"# Log {n}\n\n{text}\n" for n in range(120)}
+    sections = "## What is sent to the model\n\nThis chat.\n\n## What is kept\n\nAll of it.\n"
+    return index_of_notes({**many, "Privacy.md": f"# Files and privacy\n\n{sections}"})
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What is sent to the model?",
+        "what is sent to the model",
+        "What will be sent to a model?",
+    ],
+)
+def test_a_question_that_is_a_heading_finds_that_section_first(
+    mentions: VaultIndex, query: str
+) -> None:
+    hit = mentions.search(query, 3).hits[0]
+    assert (hit.path, hit.heading) == ("Privacy.md", ("Files and privacy",))
+    assert hit.signals["title"] is not None
+    assert hit.signals["title"] >= NEAR_TITLE
+
+
+def test_no_other_passage_comes_before_one_of_which_the_query_is_a_title() -> None:
+    assert apply_boosts(0.0, Boosts(NEAR_TITLE)) > apply_boosts(1.0, Boosts(NEAR_TITLE - 0.001))
+    assert apply_boosts(0.0, Boosts(0.9)) < apply_boosts(0.0, Boosts(1.0))
     assert apply_boosts(1.0, Boosts(1.0)) == pytest.approx(0.9)

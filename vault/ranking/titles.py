@@ -1,0 +1,77 @@
+"""Compare a query with titles: the names of a note and the headings of a passage.
+
+A query that is a title asks for that note or section, even if all of its words are common.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from vault.catalog import Catalog
+from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, match_all
+
+__all__ = [
+    "NEAR_TITLE",
+    "find_titled",
+    "list_telling_words",
+    "measure_likeness",
+]
+
+NEAR_TITLE: Final = 0.85
+_TELLING_SHARE: Final = 0.9  # of two texts that differ in function words only
+_MOST_CHARS: Final = 400
+_MOST_TERMS: Final = 16
+
+
+def measure_likeness(query: str, titles: Iterable[str]) -> float:
+    """Return the largest likeness of a query and a title, from 0 to 1.
+
+    The likeness is the fraction of words that both have in common. Function words count less: if
+    only they differ, the likeness is at least `NEAR_TITLE`.
+    """
+    return max((_measure_shared_words(query, title) for title in titles), default=0.0)
+
+
+def find_titled(catalog: Catalog, words: str, limit: int) -> list[int]:
+    """Return the ids of passages whose titles and headings contain all telling words of a query.
+
+    Args:
+        catalog: the catalog of the passages.
+        words: the query without its filters.
+        limit: the maximum number of passages.
+    """
+    terms = [term for term in build_query_terms(words[:_MOST_CHARS]) if _is_telling(term)]
+    if not 0 < len(terms) <= _MOST_TERMS:
+        return []
+    rows = catalog.rows(
+        "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?",
+        (f"{{title heading}} : ({match_all(terms)})", limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+@lru_cache(maxsize=1 << 14)
+def list_telling_words(text: str) -> frozenset[str]:
+    """Return the words of a text without function words and without a plural "s"."""
+    terms = build_query_terms(text[:_MOST_CHARS])
+    return frozenset(term.strip('"').removesuffix("s") for term in terms if _is_telling(term))
+
+
+def _is_telling(term: str) -> bool:
+    return term.strip('"') not in FUNCTION_WORDS
+
+
+def _measure_shared_words(query: str, title: str) -> float:
+    telling = _divide_common(list_telling_words(query), list_telling_words(title))
+    return max(_divide_common(_list_words(query), _list_words(title)), _TELLING_SHARE * telling)
+
+
+def _divide_common(these: frozenset[str], those: frozenset[str]) -> float:
+    """Return the number of common words divided by the number of all words."""
+    every = len(these | those)
+    return len(these & those) / every if every else 0.0
+
+
+@lru_cache(maxsize=1 << 14)
+def _list_words(text: str) -> frozenset[str]:
+    return frozenset(build_query_terms(text[:_MOST_CHARS]))
