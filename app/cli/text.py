@@ -164,14 +164,14 @@ def search_result(result: "SearchResult") -> Iterator[str]:
 
 
 def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
-    """Yield the notes on one page of a list, one per line, and the total number of notes."""
+    """Yield the notes on one page of a list, one per line, and how many notes were searched."""
     total = result.total or 0
-    if not total:
-        yield f'No note fits "{plain(result.query)}".'
     for hit in result.hits:
         yield f"{place(hit.path, hit.lines)}  {plain(hit.title)}: {plain(hit.text)}"
+    said = result.describe_total()
+    yield said if total else f'No note fits "{plain(result.query)}": {said[0].lower()}{said[1:]}'
     if result.hits and (offset or result.next is not None):
-        yield f"{offset + 1:,} to {offset + len(result.hits):,} of {total:,} notes."
+        yield f"{offset + 1:,} to {offset + len(result.hits):,} of them are listed here."
     if result.next is not None:
         yield f"Go on with --offset {result.next}."
 
@@ -359,13 +359,17 @@ def self_test(result: "SelfTest") -> Iterator[str]:
     yield f"Mean reciprocal rank {result.mrr:.3f}."
     yield f"A search took {result.p50_ms:.0f} ms, 19 of 20 at most {result.p95_ms:.0f} ms."
     if (fit := result.ranking) is not None:
-        gain = f"{fit.before:.3f} to {fit.after:.3f}"
         yield (
             f"The ranking was fitted to your notes: nDCG@10 of {fit.questions // 2} questions that "
-            f"were kept aside rose from {gain}."
+            f"were kept aside went from {fit.before:.3f} to {fit.after:.3f}."
             if fit.has_changed
             else f"The ranking has its usual weights: on {fit.questions} questions made from your "
             "notes no others were clearly better."
+        )
+        yield (
+            f"Words alone or meaning alone have nDCG@10 {fit.single:.3f} at best, this ranking "
+            f"{fit.after:.3f}. They have {fit.single_recall:.0%} of the notes among the first "
+            f"ten, this ranking {fit.recall:.0%}."
         )
 
 

@@ -3,11 +3,14 @@
 The questions are split into two halves. Weights are chosen on the first half, and kept only if they
 improve the second half without making any kind of question worse. Questions built from sentences
 repeat the notes' own words, so they are never used alone.
+
+On the second half, no weights may be worse than the best single score: words of passages, words of
+whole notes, or meaning. If no other weights reach it, that score alone ranks the passages.
 """
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from statistics import mean
@@ -28,10 +31,14 @@ _LEAST_GAIN: Final = 0.01
 _MOST_LOSS: Final = 0.005
 _MOST_CHANGE: Final = 0.25
 _DEPTH: Final = 10
+_ROUNDING: Final = 1e-9
 # The first of each row are the usual values, so that equal results change nothing.
 _WORDS: Final = (0.45, 0.3, 0.6, 0.75, 0.9)
 _NOTE_SHARES: Final = (0.55, 0.3, 0.75)
 _COLUMNS: Final = ((2.0, 1.5), (1.0, 1.0), (4.0, 2.5))
+# The weight of words and the share of whole notes for each single kind of score.
+_SINGLE: Final = ((1.0, 0.0), (1.0, 1.0), (0.0, 0.0))
+_REST: Final = 0.001  # for the other kinds, which then order only passages with equal scores
 
 Collect = Callable[[str, RankingWeights], Scores]
 
@@ -46,6 +53,8 @@ class Fit:
         before: the nDCG@10 of the second half with the default weights.
         after: the nDCG@10 of the second half with the fitted weights.
         single: the nDCG@10 of the second half with the best single score.
+        recall: the R@10 of the second half with the fitted weights.
+        single_recall: the R@10 of the second half with the best single score.
         model: the stamp of the embedding model.
         notes: the number of notes at that time.
     """
@@ -55,6 +64,8 @@ class Fit:
     before: float
     after: float
     single: float
+    recall: float
+    single_recall: float
     model: str = ""
     notes: int = 0
 
@@ -88,15 +99,18 @@ def fit_weights(
             columns: collect(question.text, _build_weights(columns)) for columns in _COLUMNS
         }
         asked.append(_Asked(question, by_columns))
-    halves = (asked[0::4] + asked[1::4], asked[2::4] + asked[3::4])
-    chosen = _choose(*halves)
-    second = halves[1]
+    first, second = asked[0::4] + asked[1::4], asked[2::4] + asked[3::4]
+    single = _measure_single(second)
+    chosen = _choose(first, second, single)
+    before, after = _measure(second, DEFAULT_WEIGHTS), _measure(second, chosen)
     return Fit(
         chosen,
         len(asked),
-        round(_measure(second, DEFAULT_WEIGHTS), 4),
-        round(_measure(second, chosen), 4),
-        round(_measure_single(second), 4),
+        round(before.ndcg, 4),
+        round(after.ndcg, 4),
+        round(single.ndcg, 4),
+        round(after.recall, 4),
+        round(single.recall, 4),
     )
 
 
@@ -108,60 +122,113 @@ class _Asked:
     scores: Mapping[tuple[float, float], Scores]
 
 
+@dataclass(frozen=True, slots=True)
+class _Quality:
+    """The quality of rankings: the means of nDCG@10 and R@10, or their values for one question."""
+
+    ndcg: float
+    recall: float
+
+    def reaches(self, other: "_Quality") -> bool:
+        """Return whether neither value is lower than the other one's."""
+        return self.ndcg >= other.ndcg - _ROUNDING and self.recall >= other.recall - _ROUNDING
+
+
 def _build_weights(columns: tuple[float, float]) -> RankingWeights:
     return replace(DEFAULT_WEIGHTS, title=columns[0], heading=columns[1])
 
 
-def _choose(first: Sequence[_Asked], second: Sequence[_Asked]) -> RankingWeights:
-    tried = {
-        RankingWeights(words, share, *columns): 0.0
+def _choose(first: Sequence[_Asked], second: Sequence[_Asked], single: _Quality) -> RankingWeights:
+    """Return the best weights with which the second half is not worse than with one kind alone."""
+    ranked = _rank_weights(first)
+    is_better = _is_clearly_better(ranked[0], first, second)
+    preferred = [*([ranked[0]] if is_better else []), DEFAULT_WEIGHTS, *ranked]
+    lost = _measure(second, DEFAULT_WEIGHTS).ndcg - _MOST_LOSS
+    least = _Quality(max(single.ndcg, lost), single.recall)
+    found = (each for each in preferred if _measure(second, each).reaches(least))
+    return next(found, None) or _find_nearest(preferred, second, least)
+
+
+def _rank_weights(first: Sequence[_Asked]) -> list[RankingWeights]:
+    """Return all weights that are tried, those with the best results of the first half first."""
+    tried = [
+        RankingWeights(words, share, *columns)
         for words, share, columns in product(_WORDS, _NOTE_SHARES, _COLUMNS)
-    }
-    tried |= {weights: _measure(first, weights) for weights in tried}
-    best = max(tried, key=lambda weights: tried[weights])
-    gains = (_measure(half, best) - _measure(half, DEFAULT_WEIGHTS) for half in (first, second))
-    is_better = min(gains) >= _LEAST_GAIN and not _has_loser([*first, *second], best)
-    return best if is_better else DEFAULT_WEIGHTS
+    ]
+    tried += [
+        RankingWeights(_leave_rest(words), _leave_rest(share), *_COLUMNS[0])
+        for words, share in _SINGLE
+    ]
+    results = {weights: _measure(first, weights).ndcg for weights in tried}
+    return sorted(tried, key=lambda weights: -results[weights])
+
+
+def _leave_rest(weight: float) -> float:
+    """Return a weight of 0 or 1 with a small rest for the other kinds of score."""
+    return min(max(weight, _REST), 1.0 - _REST)
+
+
+def _find_nearest(
+    weights: Sequence[RankingWeights], second: Sequence[_Asked], least: _Quality
+) -> RankingWeights:
+    """Return the weights with the best R@10 among those that reach the given nDCG@10."""
+
+    def rate(each: RankingWeights) -> tuple[float, float, float]:
+        quality = _measure(second, each)
+        return min(quality.ndcg, least.ndcg), quality.recall, quality.ndcg
+
+    return max(weights, key=rate)
+
+
+def _is_clearly_better(
+    weights: RankingWeights, first: Sequence[_Asked], second: Sequence[_Asked]
+) -> bool:
+    """Return whether both halves gain by weights, compared with the default ones."""
+    gains = (
+        _measure(half, weights).ndcg - _measure(half, DEFAULT_WEIGHTS).ndcg
+        for half in (first, second)
+    )
+    return min(gains) >= _LEAST_GAIN and not _has_loser([*first, *second], weights)
 
 
 def _has_loser(asked: Sequence[_Asked], weights: RankingWeights) -> bool:
     """Return whether any kind of question gets worse than with the default weights."""
     for kind in {each.question.kind for each in asked}:
         alike = [each for each in asked if each.question.kind == kind]
-        loss = _measure(alike, DEFAULT_WEIGHTS) - _measure(alike, weights)
+        loss = _measure(alike, DEFAULT_WEIGHTS).ndcg - _measure(alike, weights).ndcg
         if len(alike) >= _FEWEST_OF_A_KIND and loss > _MOST_LOSS:
             return True
     return False
 
 
-def _measure(asked: Sequence[_Asked], weights: RankingWeights) -> float:
-    """Return the mean nDCG@10 of the questions with the given weights."""
+def _measure(asked: Sequence[_Asked], weights: RankingWeights) -> _Quality:
+    """Return the mean quality of the questions' rankings with the given weights."""
     columns = (weights.title, weights.heading)
-    return mean(
+    return _average(
         _rate(each, columns, weigh_words(each.question.text, weights.words), weights.note_share)
         for each in asked
     )
 
 
-def _measure_single(asked: Sequence[_Asked]) -> float:
-    """Return the mean nDCG@10 with the best single score.
-
-    The candidates are words of passages, words of whole notes, and meaning.
-    """
-    usual = _COLUMNS[0]
-    ways = ((1.0, 0.0), (1.0, 1.0), (0.0, 0.0))
-    return max(mean(_rate(each, usual, *way) for each in asked) for way in ways)
+def _measure_single(asked: Sequence[_Asked]) -> _Quality:
+    """Return the best nDCG@10 and the best R@10 with a single score."""
+    found = [_average(_rate(each, _COLUMNS[0], *way) for each in asked) for way in _SINGLE]
+    return _Quality(max(one.ndcg for one in found), max(one.recall for one in found))
 
 
-def _rate(each: _Asked, columns: tuple[float, float], weight: float, share: float) -> float:
-    scores = each.scores[columns]
+def _average(rated: Iterable[_Quality]) -> _Quality:
+    found = list(rated)
+    return _Quality(mean(one.ndcg for one in found), mean(one.recall for one in found))
+
+
+def _rate(each: _Asked, columns: tuple[float, float], weight: float, share: float) -> _Quality:
+    """Return the quality of one question's ranking with given weights."""
+    scores, answers = each.scores[columns], each.question.answers
     ranked = dict.fromkeys(scores.files.get(item, -1) for item, _ in fuse(scores, weight, share))
-    gains = (
-        1 / math.log2(place + 2)
-        for place, file in enumerate(list(ranked)[:_DEPTH])
-        if file in each.question.answers
-    )
-    return sum(gains) / sum(1 / math.log2(place + 2) for place in range(len(each.question.answers)))
+    places = [place for place, file in enumerate(list(ranked)[:_DEPTH]) if file in answers]
+    gain = sum(1 / math.log2(place + 2) for place in places)
+    most = sum(1 / math.log2(place + 2) for place in range(len(answers)))
+    return _Quality(gain / most, len(places) / len(answers))
 
 
 def read_fit(catalog: Catalog) -> Fit | None:

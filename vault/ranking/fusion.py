@@ -87,7 +87,8 @@ def weigh_words(query: str, usual: float = DEFAULT_WEIGHTS.words) -> float:
     """
     tokens = query.split()[:_MAX_TOKENS]
     code_like = sum(bool(_CODE_LIKE.search(token)) for token in tokens) / max(len(tokens), 1)
-    base = usual + (_SHORT if len(tokens) <= _FEW_TOKENS else 0.0) + _CODE * code_like
+    added = (_SHORT if len(tokens) <= _FEW_TOKENS else 0.0) + _CODE * code_like
+    base = usual + 4.0 * usual * (1.0 - usual) * added  # at 0 and 1 nothing is added
     return base + (_FOREIGN - base) * (1.0 - measure_latin_share(query))
 
 

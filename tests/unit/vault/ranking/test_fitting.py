@@ -73,6 +73,44 @@ def test_what_only_one_half_or_one_kind_gains_by_is_not_kept() -> None:
         assert not fit.has_changed
 
 
+def find_by_meaning(_text: str, _weights: RankingWeights) -> Scores:
+    """Meaning finds the right note; whatever words weigh, they find two others."""
+    words = {2: 9.0, 3: 8.9, 1: 0.1}
+    return Scores(words, {1: 0.9, 2: 0.8, 3: 0.79, 4: 0.1}, words, FILES)
+
+
+def find_tenth(_text: str, _weights: RankingWeights) -> Scores:
+    """Words find the right note as the tenth; if meaning weighs much, others come before it."""
+    words = {item: 9.0 - item / 100 for item in range(2, 11)} | {1: 8.8, 11: 8.7, 12: 8.6}
+    return Scores(words, dict.fromkeys(range(2, 13), 0.9) | {1: 0.85}, words, FILES)
+
+
+def find_second(_text: str, _weights: RankingWeights) -> Scores:
+    """Meaning finds the right note, and words find another one just before it."""
+    words = {2: 9.0, 1: 8.5}
+    return Scores(words, {1: 0.9, 2: 0.3}, words, FILES)
+
+
+def test_a_single_kind_of_score_ranks_alone_where_no_mixture_reaches_it() -> None:
+    fit = fit_weights(ask(48), find_by_meaning, lambda: False)
+    assert fit is not None
+    assert (fit.single, fit.single_recall) == (1.0, 1.0)
+    assert fit.before < fit.single
+    assert fit.after == fit.single
+    assert fit.weights.words < 0.01
+
+
+def test_no_note_is_lost_from_the_first_ten_that_one_kind_of_score_finds() -> None:
+    def find(text: str, weights: RankingWeights) -> Scores:
+        is_rare = text.endswith((" 0", " 2"))
+        return (find_tenth if is_rare else find_second)(text, weights)
+
+    fit = fit_weights(ask(80), find, lambda: False)
+    assert fit is not None
+    assert (fit.recall, fit.single_recall) == (1.0, 1.0)
+    assert fit.after >= max(fit.before, fit.single)
+
+
 def test_few_questions_sentences_alone_and_a_stop_choose_nothing() -> None:
     assert fit_weights(ask(20), find_by_words, lambda: False) is None
     assert fit_weights(ask(48, "sentence"), find_by_words, lambda: False) is None
@@ -82,7 +120,7 @@ def test_few_questions_sentences_alone_and_a_stop_choose_nothing() -> None:
 def test_the_weights_are_kept_until_the_model_changes_or_the_index_is_emptied(
     catalog: Catalog,
 ) -> None:
-    fit = Fit(RankingWeights(words=0.75), 48, 0.5, 0.7, 0.6, notes=100)
+    fit = Fit(RankingWeights(words=0.75), 48, 0.5, 0.7, 0.6, 0.9, 0.8, notes=100)
     assert read_fit(catalog) is None
     with catalog.transaction():
         store_fit(catalog, fit)
