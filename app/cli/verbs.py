@@ -32,6 +32,7 @@ from app.library.library import IndexFinished, Library
 from app.log import open_log
 from app.paths import Paths
 from app.wiring import build, find_vault, open_vault
+from chains.retrieval.listing import read_list_query
 from vault.errors import VaultError
 from vault.search.hits import SearchResult
 
@@ -83,6 +84,8 @@ def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
     """Run `strata search` and return the exit code."""
     open_vault(assistant, args.vault)
     query = readable(args.query)
+    if (listed := read_list_query(query, ())) is not None:
+        args.all, query = True, listed.query
     result = _found(args, assistant, query)
     if _is_rebuilt(assistant):
         result = replace(_found(args, assistant, query), warnings=result.warnings)

@@ -1,13 +1,15 @@
 """Answer questions such as "List every note tagged #seeds" with a complete list, in pages.
 
-The question is recognised by its form and converted to a query. "More" shows the next page.
+"How many notes mention compost?" is answered with the list too, since each list begins with how
+many notes match and how many were searched. The question is recognised by its form and converted to
+a query. "More" shows the next page.
 """
 
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from chains.extractive.model import LIST_SOURCE
 from context.history.turns import Turn
@@ -21,6 +23,10 @@ __all__ = ["LISTED", "ListPage", "ListQuery", "build_page", "read_list_query"]
 LISTED: Final = "listed"
 
 _NOTES: Final = r"(?:notes?|pages?|files|documents?)"
+_HAVING: Final = (
+    r"mention|contain|hold|have\s+the\s+(?:tag|words?)|are\s+(?:tagged|about|there|in\s+the\s+folder)"
+    r"|do\s+i\s+have|talk|speak|deal|about|with\s+the\s+tag|tagged|in\s+the\s+folder"
+)
 _FORMS: Final = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
@@ -28,6 +34,13 @@ _FORMS: Final = tuple(
         rf"(?:\s+of)?(?:\s+the|\s+my)?\s+{_NOTES}\b(?P<rest>.*)$",
         r"^(?:which|what)(?:\s+of)?(?:\s+the|\s+my)?\s+(?:notes|pages|files)\s+"
         r"(?P<rest>(?:mention|contain|are\s+tagged|have\s+the\s+tag|are\s+in\s+the\s+folder)\b.*)$",
+        r"^(?:please\s+)?(?:how\s+many|count)(?:\s+of)?(?:\s+(?:all|every))?(?:\s+(?:the|my))?"
+        rf"\s+{_NOTES}(?P<rest>(?:\s+(?:{_HAVING})\b.*)?)[?.!]*$",
+        r"^in\s+how\s+many(?:\s+of)?(?:\s+(?:the|my))?\s+(?:notes|pages|files)\s+"
+        r"(?:is|are|do|does)\s+(?P<rest>.*?)(?:\s+(?:mentioned|named|occur|appear)s?)?[?.!]*$",
+        r"^wie\s+viele(?:\s+meiner)?\s+notizen\s+(?P<rest>(?:erwähnen|enthalten|handeln)\b.*)$",
+        r"^combien\s+de\s+(?:mes\s+)?notes\s+(?P<rest>(?:mentionnent|contiennent|parlent)\b.*)$",
+        r"^¿?cu[aá]ntas(?:\s+de\s+mis)?\s+notas\s+(?P<rest>(?:mencionan|contienen|hablan)\b.*)$",
         r"^(?:bitte\s+)?(?:liste|zeige?|nenne?|finde|gib)(?:\s+mir)?\s+(?:alle|jede|sämtliche)"
         r"(?:\s+meine)?\s+(?:notizen?|seiten?|dateien)\b(?P<rest>.*?)(?:\s+auf)?[.!?]?$",
         r"^(?:liste[rz]?|montre[rz]?|donne[rz]?|trouve[rz]?)(?:-moi)?\s+(?:toutes\s+(?:les|mes)"
@@ -83,11 +96,6 @@ class ListPage:
     stored_fields: Mapping[str, Any]
     summary: str
 
-    @classmethod
-    def empty(cls) -> Self:
-        """Return a page without notes."""
-        return cls((), {}, "No note fits what was asked for.")
-
 
 def read_list_query(question: str, turns: Sequence[Turn]) -> ListQuery | None:
     """Recognise a question for a list of notes, or return None."""
@@ -105,13 +113,11 @@ def build_page(
     most_tokens: int,
     counter: TokenCounter,
 ) -> ListPage:
-    """Build a page with as many notes as fit into `most_tokens`, but at least one."""
+    """Build a page with as many notes as fit into `most_tokens`, but at least one if any match."""
     total = result.total or 0
-    if not result.hits:
-        return ListPage.empty()
     first = 1 + max((segment.number or 0 for segment in attached), default=0)
     lines = [_line(hit, number) for number, hit in enumerate(result.hits, start=first)]
-    head = _head(listed, len(lines), total)
+    head = _head(listed, len(lines), result)
     left = most_tokens - count_segment(head, counter)
     shown: list[Segment] = []
     for line in lines:
@@ -120,7 +126,7 @@ def build_page(
             break
         shown.append(line)
     end = listed.offset + len(shown)
-    head = _head(listed, len(shown), total)
+    head = _head(listed, len(shown), result)
     stored_fields = {"query": listed.query, "next": end if end < total else None, "total": total}
     return ListPage((head, *shown), {LISTED: stored_fields}, head.raw_content)
 
@@ -151,14 +157,11 @@ def _subject(words: Sequence[str]) -> Iterator[str]:
             yield word
 
 
-def _head(listed: ListQuery, shown: int, total: int) -> Segment:
-    noun = "note fits" if total == 1 else "notes fit"
-    text = f"{total:,} {noun}; "
-    if shown == total:
-        text += "all of them are listed." if total > 1 else "it is listed."
-    else:
+def _head(listed: ListQuery, shown: int, result: SearchResult) -> Segment:
+    total, text = result.total or 0, result.describe_total()
+    if shown < total:
         last = listed.offset + shown
-        text += f"{listed.offset + 1:,} to {last:,} are listed here."
+        text += f" {listed.offset + 1:,} to {last:,} are listed here."
         text += " Ask for more to see the next." if last < total else " These are the last."
     return replace(_segment(LIST_SOURCE, text), title=listed.query)
 

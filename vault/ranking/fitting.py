@@ -36,7 +36,7 @@ _ROUNDING: Final = 1e-9
 _WORDS: Final = (0.45, 0.3, 0.6, 0.75, 0.9)
 _NOTE_SHARES: Final = (0.55, 0.3, 0.75)
 _COLUMNS: Final = ((2.0, 1.5), (1.0, 1.0), (4.0, 2.5))
-# The weight of words and the share of whole notes for each single kind of score.
+# The weight of words and the share of whole notes for each single score.
 _SINGLE: Final = ((1.0, 0.0), (1.0, 1.0), (0.0, 0.0))
 _REST: Final = 0.001  # for the other kinds, which then order only passages with equal scores
 

@@ -56,6 +56,10 @@ class SearchResult:
         warnings: sentences about signals that failed.
         total: the number of matching notes in a listing, or None for a search.
         next: the offset of a listing's next page, or None.
+        searched: the number of notes that a listing searched, or None for a search.
+        is_whole: whether all notes are indexed by words, so that a listing can find them.
+        is_partial: whether a listing has the notes with the most words of the query, because none
+            has all of them.
         support: how well quoted hits support an answer, as in `vault.quotes.sections`, or None if
             not measured.
     """
@@ -67,6 +71,9 @@ class SearchResult:
     warnings: tuple[str, ...] = ()
     total: int | None = None
     next: int | None = None
+    searched: int | None = None
+    is_whole: bool = True
+    is_partial: bool = False
     support: float | None = None
 
     def explain_no_hits(self) -> str:
@@ -81,9 +88,30 @@ class SearchResult:
         noun = "filter" if len(filters) == 1 else "filters"
         return f"No note matches the {noun} {' '.join(filters)}."
 
+    def describe_total(self) -> str:
+        """Return a sentence that says how many notes a listing found among how many."""
+        total, searched = self.total or 0, self.searched
+        if self.is_partial:
+            verb = "holds" if total == 1 else "hold"
+            text = f"No note holds all of the words, and {total:,} {verb} the most"
+        elif total > 1:
+            text = f"{total:,} notes match"
+        else:
+            text = "1 note matches" if total else "No note matches"
+        if searched is None:
+            return f"{text}."
+        notes = "1 note" if searched == 1 else f"{searched:,} notes"
+        if not self.is_whole:
+            return f"{text}; searched the {notes} indexed so far."
+        return f"{text}; searched {'all ' if searched > 1 else ''}{notes}."
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON, as printed by `strata search --json`."""
-        pages = {} if self.total is None else {"total": self.total, "next": self.next}
+        pages = (
+            {}
+            if self.total is None
+            else {"total": self.total, "next": self.next, "searched": self.searched}
+        )
         return {
             "query": self.query,
             "filters": dict(self.filters),

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from vault.catalog import Catalog
+from vault.coverage import find_gap
 from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold, index_text, match_any
 from vault.search.hits import Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
@@ -67,13 +68,16 @@ def list_notes(
     scope = build_scope(query, catalog, passages, covers)
     terms = _choose_terms(query.words)
     warnings = list(scope.warnings)
-    found = _find_best_passages(catalog, terms, scope, warnings)
+    files = _list_files(catalog, scope)
+    found, is_partial = _find_best_passages(catalog, terms, files, scope)
+    if is_partial:
+        warnings.append("No note holds all of the words; those that hold the most are listed.")
     there = passages.details(found)
     shown = dict(current((number, there[number]) for number in found if number in there))
     hits = [
         _build_line_hit(shown[number], found[number], terms) for number in found if number in shown
     ]
-    end = offset + limit
+    end, gap = offset + limit, find_gap(catalog)
     return SearchResult(
         text,
         tuple(hits[offset:end]),
@@ -82,6 +86,9 @@ def list_notes(
         tuple(warnings),
         total=len(hits),
         next=end if end < len(hits) else None,
+        searched=_count_searched(catalog, covers),
+        is_whole=gap is None or gap.by_words >= gap.notes,
+        is_partial=is_partial,
     )
 
 
@@ -94,25 +101,33 @@ def _choose_terms(words: str) -> tuple[str, ...]:
 
 
 def _find_best_passages(
-    catalog: Catalog, terms: Sequence[str], scope: Scope, warnings: list[str]
-) -> Mapping[int, float]:
-    """Return the best passage of each matching note, with scores."""
-    files = _list_files(catalog, scope)
+    catalog: Catalog, terms: Sequence[str], files: Collection[int], scope: Scope
+) -> tuple[Mapping[int, float], bool]:
+    """Find the best passage of each matching note.
+
+    Returns:
+        The score of each passage, by passage id, best first; and whether no note contains all of
+            the terms.
+    """
     if not terms:
-        return _find_first_passages(catalog, files, scope)
+        return _find_first_passages(catalog, files, scope), False
     counts = Counter(
         file for term in terms for file in _find_files_with(catalog, term) if file in files
     )
     most = max(counts.values(), default=0)
-    if 0 < most < len(terms):
-        warnings.append("No note holds all of the words; those that hold the most are listed.")
     wanted = [file for file, count in counts.items() if count == most]
     rows = catalog.rows(_RANKED, {"terms": match_any(terms), "files": json.dumps(wanted)})
     best: dict[int, tuple[int, float]] = {}
     for number, cost, file in rows:
         if scope.passages is None or number in scope.passages:
             best.setdefault(file, (int(number), -float(cost)))
-    return dict(best.values())
+    return dict(best.values()), 0 < most < len(terms)
+
+
+def _count_searched(catalog: Catalog, covers: Covers) -> int:
+    """Return the number of indexed notes in the part of the vault that is listed."""
+    rows = catalog.rows("SELECT path FROM notes JOIN files ON files.id = file_id")
+    return len(rows) if covers is None else sum(covers(path) for (path,) in rows)
 
 
 def _list_files(catalog: Catalog, scope: Scope) -> frozenset[int]:

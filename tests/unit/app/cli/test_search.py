@@ -60,10 +60,36 @@ def test_a_list_says_how_much_of_it_is_shown_and_how_to_go_on(strata: Strata) ->
     assert out.splitlines() == [
         "Beans.md:3  Beans: #bed Sow beans in May.",
         "Leeks.md:3  Leeks: #bed Leeks stay out in winter.",
-        "1 to 2 of 3 notes.",
+        "3 notes match; searched all 4 notes.",
+        "1 to 2 of them are listed here.",
         "Go on with --offset 2.",
     ]
     assert "No note fits" in strata("search", "tag:none", "--all")[1]
+
+
+@pytest.mark.parametrize(
+    "question", ["List all notes tagged #bed", "How many notes are tagged #bed?"]
+)
+def test_a_question_for_every_note_is_counted_and_listed(strata: Strata, question: str) -> None:
+    _, out, _ = strata("search", question)
+    *listed, said = out.splitlines()
+    assert [line.partition(".md")[0] for line in listed] == ["Beans", "Leeks", "Tomatoes"]
+    assert said == "3 notes match; searched all 4 notes."
+    found = document(strata, "search", question)
+    assert (found["total"], found["searched"], len(found["hits"])) == (3, 4, 3)
+
+
+def test_a_count_of_notes_of_which_none_holds_all_words_says_so(strata: Strata) -> None:
+    _, out, _ = strata("search", "How many notes mention beans and tax?")
+    assert out.splitlines()[-1] == (
+        "No note holds all of the words, and 3 hold the most; searched all 4 notes."
+    )
+
+
+def test_a_list_ends_where_relevance_does_and_k_is_an_upper_bound(strata: Strata) -> None:
+    found = document(strata, "search", "tomatoes beans", "-k", "4")
+    assert {hit["path"] for hit in found["hits"]} == {"Tomatoes.md", "Beans.md"}
+    assert len(document(strata, "search", "bed", "-k", "2")["hits"]) == 2
 
 
 def test_why_a_note_is_missing_stands_beside_the_hits(strata: Strata) -> None:

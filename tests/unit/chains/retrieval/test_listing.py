@@ -23,6 +23,15 @@ from vault.search.hits import SearchResult
         ("Which notes mention mildew?", "mildew"),
         ("Which of my notes are tagged plans/travel?", 'tag:"plans/travel"'),
         ("List all notes tag:recipe before:2024", "tag:recipe before:2024"),
+        ("How many notes mention mildew?", "mildew"),
+        ("how many of my notes are tagged #seeds", 'tag:"seeds"'),
+        ("How many notes do I have about climbing beans?", "climbing beans"),
+        ("How many notes are there?", ""),
+        ("Count all notes in the folder Garden.", 'path:"Garden"'),
+        ("In how many notes is the base fee mentioned?", "base fee"),
+        ("Wie viele Notizen erwähnen Kompost?", "Kompost"),
+        ("Combien de notes parlent de compost ?", "compost"),
+        ("¿Cuántas notas mencionan abono?", "abono"),
         ("Liste alle Notizen zu Kompost auf.", "Kompost"),
         ("Liste toutes les notes qui parlent de compost", "compost"),
         ("Lista todas las notas que mencionan abono", "abono"),
@@ -36,6 +45,8 @@ def test_a_question_for_every_note_becomes_a_query(question: str, query: str) ->
     "question",
     [
         "Which note says how deep beans are sown?",
+        "How many notes fit into one message?",
+        "How many eggs does the tortilla need?",
         "List the ingredients of every soup",
         "What do my notes say about mildew?",
         "Show me the budget",
@@ -48,13 +59,13 @@ def test_any_other_question_is_none(question: str) -> None:
 
 def result(count: int, total: int) -> SearchResult:
     hits = tuple(hit(f"Note {n}.md", f"line {n}") for n in range(count))
-    return SearchResult("q", hits, 0.0, total=total)
+    return SearchResult("q", hits, 0.0, total=total, searched=300)
 
 
 def test_a_page_numbers_its_notes_and_says_how_many_there_are() -> None:
     page = build_page(result(3, 3), ListQuery("q"), (), 10_000, ByteEstimator())
     assert [s.number for s in page.segments] == [None, 1, 2, 3]
-    assert page.segments[0].raw_content == "3 notes fit; all of them are listed."
+    assert page.segments[0].raw_content == "3 notes match; searched all 300 notes."
     assert page.stored_fields["listed"] == {"query": "q", "next": None, "total": 3}
 
 
@@ -64,11 +75,13 @@ def test_a_page_keeps_to_its_room_and_says_where_it_ends() -> None:
     assert 1 <= shown < 100
     assert page.stored_fields["listed"]["next"] == 20 + shown
     assert page.summary == (
-        f"250 notes fit; 21 to {20 + shown} are listed here. Ask for more to see the next."
+        f"250 notes match; searched all 300 notes. 21 to {20 + shown} are listed here."
+        " Ask for more to see the next."
     )
     assert page.segments[0].source == LIST_SOURCE
 
 
-def test_where_nothing_fits_that_is_said() -> None:
+def test_where_nothing_matches_that_is_the_answer() -> None:
     page = build_page(result(0, 0), ListQuery("q"), (), 400, ByteEstimator())
-    assert (page.segments, page.summary) == ((), "No note fits what was asked for.")
+    assert page.summary == "No note matches; searched all 300 notes."
+    assert [segment.raw_content for segment in page.segments] == [page.summary]

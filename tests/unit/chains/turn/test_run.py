@@ -523,7 +523,7 @@ def test_a_question_for_every_note_is_answered_by_the_whole_list_in_pages(
     assert search.asked == [("beds", 500)]
     (first,) = (e for e in session.path() if isinstance(e, SegmentsEntry))
     shown = len(first.segments) - 1
-    said = f"200 notes fit; 1 to {shown} are listed here. Ask for more to see the next."
+    said = f"200 notes match. 1 to {shown} are listed here. Ask for more to see the next."
     assert said in result_of(events).warnings
     assert said in str(server.bodies[0])
     assert not result_of(events).context["dropped"]
@@ -534,7 +534,7 @@ def test_a_question_for_every_note_is_answered_by_the_whole_list_in_pages(
 
 def test_without_a_model_a_list_is_printed_as_it_was_found(run):
     answer = result_of(run("Which notes mention beans?", model="extractive")).answer
-    assert answer.startswith("2 notes fit; all of them are listed.")
+    assert answer.startswith("2 notes match.\n")
     assert answer.count("\n- ") == 2
 
 
