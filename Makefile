@@ -45,8 +45,9 @@ fuzz: $(READY)
 	  QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --quiet --numprocesses=auto -m hypothesis --hypothesis-profile=fuzz || exit 1; \
 	done
 
+# Writes BENCHMARKS.md. BENCHES="search start" runs only these, and the page keeps the rows of the others.
 bench: $(READY)
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks --page $(BENCHES)
 
 readme: $(READY)
 	@$(BIN)/python -m tests.support.readme

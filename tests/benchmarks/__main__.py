@@ -1,4 +1,7 @@
-"""Run the benches whose names are given, or all, and print their ratios."""
+"""Run the benches whose names are given, or all, and print their ratios.
+
+With `--page`, the ratios are also written to `BENCHMARKS.md`, as each bench ends.
+"""
 
 import importlib
 import sys
@@ -6,9 +9,11 @@ import tempfile
 from pathlib import Path
 
 from tests.benchmarks.measure import DataAbsent, Ratio
+from tests.benchmarks.page import PAGE, BenchPage, Run
 
 BENCHES = (
     "start",
+    "cold",
     "stream",
     "open",
     "kills",
@@ -28,13 +33,20 @@ BENCHES = (
 )
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Return 1 where a ratio misses its bar or a name is no bench, else 0."""
+    names = [name for name in arguments if name != "--page"]
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
         print(f"No such bench: {', '.join(unknown)}. There are: {', '.join(BENCHES)}.")
         return 1
-    missed = [ratio.name for name in names or BENCHES for ratio in _run(name) if not ratio.is_met]
+    page = BenchPage(PAGE, Run.begin()) if "--page" in arguments else None
+    missed = list[str]()
+    for name in names or BENCHES:
+        ratios = _run(name)
+        missed += [ratio.name for ratio in ratios if not ratio.is_met]
+        if page is not None and ratios:
+            page.write_bench(name, ratios)
     print(f"missed: {', '.join(missed)}" if missed else "every ratio keeps to its bar")
     return 1 if missed else 0
 
