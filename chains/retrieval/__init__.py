@@ -22,6 +22,7 @@ attachments and passages take at most half of the budget. A selection is never c
 __all__ = [
     "attachments",
     "follow_up",
+    "listing",
     "map_reduce",
     "map_reduce_plan",
     "passages",

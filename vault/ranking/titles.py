@@ -17,10 +17,12 @@ __all__ = [
     "measure_likeness",
 ]
 
+# From this likeness on, a query counts as a title: it differs in function words, or in one of many
+# words.
 NEAR_TITLE: Final = 0.85
 _TELLING_SHARE: Final = 0.9  # of two texts that differ in function words only
 _MOST_CHARS: Final = 400
-_MOST_TERMS: Final = 16
+_MOST_TERMS: Final = 16  # no title has more
 
 
 def measure_likeness(query: str, titles: Iterable[str]) -> float:
@@ -62,8 +64,9 @@ def _is_telling(term: str) -> bool:
 
 
 def _measure_shared_words(query: str, title: str) -> float:
-    telling = _divide_common(list_telling_words(query), list_telling_words(title))
-    return max(_divide_common(_list_words(query), _list_words(title)), _TELLING_SHARE * telling)
+    share = _divide_common(_list_words(query), _list_words(title))
+    telling_share = _divide_common(list_telling_words(query), list_telling_words(title))
+    return max(share, _TELLING_SHARE * telling_share)
 
 
 def _divide_common(these: frozenset[str], those: frozenset[str]) -> float:

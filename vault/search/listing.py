@@ -72,11 +72,9 @@ def list_notes(
     found, is_partial = _find_best_passages(catalog, terms, files, scope)
     if is_partial:
         warnings.append("No note holds all of the words; those that hold the most are listed.")
-    there = passages.details(found)
-    shown = dict(current((number, there[number]) for number in found if number in there))
-    hits = [
-        _build_line_hit(shown[number], found[number], terms) for number in found if number in shown
-    ]
+    read = passages.details(found)
+    there = current((number, read[number]) for number in found if number in read)
+    hits = [_build_line_hit(passage, found[number], terms) for number, passage in there]
     end, gap = offset + limit, find_gap(catalog)
     return SearchResult(
         text,
