@@ -1,8 +1,7 @@
-"""The program's use-cases, settings, chats, command line and RPC, all without Qt.
+"""The application without its window: use-cases, settings, chats, command line, RPC.
 
-`assistant.Assistant` is the single object that offers the use-cases. The window (`ui`), the command
-line (`cli`) and other programs (through `rpc`) call it. It returns values and streams of events,
-never widgets.
+`assistant.Assistant` offers all use-cases to the window (`ui`), the command line (`cli`) and other
+programs (`rpc`). It returns values and iterators of events.
 
     __main__ → cli → wiring → Assistant → sessions → chains (a turn)
         └─→ startup → ui      rpc ──┘  └─→ library → vault (index, search)

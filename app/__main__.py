@@ -1,7 +1,7 @@
 """The program's entry points: open the window, or run a command-line verb.
 
-Before anything else is imported, the entries that the environment added to the import path are
-removed.
+Before anything else is imported, directories added through the environment are removed from the
+import path.
 """
 
 import os
@@ -9,10 +9,9 @@ import sys
 
 
 def _clean_import_path() -> None:
-    """Remove the working directory and the entries of PYTHONPATH from the import path.
+    """Remove the working directory and PYTHONPATH entries from the import path.
 
-    Otherwise, if Strata were started in a vault that contains a `litellm.py`, that file would be
-    imported. The program's own folder and the interpreter's entries stay.
+    Otherwise, starting Strata in a vault that contains a `litellm.py` would import that file.
     """
     program = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     own = tuple(os.path.join(folder, "") for folder in (program, sys.prefix))
@@ -48,13 +47,13 @@ def main() -> NoReturn:
 
 
 def main_window() -> NoReturn:
-    """Run `strata-gui`, which opens the window from a desktop menu; exit with its exit code."""
+    """Run `strata-gui`, which opens the window from a desktop menu."""
     install_fault_hooks()
     _end(run_window(sys.argv[1:], _show))
 
 
 def _show(opening: "Startup") -> int:
-    """Show the window until it is closed, or only until its first paint if this is a trial run."""
+    """Show the window until it is closed, or until its first paint in a trial run."""
     from ui.main import run as run_window
 
     is_trial = os.environ.get("STRATA_EXIT_AFTER_SHOW") == "1"
@@ -62,10 +61,10 @@ def _show(opening: "Startup") -> int:
 
 
 def _end(code: int) -> NoReturn:
-    """Exit the process immediately. By now, everything has been saved and closed.
+    """Exit the process immediately. Everything has already been saved and closed.
 
-    The interpreter's normal exit could deadlock: it freezes the thread of an abandoned call. That
-    thread may hold an import lock, for which a library's exit handler then waits.
+    The interpreter's normal exit could deadlock, because an abandoned thread may hold an import
+    lock that a library's exit handler waits for.
     """
     import logging
 

@@ -1,4 +1,4 @@
-"""The use-cases behind the window and the command line: open, index, search, ask, inspect."""
+"""The use-cases for the window and the command line: open, index, search, ask, inspect."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -50,10 +50,10 @@ __all__ = ["Assistant"]
 
 
 class Assistant:
-    """The use-cases of Strata. The class is thread-safe.
+    """All use-cases of Strata. Thread-safe.
 
-    Methods that add to a chat raise `SessionBusy` while another turn is written to it. Methods that
-    take an entry raise `NotFound` if the chat has no such entry.
+    Methods that write to a chat raise `SessionBusy` while another turn is running in it. Methods
+    that take an entry raise `NotFound` if the chat has no such entry.
 
     Attributes:
         paths: the folders and files of Strata itself.
@@ -65,8 +65,8 @@ class Assistant:
         user_instructions: the file with the user's own instructions for models.
         customization: the vault's AGENTS.md with the user's decision about it, and the memories.
         projects: the projects with their settings.
-        edits: models' edits to notes, and undo for them.
-        user_edits: the edits to notes that the user makes in the window.
+        edits: edits that models make to notes, and undoing them.
+        user_edits: edits that the user makes to notes.
         agents: builds agents, and asks the user to approve the changes that their tools propose.
         model_setup: finds, tests and stores the model that answers.
         titles: asks the model for titles of chats.
@@ -122,18 +122,18 @@ class Assistant:
 
     @property
     def vault(self) -> Path | None:
-        """The folder of the open vault, or None if no vault is open."""
+        """The folder of the open vault, or None."""
         return self._vault.folder
 
     @property
     def library(self) -> Library | None:
-        """The open vault's notes and index, or None if no vault is open."""
+        """The open vault's notes and index, or None."""
         return self._vault.library
 
     def open_vault(self, folder: Path, remember: bool = True) -> None:
         """Open a folder as the vault.
 
-        With `remember`, the folder is saved in the settings and opened again at the next start.
+        With `remember`, the folder is saved in the settings and opened again on the next start.
 
         Raises:
             VaultMissing: the folder does not exist.
@@ -143,7 +143,7 @@ class Assistant:
         self._vault.open(folder, remember)
 
     def close(self) -> None:
-        """Close the vault and the databases, and end the child processes."""
+        """Close the vault and the databases, and stop the child processes."""
         self._turns.local.close()
         self.agents.close()
         self.projects.close()
@@ -157,24 +157,24 @@ class Assistant:
     def index(
         self, cancel: CancelToken, *, is_background: bool = False
     ) -> Iterator[IndexProgressed | IndexFinished]:
-        """Update the index. The last event is `IndexFinished`, even if the update is cancelled.
+        """Update the index, and yield progress events, ending with `IndexFinished`.
 
         Args:
-            cancel: stops the indexing run.
-            is_background: whether the user is not waiting for the indexing run. It is then slowed
-                down under high load or on battery power.
+            cancel: cancels the update, which still ends with `IndexFinished`.
+            is_background: whether to slow down under high load or on battery, because the user is
+                not waiting.
 
         Raises:
             VaultNotChosen: no vault is open.
-            VaultError: indexing failed. The earlier content of the index is kept.
+            VaultError: indexing failed. The previous content of the index is kept.
         """
         yield from self._vault.require().update(cancel, is_background=is_background)
 
     def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
-        """Return the passages that best match a query, found by keywords and vectors.
+        """Return the passages that best match a query.
 
-        At most `k` passages are returned. If `k` is None, the setting `retrieval.topK` applies. If
-        `project` is given, only that project's notes are searched.
+        The default for `k` is the setting `retrieval.topK`. With `project`, only that project's
+        notes are searched.
 
         Raises:
             VaultNotChosen: no vault is open.
@@ -188,12 +188,12 @@ class Assistant:
         return library.excerpts(query, k or self.settings.values.retrieval_top_k)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the state of every file in the vault, or an empty tuple if no vault is open."""
+        """Return the state of every file in the vault. Empty if no vault is open."""
         library = self._vault.library
         return () if library is None else library.notes()
 
     def read_note(self, path: str) -> Note:
-        """Return the content of a note, or of a file outside the vault by its absolute path.
+        """Read a note in the vault, or another file by its absolute path.
 
         Raises:
             VaultNotChosen: no vault is open.
@@ -205,20 +205,20 @@ class Assistant:
         return self._vault.require().read_note(path)
 
     def take_warnings(self) -> tuple[str, ...]:
-        """Return the warnings about damaged files of Strata itself. Each is returned only once."""
+        """Return warnings about damaged data files. Each warning is returned only once."""
         library = self._vault.library
         said = (self.sessions.take_warning(), "" if library is None else library.take_warning())
         return tuple(filter(None, said))
 
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """Map each tag, without its `#`, to the paths of the notes that have it."""
+        """Return the paths of the notes with each tag. Tags have no `#`."""
         library = self._vault.library
         return {} if library is None else library.tags()
 
     def read_attachments(
         self, attach: Sequence[str], selections: Sequence[Selection] = ()
     ) -> tuple[Segment, ...]:
-        """Return the content of attachments as segments, in full and without duplicates.
+        """Read attachments as segments, in full and without duplicates.
 
         Raises:
             NotFound: no note, folder or file has that name.
@@ -229,7 +229,7 @@ class Assistant:
         return self._open_attachments().segments(attach, selections)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
-        """Answer a question. The last event is `TurnEnded`.
+        """Answer a question, and yield the events of the turn, ending with `TurnEnded`.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason and the chat.
@@ -237,10 +237,10 @@ class Assistant:
         return self._asking.ask(request, cancel)
 
     def estimate_reading(self, request: AskRequest) -> ReadingCost | None:
-        """Return the maximum cost of reading the attachments in parts, or None if all of them fit.
+        """Return the maximum cost of reading large attachments in parts, or None if all fit.
 
         Raises:
-            CannotRead: an attachment does not fit, and cannot be read in parts either.
+            CannotRead: an attachment is too large, and cannot be read in parts either.
         """
         chat = None if request.session is None else self.sessions.read(request.session)
         return self._asking.estimate_reading(chat, request)
@@ -255,17 +255,17 @@ class Assistant:
         model: str | None = None,
         mode: Mode | None = None,
     ) -> Iterator[Event]:
-        """Edit a question and answer the new version. The last event is `TurnEnded`.
+        """Edit a question and answer the new version.
 
-        The original question's attachments are attached again.
+        The original attachments are attached again. The last event is `TurnEnded`.
 
         Args:
             session: the chat.
             entry: the user message to edit.
             text: the new text.
-            cancel: stops the turn.
+            cancel: cancels the turn.
             model: as for `ask`.
-            mode: the mode of the new version; None means the original question's mode.
+            mode: the mode of the new version, or None to keep the original mode.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason.
@@ -276,10 +276,9 @@ class Assistant:
     def regenerate(
         self, session: str, entry: str, cancel: CancelToken, *, model: str | None = None
     ) -> Iterator[Event]:
-        """Generate another version of an answer. The last event is `TurnEnded`.
+        """Generate another version of an answer.
 
-        `entry` is the answer, or a user message without an answer. The model is chosen as for
-        `ask`.
+        `entry` is the answer, or a user message without an answer. The last event is `TurnEnded`.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason.
@@ -292,11 +291,10 @@ class Assistant:
         """Summarise a chat except for its last turn. The last event is `CompactionEnded`.
 
         Args:
-            session: the chat. It stays unchanged if `cancel` stops the compaction.
-            cancel: stops the compaction.
-            instructions: the facts that are most important to keep in the summary.
-            model: as for `ask`. If no model is set, nothing is sent, and an outline replaces the
-                summary.
+            session: the chat. It stays unchanged if the compaction is cancelled.
+            cancel: cancels the compaction.
+            instructions: what the summary should keep above all.
+            model: as for `ask`. Without a model, nothing is sent, and an outline is built instead.
         """
         return self.compaction.compact(session, instructions, model, cancel)
 
@@ -311,14 +309,14 @@ class Assistant:
         attach: Sequence[str] = (),
         selections: Sequence[Selection] = (),
     ) -> dict[str, Any]:
-        """Return the *Context* report of the next request. Nothing is searched, sent or stored.
+        """Return the context report of the next request, without searching, sending or storing.
 
         Args:
             session: the chat, or None for a new one.
-            text: the text that the user has typed so far.
-            mode: as for `ask`; None means the mode of the chat's last turn.
+            text: the text typed so far.
+            mode: as for `ask`. None means the mode of the chat's last turn.
             model: as for `ask`.
-            changes: settings by key that replace the current ones in this report only.
+            changes: settings to override for this report.
             full: whether to add the request itself (`request_body` and `wire`) and the
                 `ephemeral_log`.
             attach: as for `ask`.
@@ -326,7 +324,7 @@ class Assistant:
 
         Raises:
             ContextOverflow: the request would not fit. The error has the report.
-            BadSetting: a change is out of its range.
+            BadSetting: a change is out of range.
         """
         chat = None if session is None else self.sessions.read(session)
         mode = mode or find_last_mode(() if chat is None else chat.path())
@@ -335,61 +333,62 @@ class Assistant:
         return describe_request(prepared, chat, full)
 
     def list_sessions(self) -> list[SessionInfo]:
-        """Return the chats, the most recently used first."""
+        """Return all chats, most recently used first."""
         return self.sessions.list()
 
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool = True
     ) -> str:
-        """Add another program's message to a chat and return the entry's id. No model is called.
+        """Add a message from another program to a chat, without calling a model.
 
         Later requests contain it as a user message. The transcript shows it if `display` is true.
+        Returns the entry id.
         """
         return self.branches.send_message(session, custom_type, content, display)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
-        """Return the models to choose from: none, the configured one, model files and servers.
+        """List the models to choose from: no model, the configured one, model files, and servers.
 
-        The server at `chat.apiBase` is asked for its models. Without that setting, the usual
-        servers on this computer are asked. This may take two seconds.
+        The server at `chat.apiBase` is queried for its models, or else the usual servers on this
+        computer. This may take two seconds.
         """
         files = self._model_files.list_names()
         return model_choices(self.settings.values, self.ledger, self._limits, files)
 
     def stop_other_models(self, model: str | None = None) -> None:
-        """Stop the running model file, unless it is the given model or the model for summaries.
+        """Stop the running model file, unless it is the given model or the summary model.
 
-        None means the model in the settings.
+        None means the configured model.
         """
         self._turns.stop_other_models(model)
 
     def check_model(self, cancel: CancelToken, model: str | None = None) -> ModelCheck:
-        """Test a model with a short call; None means the model in the settings.
+        """Test a model with a short call. None means the configured model.
 
         Raises:
-            InvalidRequest: no model is set.
-            ModelError: the model does not answer, or the service refuses the key.
+            InvalidRequest: no model is configured.
+            ModelError: the model does not answer, or the service rejects the key.
         """
         if (model or self.settings.values.chat_model) == EXTRACTIVE:
             raise InvalidRequest("No model is set, so there is nothing to test.")
         return self._turns.check_model(cancel, {"chat.model": model} if model else None)
 
     def key_provider(self, model: str) -> str | None:
-        """Return the provider or address whose API key a model needs.
+        """Return whose API key a model needs: a provider or an address.
 
         Returns None if it needs no key.
         """
         return describe(model, self.settings.values.chat_api_base).key_provider
 
     def has_key(self, owner: str) -> bool:
-        """Return whether an API key for a provider or an address is available."""
+        """Return whether the API key of a provider or address is available."""
         return secrets.key_for(owner) is not None
 
     def set_key(self, owner: str, key: str, *, allows_plain_http: bool = False) -> None:
-        """Store an API key for a provider or an address in the keyring; an empty key deletes it.
+        """Store the API key of a provider or address in the keyring. An empty key deletes it.
 
         Raises:
-            NoKeyring: the system has no keyring, or it is locked.
-            InvalidRequest: the key would be sent unencrypted, and the user has not agreed to that.
+            NoKeyring: there is no keyring, or it is locked.
+            InvalidRequest: the key would be sent unencrypted without the user's consent.
         """
         secrets.save_key(owner, key, allows_plain_http=allows_plain_http)

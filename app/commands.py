@@ -1,7 +1,6 @@
-"""Slash commands: messages that begin with `/` and run a command instead of being sent.
+"""Slash commands: messages that start with `/` and run a command instead of being sent.
 
-The first word names the command. The command's output is shown in the chat temporarily. It is
-neither stored nor sent to a model.
+The output is shown in the chat temporarily, and neither stored nor sent to a model.
 """
 
 import re
@@ -38,13 +37,13 @@ _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?\s*", r
 
 @dataclass(frozen=True)
 class Situation:
-    """The state of the window in which a slash command is run.
+    """The state of the window when a slash command is run.
 
     Attributes:
         session: the chat, or None before its first message.
         mode: the mode of the next message, or None if unknown.
-        model: the model of the next message; None means the model in the settings.
-        place: the note that is open in the window, with its selected lines.
+        model: the model of the next message, or None for the configured one.
+        place: the open note and selected lines.
     """
 
     session: str | None
@@ -58,14 +57,14 @@ class CommandResult:
     """The result of a slash command.
 
     Attributes:
-        markdown: the text to show in the chat; may be empty.
-        begins_chat: whether to begin a new chat.
-        project: the name of the project to open in a new chat; None opens no project.
-        compacts: the facts that a compaction should keep, which may be empty; None means that the
-            chat is not compacted.
-        model: the model for the next messages; None keeps the current one.
-        mode: the mode for the next messages; None keeps the current one.
-        message: a message to send; None sends nothing.
+        markdown: the text to show in the chat, which may be empty.
+        begins_chat: whether to start a new chat.
+        project: the project to open in a new chat, or None.
+        compacts: what a compaction should keep, possibly an empty string, or None for no
+            compaction.
+        model: the model for the next messages, or None to keep the current one.
+        mode: the mode for the next messages, or None to keep the current one.
+        message: a message to send, or None.
     """
 
     markdown: str = ""
@@ -82,8 +81,8 @@ class SlashCommand:
     """A slash command with its help text.
 
     Attributes:
-        argument: the argument as the help shows it, or an empty string if the command takes none.
-        help: a one-line description of the command's effect.
+        argument: the argument as shown in the help, or an empty string.
+        help: a one-line description.
         act: runs the command with an argument.
     """
 
@@ -94,14 +93,14 @@ class SlashCommand:
 
 
 def parse(text: str, own: Sequence[UserCommand] = ()) -> tuple[SlashCommand, str] | None:
-    """Return a message's command and argument, or None if the message is plain text.
+    """Parse a slash command, or return None for a plain message.
 
     Args:
         text: the message.
-        own: the user's own commands. A built-in command takes precedence over one of the same name.
+        own: the user's own commands. Built-in commands take precedence.
 
     Raises:
-        NotFound: the message looks like a command, but no command has this name.
+        NotFound: the message looks like a command, but there is no such command.
     """
     match = _COMMAND.fullmatch(text)
     if match is None:
@@ -116,10 +115,10 @@ def parse(text: str, own: Sequence[UserCommand] = ()) -> tuple[SlashCommand, str
 def run(
     assistant: Assistant, situation: Situation, command: SlashCommand, argument: str
 ) -> CommandResult:
-    """Run a slash command and return its result.
+    """Run a slash command.
 
     Raises:
-        InvalidRequest: the command does not take this argument.
+        InvalidRequest: the command does not accept this argument.
     """
     if argument and not command.argument:
         raise InvalidRequest(f"/{command.name} takes nothing behind it.")
@@ -127,7 +126,7 @@ def run(
 
 
 def make_command(own: UserCommand) -> SlashCommand:
-    """Convert one of the user's own commands to a slash command."""
+    """Convert a user's command to a slash command."""
 
     def act(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
         library = assistant.library

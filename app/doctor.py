@@ -1,4 +1,4 @@
-"""The checks of `strata doctor`: whether everything that Strata needs is present and works."""
+"""The checks of `strata doctor`."""
 
 import os
 import shutil
@@ -30,23 +30,23 @@ _LOW_DISK_BYTES = 500_000_000
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check of `strata doctor`."""
+    """The result of one check."""
 
     name: str
     ok: bool
     detail: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the check as a JSON object."""
+        """Return the check as JSON."""
         return asdict(self)
 
 
 def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
-    """Run all checks of `strata doctor`. Nothing is sent over the network.
+    """Run all checks of `strata doctor`, without using the network.
 
     Args:
-        assistant: an assistant with no vault open.
-        vault: the vault that would be opened, or None if none is chosen.
+        assistant: an assistant without an open vault.
+        vault: the vault that would be opened, or None.
     """
     looks: tuple[Callable[[], Iterator[Check]], ...] = (
         _python,

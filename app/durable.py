@@ -1,4 +1,4 @@
-"""File writes that survive a crash, and file locks that are released when their process ends."""
+"""Crash-safe file writes and file locks."""
 
 import contextlib
 import errno
@@ -26,10 +26,10 @@ _BEING_MADE_S: Final = 60.0
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file's content so that a crash leaves either the old or the new content.
+    """Replace a file's content atomically, and flush it to disk.
 
-    Returns once the new content is on disk. If the file is a symbolic link, its target is replaced.
-    Only the owner may read a newly created file.
+    If the file is a symbolic link, its target is replaced. New files are readable only by their
+    owner.
 
     Raises:
         OSError: the file could not be written. The old content is unchanged.
@@ -61,14 +61,13 @@ def _take_place(new: Path, target: Path) -> None:
 
 
 def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> None:
-    """Remove temporary files of `write_atomically` that a killed process left in a folder.
+    """Remove temporary files that killed processes left behind.
 
-    Files that a running process is writing are locked, and are kept. A file that cannot be removed
-    is kept too.
+    Files of running processes are locked and kept, as are files that cannot be removed.
 
     Args:
-        folder: the folder. It need not exist.
-        targets: the names of the files that were to be written; None means any name.
+        folder: the folder, which need not exist.
+        targets: the names of the files being written, or None for all names.
     """
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(folder)):
@@ -96,10 +95,10 @@ def _is_left(file: Path) -> bool:
 
 
 def open_file(path: Path, flags: int) -> int:
-    """Open a regular file and return its descriptor. Symbolic links are refused.
+    """Open a regular file and return its descriptor. Symbolic links are rejected.
 
     Raises:
-        OSError: the file cannot be opened, is a symbolic link or is not a regular file.
+        OSError: the file cannot be opened, or is not a regular file.
     """
     handle = os.open(path, flags | _NO_LINK | _NO_WAIT)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -109,7 +108,7 @@ def open_file(path: Path, flags: int) -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder's entries to disk; do nothing on Windows, which does not support it."""
+    """Sync a folder to disk. Does nothing on Windows, which does not support it."""
     if sys.platform == "win32":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -120,14 +119,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def lock(handle: int) -> None:
-    """Take an exclusive lock on an open file, without waiting for it.
+    """Take an exclusive lock on an open file without waiting.
 
-    The lock belongs to the file descriptor: opening the same file again, even in the same process,
-    gives a descriptor that cannot take the lock. The lock is released when the file is closed or
-    the process ends, even by a crash.
+    The lock belongs to the file descriptor, so it also excludes other descriptors in the same
+    process. It is released when the file is closed or the process ends.
 
     Raises:
-        BlockingIOError: the lock is already held.
+        BlockingIOError: the file is already locked.
     """
     if sys.platform == "win32":
         os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
@@ -140,7 +138,7 @@ def lock(handle: int) -> None:
 
 
 def write_all(handle: int, content: bytes) -> None:
-    """Write all of `content` to an open file, with a single system call if possible.
+    """Write all content to an open file, with a single system call if possible.
 
     Raises:
         OSError: the content could not be written completely.
@@ -151,10 +149,10 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def write_synced(handle: int, content: bytes) -> None:
-    """Append content to an open file, completely or not at all. Returns once it is on disk.
+    """Append content completely or not at all, and flush it to disk.
 
     Raises:
-        OSError: the content could not be written. The file's old length was restored.
+        OSError: the content could not be written. The file's length was restored.
     """
     size = os.fstat(handle).st_size
     try:
@@ -166,13 +164,13 @@ def write_synced(handle: int, content: bytes) -> None:
 
 
 def create_synced(path: Path, content: bytes) -> int:
-    """Create a file, lock it, write its initial content to disk, and return its open descriptor.
+    """Create a locked file with initial content, flush it, and return its descriptor.
 
-    The file gets its name only when it is complete. A crash before that leaves at most a file named
+    The file gets its name only when it is complete. A crash leaves at most a file named
     `<name>.new`.
 
     Raises:
-        FileExistsError: a file with this name exists, or is being created.
+        FileExistsError: the file exists, or is being created.
         OSError: the file could not be created. No partial file is left.
     """
     if path.exists():
@@ -187,10 +185,9 @@ def create_synced(path: Path, content: bytes) -> int:
 
 
 def replace_synced(path: Path, content: bytes) -> int:
-    """Replace a file with a new, locked one on disk, and return its open descriptor.
+    """Replace a file atomically with a locked one, and return its descriptor.
 
-    A crash leaves either the complete old file or the complete new one. It may also leave a file
-    named `<name>.new`.
+    A crash may leave a file named `<name>.new`.
 
     Raises:
         OSError: the file could not be replaced.

@@ -1,8 +1,7 @@
-"""The errors of this package, and the conversion of any error to a code, a sentence and a hint.
+"""The exceptions of this package, and the description of any exception for the user.
 
-`describe` chooses the code and the hint. Most errors contain their sentence as their message, which
-`describe` uses. It writes the sentence itself for cancellations, operating system errors and
-unexpected exceptions.
+`describe` returns a code, a sentence and a hint. The sentence is usually the exception's message,
+except for cancellations, operating system errors and unexpected exceptions.
 
 ```
 AppError
@@ -62,11 +61,11 @@ _HINTS: Mapping[type[Exception], str] = {
 
 
 class AppError(Exception):
-    """The base of all errors of this package. Its message is one sentence for the user.
+    """Base class of the exceptions in this package. Messages are sentences for the user.
 
     Attributes:
         code: the stable error code for programs.
-        hint: what the user can do, or None if nothing can be done, or the message says it already.
+        hint: what the user can do, or None.
     """
 
     code: ClassVar[str] = "internal"
@@ -77,10 +76,10 @@ class AppError(Exception):
 
 
 class BadSetting(AppError):
-    """A setting that does not exist, a value out of its range, or a damaged settings file.
+    """A setting is unknown or out of range, or the settings file is damaged.
 
     Attributes:
-        key: the setting, or None if the file as a whole is damaged.
+        key: the setting, or None if the whole file is damaged.
     """
 
     code = "bad_setting"
@@ -97,7 +96,7 @@ class SessionMissing(AppError):
 
 
 class SessionBusy(AppError):
-    """The chat is being written to by another process, or elsewhere in this one."""
+    """The chat is being written to, by this or another process."""
 
     code = "busy"
 
@@ -116,7 +115,7 @@ class VaultNotChosen(AppError):
 
 
 class NotFound(AppError):
-    """Something that was named, such as an entry or a note, does not exist."""
+    """A named item, such as an entry or a note, does not exist."""
 
     code = "not_found"
 
@@ -143,11 +142,10 @@ class TurnFailed(AppError):
     """A turn ended without an answer.
 
     Attributes:
-        reason: the error that ended the turn.
-        session: the chat, which can be continued, or None if no chat was created.
-        is_taken_back: whether the question was taken back because no request could be built for it.
-            The chat then continues from before the question, which stays in the chat's log outside
-            the active path.
+        reason: the exception that ended the turn.
+        session: the chat, or None if no chat was created.
+        is_taken_back: whether the question was removed from the active path because no request
+            could be built for it. It stays in the log.
     """
 
     def __init__(self, reason: Exception, session: str | None, is_taken_back: bool = False) -> None:
@@ -159,18 +157,18 @@ class TurnFailed(AppError):
 
 @dataclass(frozen=True)
 class ErrorInfo:
-    """An error as a code, a sentence and a hint.
+    """An error described for users and programs.
 
     Attributes:
         code: the stable error code for programs.
         message: one sentence for the user.
-        hint: what the user can do, or None if there is no hint.
-        context: the *Context* report of a request that was too large, or None for other errors.
-        session: the failed turn's chat, or None if no turn failed or no chat was created.
+        hint: what the user can do, or None.
+        context: the context report of a request that was too large, or None.
+        session: the failed turn's chat, or None.
         is_turn: whether the error ended a turn.
         is_taken_back: as in `TurnFailed`.
-        key_owner: the provider or address whose API key is missing or was refused, or an empty
-            string for other errors.
+        key_owner: the provider or address whose API key is missing or was rejected, or an empty
+            string.
     """
 
     code: str
@@ -195,7 +193,7 @@ class ErrorInfo:
 
 
 def storage_failed(path: Path, error: OSError) -> StorageFailed:
-    """Convert an operating system error about a file to one with a sentence for the user."""
+    """Convert an operating system error about a file to `StorageFailed`."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return StorageFailed(
             f"The disk is full: {path} could not be written. Nothing that was saved is lost.",
@@ -207,7 +205,7 @@ def storage_failed(path: Path, error: OSError) -> StorageFailed:
 
 @contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
-    """Convert operating system errors raised within a `with` block to `StorageFailed`."""
+    """Convert operating system errors in a `with` block to `StorageFailed`."""
     try:
         yield
     except OSError as error:
@@ -215,7 +213,7 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 
 def describe(error: BaseException) -> ErrorInfo:
-    """Return the code, sentence and hint of any error."""
+    """Describe any exception with a code, a sentence and a hint."""
     if isinstance(error, TurnFailed):
         info = describe(error.reason)
         context = info.context and {**info.context, "session": error.session}
@@ -257,7 +255,7 @@ def _hook_hint(error: ContextHookError) -> str:
 
 
 def is_bug(error: BaseException) -> bool:
-    """Return whether an error is a bug, that is, of a type that Strata neither raises nor expects.
+    """Return whether an exception is a bug, that is, of an unexpected type.
 
     For a failed turn, the reason is checked.
     """

@@ -1,4 +1,4 @@
-"""Log unexpected exceptions, whichever thread raised them.
+"""Log unexpected exceptions from any thread.
 
 ```
 sys.excepthook · sys.unraisablehook · threading.excepthook · the window's toolkit (ui.notify)
@@ -33,9 +33,9 @@ _log = logging.getLogger(__name__)
 
 
 class FaultReporter:
-    """Logs unexpected exceptions and calls a listener, at most once a minute for the same one.
+    """Logs unexpected exceptions and calls a listener, at most once a minute for each.
 
-    Any thread may report a fault. The listener is called in the thread that reports it.
+    The listener is called in the reporting thread.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -45,11 +45,11 @@ class FaultReporter:
         self._known: dict[str, tuple[float, int]] = {}
 
     def report(self, fault: BaseException | str, where: str) -> None:
-        """Log an exception with its trace, or a message, and call the listener.
+        """Log an exception or message, and call the listener.
 
         Args:
-            fault: the exception, or the message of a library that raises no exception.
-            where: the thread or the callback in which it occurred, for the log.
+            fault: the exception, or a message from a library.
+            where: the thread or callback in which it occurred.
         """
         if isinstance(fault, _NO_FAULTS):
             return
@@ -65,9 +65,9 @@ class FaultReporter:
             self.listener()
 
     def _count_repeats(self, key: str) -> int | None:
-        """Count how often a fault was suppressed since it was last reported.
+        """Return how often a fault was suppressed since it was last reported.
 
-        Returns None if the fault was reported less than a minute ago and must be suppressed again.
+        Returns None if it must be suppressed again.
         """
         now = self._clock()
         with self._lock:
@@ -85,9 +85,9 @@ _reporter = FaultReporter()
 
 
 def log_bug(error: BaseException) -> None:
-    """Log an error with its stack trace if it is a bug.
+    """Log an exception with its stack trace if it is a bug.
 
-    This is for callers that show the error to the user themselves: the listener is not called.
+    This is for callers that inform the user themselves. The listener is not called.
     """
     from app.errors import is_bug  # not needed for `strata --version`
 
@@ -101,12 +101,12 @@ def report_fault(fault: BaseException | str, where: str) -> None:
 
 
 def set_fault_listener(listener: Callable[[], object] | None) -> None:
-    """Set the function to call after each logged fault; None removes it."""
+    """Set the function to call after each logged fault, or None."""
     _reporter.listener = listener
 
 
 def install_fault_hooks() -> None:
-    """Make Python report uncaught exceptions here before it calls the earlier hooks; idempotent."""
+    """Install exception hooks that report uncaught exceptions, then call the previous hooks."""
     if not hasattr(sys.excepthook, "is_strata"):
         _install_excepthook()
         _install_unraisablehook()
@@ -147,7 +147,7 @@ def _install_thread_hook() -> None:
 
 
 def _identify(fault: BaseException | str) -> str:
-    """Return a key for recognising repeats: an exception's type and the line that raised it."""
+    """Return a key to recognise repeated faults: the exception type and line."""
     if isinstance(fault, str):
         return fault
     trace = fault.__traceback__

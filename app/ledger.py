@@ -1,8 +1,8 @@
-"""The ledger: a file that lists every call that leaves Strata, written before the call is made.
+"""The ledger: a file that lists every outgoing call, written before the call is made.
 
-Each call is one line of JSON in `ledger.log`, and its result is a second line with the same id.
-Only the file's owner may read it. Several processes can append to it, using a file lock. When the
-file exceeds `MAX_BYTES`, its older half is removed.
+Each call is a line of JSON in `ledger.log`, and its result is a second line with the same id. Only
+the owner can read the file. Several processes can append to it. When it exceeds `MAX_BYTES`, its
+older half is removed.
 """
 
 import json
@@ -36,17 +36,17 @@ _log = logging.getLogger(__name__)
 
 
 class Ledger:
-    """The ledger of outgoing calls, which several threads and processes can use at once."""
+    """The ledger of outgoing calls. It can be shared by threads and processes."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
-        """Set the path of the ledger file, which is created when the first call is recorded."""
+        """Set the path of the file, which is created on the first call."""
         self._path = path
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
         self._is_checked = False
 
     def record(self, call: OutgoingCall) -> "LedgerRecord":
-        """Record a call before it is made; see `chains.ledger.LedgerPort`.
+        """Record a call before it is made, see `chains.ledger.LedgerPort`.
 
         Raises:
             LedgerFailed: the call could not be recorded, so it must not be made.
@@ -60,7 +60,7 @@ class Ledger:
         return LedgerRecord(self, id)
 
     def list_calls(self) -> list[dict[str, Any]]:
-        """Return the recorded calls with their results, the oldest first.
+        """Return the recorded calls with their results, oldest first.
 
         Raises:
             StorageFailed: the ledger cannot be read.
@@ -71,7 +71,7 @@ class Ledger:
             return _join_results(self._read_lines())
 
     def add_result(self, id: str, bytes_in: int, tokens: int | None) -> None:
-        """Add the result of a recorded call. If this fails, the failure is only logged."""
+        """Add the result of a call. Failures are only logged."""
         try:
             self._append({"id": id, "bytes_in": bytes_in, "tokens": tokens})
         except (OSError, StorageFailed) as error:
@@ -88,7 +88,7 @@ class Ledger:
                 self._remove_older_half()
 
     def _write(self, content: bytes) -> int:
-        """Append a line completely or not at all, and return the file's new size in bytes."""
+        """Append a line completely or not at all, and return the new file size."""
         if not os.path.lexists(self._path):
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         handle = open_file(self._path, os.O_RDWR | os.O_APPEND)
@@ -106,10 +106,10 @@ class Ledger:
             os.close(handle)
 
     def _read_lines(self) -> list[dict[str, Any]]:
-        """Return the valid lines of the ledger file.
+        """Read the valid lines of the ledger.
 
-        A damaged file is renamed, and its valid lines are written to a new one. A line that was cut
-        off by a crash does not count as damage, and is skipped.
+        A damaged file is renamed, and its valid lines are copied to a new one. A line that was cut
+        off by a crash is skipped.
         """
         handle = open_file(self._path, os.O_RDONLY)
         with os.fdopen(handle, "rb") as file:
@@ -147,14 +147,14 @@ class Ledger:
 
 
 class LedgerRecord:
-    """The ledger's record of a call that is still running."""
+    """The record of a call in progress."""
 
     def __init__(self, ledger: Ledger, id: str) -> None:
         self._ledger = ledger
         self._id = id
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
-        """Add the call's result; see `chains.ledger.OpenRecord`."""
+        """Add the call's result, see `chains.ledger.OpenRecord`."""
         self._ledger.add_result(self._id, bytes_in, tokens)
 
 
@@ -177,7 +177,7 @@ def _encode(line: Mapping[str, Any]) -> bytes:
 
 
 def _decode(line: bytes) -> dict[str, Any] | None:
-    """Return a line's JSON object, or None if the line is damaged."""
+    """Decode a line, or return None if it is damaged."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -186,7 +186,7 @@ def _decode(line: bytes) -> dict[str, Any] | None:
 
 
 def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one object for each call, with its result; unknown fields of the result are None."""
+    """Return one object per call, with its result. Unknown fields are None."""
     calls: dict[str, dict[str, Any]] = {}
     for line in lines:
         id = line["id"]

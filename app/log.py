@@ -1,7 +1,6 @@
-"""The log file, which records the program's events, but neither the text of notes nor API keys.
+"""The log file. It never contains API keys or the text of notes.
 
-Only the program's own packages write to it. Libraries' log messages are left out, since they may
-contain a whole request.
+Only Strata's own packages write to it, since log messages of libraries may contain whole requests.
 """
 
 import logging
@@ -28,20 +27,20 @@ _log = logging.getLogger(__name__)
 
 
 def hide(key: str) -> None:
-    """Replace an API key with a placeholder in all later log messages."""
+    """Replace an API key in all later log messages."""
     if len(key) >= 4:  # a shorter text is no key, and would match within ordinary words
         _hidden.add(key)
 
 
 def redact(text: str) -> str:
-    """Replace known API keys, and text that looks like one, with a placeholder."""
+    """Replace known API keys, and text that looks like one."""
     for key in _hidden:
         text = text.replace(key, "[key]")
     return _KEY.sub(lambda match: (match.group(1) or "") + "[key]", text)
 
 
 def open_log(paths: Paths) -> None:
-    """Start the log. If its file cannot be written, the program runs without a log."""
+    """Start logging. If the file cannot be written, the program runs without a log."""
     # Without a handler, Python would print warnings to the terminal, even those of libraries.
     if not logging.getLogger().handlers:
         logging.getLogger().addHandler(logging.NullHandler())
@@ -52,9 +51,9 @@ def open_log(paths: Paths) -> None:
 
 
 def start_log(path: Path) -> None:
-    """Write the log to a file that only its owner may read.
+    """Write the log to a file that only its owner can read.
 
-    Earlier log entries are kept. A second call switches the log to the new file.
+    Existing entries are kept. A second call switches to another file.
 
     Raises:
         OSError: the file cannot be written.

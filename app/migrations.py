@@ -1,7 +1,7 @@
-"""The migrations of `state.db` from any earlier version to the current one.
+"""The migrations of `state.db` to the current version.
 
-Each migration is named after its change. Each runs once, in order and in its own transaction.
-SQLite's `user_version` counts the migrations that have run. A released migration is never changed.
+Migrations run once, in order, each in its own transaction. SQLite's `user_version` counts them. A
+released migration never changes.
 """
 
 import sqlite3
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 def m001_last_requests(connection: sqlite3.Connection) -> None:
-    """Add the table of each turn's last request: its report, its body, and the data sent."""
+    """Add a table with the last request of each turn."""
     connection.execute(
         """
         CREATE TABLE request (
@@ -26,7 +26,7 @@ def m001_last_requests(connection: sqlite3.Connection) -> None:
 
 
 def m002_list_of_chats(connection: sqlite3.Connection) -> None:
-    """Add the table of the chats' list entries, so that listing chats reads only changed files."""
+    """Add a table of chat summaries, so that listing chats reads only changed files."""
     connection.execute(
         """
         CREATE TABLE chat (
@@ -40,7 +40,7 @@ def m002_list_of_chats(connection: sqlite3.Connection) -> None:
 
 
 def m003_tool_result_blobs(connection: sqlite3.Connection) -> None:
-    """Add the table of tool results that are too large for a request."""
+    """Add a table for large tool results."""
     connection.execute(
         """
         CREATE TABLE tool_result_blobs (
@@ -53,7 +53,7 @@ def m003_tool_result_blobs(connection: sqlite3.Connection) -> None:
 
 
 def m004_session_snapshots(connection: sqlite3.Connection) -> None:
-    """Add the table of compacted chats' token counts, so that these chats open faster."""
+    """Add a table of token counts, so that compacted chats open faster."""
     connection.execute(
         """
         CREATE TABLE session_snapshots (
@@ -74,10 +74,10 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Run the migrations that have not been run yet.
+    """Run the pending migrations.
 
     Raises:
-        sqlite3.Error: a migration failed and was rolled back; earlier migrations stay in effect.
+        sqlite3.Error: a migration failed and was rolled back. Earlier ones stay in effect.
     """
     while _version(connection) < len(MIGRATIONS):
         connection.execute("BEGIN IMMEDIATE")

@@ -1,6 +1,6 @@
 """The folders and files of Strata itself, which are never inside a vault.
 
-If `STRATA_HOME` is set, everything is below that folder. Otherwise the operating system's usual
+If `STRATA_HOME` is set, everything is stored in that folder. Otherwise the operating system's usual
 folders are used.
 """
 
@@ -16,7 +16,7 @@ HOME_VARIABLE = "STRATA_HOME"
 
 @dataclass(frozen=True)
 class Paths:
-    """The program's four base folders, and the files and folders in them."""
+    """The four base folders of the program, with their files and subfolders."""
 
     config: Path
     data: Path
@@ -25,7 +25,7 @@ class Paths:
 
     @classmethod
     def find(cls, environ: Mapping[str, str] = os.environ) -> "Paths":
-        """Return the current user's folders, or those below `STRATA_HOME` if it is set."""
+        """Return the current user's folders, or those below `STRATA_HOME`."""
         if home := environ.get(HOME_VARIABLE):
             root = Path(home).expanduser().absolute()
             return cls(root / "config", root / "data", root / "state", root / "cache")
@@ -55,7 +55,7 @@ class Paths:
 
     @property
     def exports(self) -> Path:
-        """The folder for chats that the command `/export` writes."""
+        """The folder for chats exported with `/export`."""
         return self.data / "exports"
 
     @property
@@ -75,75 +75,75 @@ class Paths:
 
     @property
     def projects(self) -> Path:
-        """The folder with the projects' settings, in one folder per project."""
+        """The folder with the settings of projects, one subfolder per project."""
         return self.config / "projects"
 
     @property
     def sessions(self) -> Path:
-        """The folder of the chats, with one readable file per chat."""
+        """The folder of chats, with one file per chat."""
         return self.data / "sessions"
 
     @property
     def pasted(self) -> Path:
-        """The folder of pasted images and of pasted texts that were too long for a message."""
+        """The folder for pasted images and long pasted texts."""
         return self.data / "pasted"
 
     @property
     def state_db(self) -> Path:
-        """The database of data that can be rebuilt: last requests and the list of chats."""
+        """The database for data that can be rebuilt: last requests and chat summaries."""
         return self.state / "state.db"
 
     @property
     def ledger(self) -> Path:
-        """The ledger: the file that lists every call that left Strata."""
+        """The ledger of outgoing calls."""
         return self.state / "ledger.log"
 
     @property
     def mcp(self) -> Path:
-        """The folder with the approvals of MCP servers, one small file for each."""
+        """The folder with the approvals of MCP servers."""
         return self.state / "mcp"
 
     @property
     def learned_limits(self) -> Path:
-        """The file with the context lengths that services reported in their errors."""
+        """The file with context lengths learned from error messages."""
         return self.state / "limits.json"
 
     @property
     def model_files(self) -> Path:
-        """The file with the paths of the model files that the user opened."""
+        """The file with the model files that the user has opened."""
         return self.state / "model_files.json"
 
     @property
     def instructions(self) -> Path:
-        """The folder with the user's decisions about AGENTS.md files, one small file for each."""
+        """The folder with the user's decisions about AGENTS.md files."""
         return self.state / "instructions"
 
     @property
     def edits(self) -> Path:
-        """The folder of the journal of edits to notes, which is needed to undo them."""
+        """The folder of the edit journal, which is needed for undo."""
         return self.state / "edits"
 
     @property
     def log_file(self) -> Path:
-        """The current log file. Older ones in the same folder have names ending in a number."""
+        """The current log file. Older files have numbered names."""
         return self.state / "strata.log"
 
     @property
     def embedding_cache(self) -> Path:
-        """The folder with the measured speeds of embedding models on this computer."""
+        """The folder for measurements of embedding models on this computer."""
         return self.cache / "embedding"
 
     @property
     def indexes(self) -> Path:
-        """The folder of the indexes, with one folder per vault."""
+        """The folder of the indexes, with one subfolder per vault."""
         return self.data / "vaults"
 
     def index_folder(self, vault: Path) -> Path:
-        """Return the folder of a vault's index. Its name is a hash of the vault's path."""
+        """Return the index folder of a vault, which is named by a hash of the vault's path."""
         return self.indexes / _hash_path(vault)
 
     def project_folder(self, project: Path) -> Path:
-        """Return the folder of a project's settings. Its name is a hash of the project's path."""
+        """Return the settings folder of a project, which is named by a hash of its path."""
         return self.projects / _hash_path(project)
 
 
@@ -152,7 +152,7 @@ def _hash_path(folder: Path) -> str:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder and its missing parents, accessible only to the owner."""
+    """Create a folder that only its owner can access, with its missing parents."""
     if not folder.parent.is_dir():
         make_private_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)

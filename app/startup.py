@@ -1,9 +1,7 @@
-"""Start the program in two steps, so that the window is painted before the rest is loaded.
+"""Start the program in two steps, so that the window is painted early.
 
-`Startup.look` reads the few values that the first paint needs, using only the standard library:
-importing the settings schema, chains and the index would take longer than opening the window.
-`Startup.open` then loads and opens everything else, and raises any errors in the settings and the
-vault. The window calls it in a background thread.
+`Startup.look` reads only what the first paint needs, using the standard library. `Startup.open`
+then loads everything else in a background thread, and raises errors in the settings and the vault.
 """
 
 import logging
@@ -33,11 +31,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class StartupInfo:
-    """The values that the window needs for its first paint.
+    """The values needed for the first paint.
 
     Attributes:
-        state: the folder of Strata's data that can be rebuilt.
-        vault: the folder to open as the vault, or None if none is chosen or it does not exist.
+        state: the folder for data that can be rebuilt.
+        vault: the vault to open, or None if there is none or it does not exist.
         theme: the setting `ui.theme`.
         keys: the setting `ui.keys`.
         send_key: the setting `ui.sendKey`.
@@ -51,7 +49,7 @@ class StartupInfo:
 
 
 class Startup:
-    """Opens the assistant when the program starts, and closes it at the end."""
+    """Opens the assistant at startup, and closes it at the end."""
 
     def __init__(
         self,
@@ -59,12 +57,12 @@ class Startup:
         overrides: Mapping[str, object] | None = None,
         folder: str | None = None,
     ) -> None:
-        """Store the options of this program run. Nothing is opened yet.
+        """Store the options of this run without opening anything.
 
         Args:
             paths: the folders and files of Strata itself.
-            overrides: settings for this program run only, by key.
-            folder: the vault from the command line; None means the one in the settings.
+            overrides: settings for this run only, by key.
+            folder: the vault from the command line, or None for the one in the settings.
         """
         self._paths = paths
         self._overrides = dict(overrides or {})
@@ -75,8 +73,8 @@ class Startup:
         """Check the command-line options before a window is shown.
 
         Raises:
-            BadSetting: an override names no known setting, or its value is out of range.
-            VaultError: the vault from the command line cannot be opened.
+            BadSetting: a setting is unknown or out of range.
+            VaultError: the vault cannot be opened.
         """
         if self._overrides:
             self._build()
@@ -85,17 +83,17 @@ class Startup:
 
     @property
     def folder(self) -> str | None:
-        """The vault from the command line, or None if none was given."""
+        """The vault from the command line, or None."""
         return self._folder
 
     @property
     def log_file(self) -> Path:
-        """The log file of this program run."""
+        """The log file of this run."""
         return self._paths.log_file
 
     @property
     def look(self) -> StartupInfo:
-        """The values for the first paint; invalid settings are ignored."""
+        """The values for the first paint. Invalid settings are ignored."""
         settings = {**_read_settings(self._paths.settings_file), **self._overrides}
         folder = self._folder or settings.get("vault.path")
         vault = Path(folder).expanduser() if isinstance(folder, str) and folder else None
@@ -113,9 +111,9 @@ class Startup:
         If the vault in the settings cannot be opened, the error is logged and no vault is open.
 
         Raises:
-            BadSetting: an override names no known setting, or its value is out of range.
+            BadSetting: a setting is unknown or out of range.
             VaultError: the vault from the command line cannot be opened.
-            StorageFailed: the index of the vault from the command line cannot be written.
+            StorageFailed: the index of that vault cannot be written.
         """
         from app.wiring import open_vault
 
@@ -130,7 +128,7 @@ class Startup:
         return assistant
 
     def close(self) -> None:
-        """Close the assistant if it was opened."""
+        """Close the assistant, if it was opened."""
         if self._assistant is not None:
             self._assistant.close()
 
@@ -143,7 +141,7 @@ class Startup:
 
 
 def sweep_files(assistant: "Assistant") -> None:
-    """Remove unused pasted texts and images, and old edits in the journal of edits."""
+    """Remove unused pasted texts and images, and old entries of the edit journal."""
     paths = assistant.paths
     assistant.edits.prune([file.stem for file in paths.sessions.glob("*.jsonl")])
     chats, drafts = paths.sessions.glob("*.jsonl*"), paths.state.glob("*.json")
@@ -157,7 +155,7 @@ def _read_keys(value: object) -> dict[str, list[str]]:
 
 
 def _read_settings(file: Path) -> dict[str, Any]:
-    """Return a file's settings by their keys (`section.name`).
+    """Return the settings in a file, by key (`section.name`).
 
     Returns an empty mapping if it cannot be read.
     """

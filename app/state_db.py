@@ -1,8 +1,8 @@
-"""The database `state.db`: each turn's last request, the chats' list entries, large tool results.
+"""The database `state.db`: last requests, chat summaries, large tool results.
 
-Requests and list entries can be rebuilt, and a chat can continue without its large tool results. A
-damaged database is therefore renamed, and a new one is created. A database counts as damaged if
-SQLite reports damage, or if it contains data that Strata never wrote.
+Requests and summaries can be rebuilt, and chats can continue without tool results. A damaged
+database is therefore renamed and replaced. It counts as damaged if SQLite reports damage, or if it
+contains unexpected data.
 """
 
 import hashlib
@@ -51,15 +51,15 @@ _UNREADABLE: Final = (_Damaged, UnicodeDecodeError, OverflowError)
 
 @dataclass(frozen=True)
 class StoredRequest:
-    """A request to a model, as it was sent.
+    """A request as sent to a model.
 
     Attributes:
-        session: the id of the chat.
-        turn: the id of the turn.
-        number: the position of the request in its turn, counted from 1.
-        report: the *Context* report of the request.
-        body: the request in its provider-neutral form.
-        wire: the data sent to the provider, or None if no provider was called.
+        session: the chat id.
+        turn: the turn id.
+        number: the number of the request within its turn, counted from 1.
+        report: the context report.
+        body: the request in provider-neutral form.
+        wire: the data sent to the provider, or None.
     """
 
     session: str
@@ -71,10 +71,10 @@ class StoredRequest:
 
 
 class StateDB:
-    """The database `state.db`, which several threads and processes can use at the same time."""
+    """The database `state.db`, which threads and processes can share."""
 
     def __init__(self, path: Path) -> None:
-        """Set the path of the database. The file is opened when it is first used."""
+        """Set the path. The file is opened on first use."""
         self._path = path
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
@@ -82,13 +82,13 @@ class StateDB:
         self._was_damaged = False
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged database once. Later calls return an empty string."""
+        """Return the warning about a damaged database, or an empty string on later calls."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return STATE_DAMAGED if was_damaged else ""
 
     def save_request(self, request: StoredRequest) -> None:
-        """Store a turn's latest request, which replaces the turn's earlier one.
+        """Store a turn's latest request, replacing the previous one.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -104,7 +104,7 @@ class StateDB:
         self._write("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def save_report(self, session: str, turn: str, number: int, report: Mapping[str, Any]) -> bool:
-        """Replace the report of a stored request. Return whether the request was found.
+        """Replace the report of a stored request. Returns whether the request exists.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -114,7 +114,7 @@ class StateDB:
         return self._write(statement, row) > 0
 
     def request(self, session: str, turn: str) -> StoredRequest | None:
-        """Return a turn's last request, or None if it is not stored.
+        """Return a turn's last request, or None.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -138,7 +138,7 @@ class StateDB:
         )
 
     def kept_turns(self, session: str) -> frozenset[str]:
-        """Return the ids of a chat's turns whose last request is stored.
+        """Return the turns of a chat whose last request is stored.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -166,7 +166,7 @@ class StateDB:
     def save_chat_info(
         self, session: str, size: int, mtime_ns: int, info: Mapping[str, Any]
     ) -> None:
-        """Store a chat's list entry, with the size and modification time of the chat's file.
+        """Store a chat's list entry with its file's size and modification time.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -187,7 +187,7 @@ class StateDB:
     def snapshot(self, session: str) -> Snapshot:
         """Return the token counts of a chat's messages.
 
-        The result is empty if no counts are stored or their checksum is wrong.
+        The result is empty if none are stored or the checksum is wrong.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -201,9 +201,9 @@ class StateDB:
         return _unpack(data) if hashlib.sha256(data).hexdigest() == checksum else {}
 
     def keep_result(self, tool: str, content: str) -> str:
-        """Store a tool result and return a reference by which it can be read.
+        """Store a tool result, and return a reference to it.
 
-        Equal results have the same reference, even in different chats.
+        Equal results share a reference, even between chats.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -215,7 +215,7 @@ class StateDB:
         return ref_id
 
     def result(self, ref_id: str) -> str | None:
-        """Return a stored tool result, or None if no result has this reference.
+        """Return a stored tool result, or None.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -309,7 +309,7 @@ class StateDB:
         return info.st_dev, info.st_ino
 
     def _was_replaced(self) -> bool:
-        """Return whether another process has replaced the open file because it was damaged."""
+        """Return whether another process has replaced the file because it was damaged."""
         return self._connection is not None and self._identity != self._identity_now()
 
     def _set_aside(self, error: Exception) -> None:

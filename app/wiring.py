@@ -1,4 +1,4 @@
-"""Build the assistant from its components, and open the vault that a program run uses."""
+"""Build the assistant from its components, and open the vault."""
 
 import os
 from collections.abc import Mapping
@@ -21,19 +21,19 @@ def build(
     embedder: Embedder | None = None,
     web: WebClient | None = None,
 ) -> Assistant:
-    """Build an assistant with no vault open. The folders in `paths` need not exist.
+    """Build an assistant without an open vault. The folders in `paths` need not exist.
 
-    Temporary files that a killed process left in them are removed.
+    Temporary files left by killed processes are removed.
 
     Args:
         paths: the folders and files of Strata itself.
-        overrides: settings for this program run only, by key.
-        embedder: an embedder that several assistants share. The assistant does not close it. If it
-            is None, an embedder is started when it is needed.
-        web: fetches web pages. None means a client with the usual rules for addresses.
+        overrides: settings for this run only, by key.
+        embedder: an embedder to share, which the assistant does not close, or None to start one on
+            demand.
+        web: fetches web pages. None means a client with the usual address rules.
 
     Raises:
-        BadSetting: an override names no known setting, or its value is out of range.
+        BadSetting: a setting is unknown or out of range.
     """
     written = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
     remove_leftovers(written.parent, frozenset({written.name}))
@@ -47,17 +47,17 @@ def build(
 
 
 def open_vault(assistant: Assistant, named: str | None, session: str | None = None) -> None:
-    """Open the vault that is named, otherwise the chat's, otherwise the one in the settings.
+    """Open the given vault, or else the chat's, or else the one in the settings.
 
-    If no vault is set in any of these, nothing is opened. The settings are not changed.
+    The settings are not changed.
 
     Args:
         assistant: opens the vault.
-        named: the folder from the command line, or None if none was given.
+        named: the folder from the command line, or None.
         session: the chat to continue, or None for a new chat.
 
     Raises:
-        VaultError: the folder is missing, or it cannot be read.
+        VaultError: the folder is missing or cannot be read.
         StorageFailed: the index cannot be written.
     """
     folder = find_vault(assistant, named, session)
@@ -66,13 +66,13 @@ def open_vault(assistant: Assistant, named: str | None, session: str | None = No
 
 
 def find_vault(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:
-    """Return the folder to open as the vault, or None if no vault is set.
+    """Return the folder to open as the vault, or None.
 
-    If the folder was moved, its new path is returned, provided it has been opened there before.
+    If the folder was moved and has been opened since, its new path is returned.
 
     Args:
-        assistant: provides the settings and the chats.
-        named: the folder from the command line. It is returned unchanged.
+        assistant: provides the settings and chats.
+        named: the folder from the command line, which is returned unchanged.
         session: the chat to continue. Its vault takes precedence over the settings.
     """
     if named is not None:

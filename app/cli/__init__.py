@@ -1,4 +1,4 @@
-"""The command line: parse it, run a verb of the assistant, print its result.
+"""The command-line interface.
 
     argv → parser ─→ verbs, ask, sessions, settings → Assistant → text → output → standard output
                 └─→ the window

@@ -1,6 +1,6 @@
-"""Approvals on the command line: show what a tool would do and ask in the terminal.
+"""Ask for approvals in the terminal.
 
-If there is no terminal, the user cannot be asked. Then only the option `--approve` can approve.
+Without a terminal, only the option `--approve` can approve.
 """
 
 import argparse
@@ -30,22 +30,21 @@ _ANSWERS: Final[dict[str, Decision]] = {
 
 
 def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Let the user approve proposals in the terminal. Without one, only `--approve` decides.
+    """Let the user approve proposals in the terminal, or use only `--approve` without one.
 
     Args:
-        args: the verb's arguments; `approve` is the approval level, or None if the option was not
-            given.
-        assistant: asks for these approvals in all later turns.
+        args: the verb's arguments. `approve` is the approval level, or None.
+        assistant: asks for these approvals in later turns.
     """
     level: ApprovalLevel = args.approve or ("ask" if can_ask() else "never")
     assistant.agents.connect(TerminalApprovals() if can_ask() else None, level)
 
 
 class TerminalApprovals:
-    """Asks for approvals in the terminal. Any answer except yes rejects the proposal."""
+    """Asks for approvals in the terminal. Anything but yes is a rejection."""
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Decision:
-        """Ask about a proposal, which has been shown already, and return the decision."""
+        """Ask about a proposal that was already shown."""
         scope = request.proposal.session_scope
         choices = f"[y]es, [s] yes to {plain(scope)} in this chat, [N]o" if scope else "[y/N]"
         sys.stderr.write(f"Allow this? {choices} ")
@@ -55,7 +54,7 @@ class TerminalApprovals:
 
 
 def format_proposal(event: ApprovalRequested) -> Iterator[str]:
-    """Yield the lines that show the effect of a tool call which needs approval."""
+    """Yield lines that show what a tool call would do."""
     yield ""
     yield plain(event.summary)
     is_colored = sys.stderr is not None and sys.stderr.isatty()
@@ -65,16 +64,15 @@ def format_proposal(event: ApprovalRequested) -> Iterator[str]:
 
 
 def _color_line(line: str) -> str:
-    """Color an added line of a diff green and a removed one red. Returns other lines unchanged."""
+    """Color added diff lines green and removed ones red."""
     code = _COLORS.get(line[:1])
     return line if code is None else f"\x1b[{code}m{line}\x1b[0m"
 
 
 def _read_line(cancel: CancelToken) -> str:
-    """Read a line from the terminal. Returns an empty string if the turn is cancelled.
+    """Read a line from the terminal, or return an empty string if the turn is cancelled.
 
-    The input is polled, since a thread that is blocked in a read would prevent the program from
-    ending.
+    The input is polled, because a blocked thread would prevent the program from exiting.
     """
     while not cancel.is_cancelled:
         if select.select([sys.stdin], [], [], _CHECK_S)[0]:

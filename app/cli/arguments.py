@@ -1,4 +1,4 @@
-"""The building blocks of the command-line parser: its class, global options and verbs.
+"""Building blocks of the command-line parser.
 
 Only the standard library is imported, so that `--version` and `--help` are fast.
 """
@@ -25,10 +25,10 @@ Verbs = argparse._SubParsersAction
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """The parser of `strata` and of each verb."""
+    """The argument parser of `strata` and of each verb."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the arguments; `--set` and `--vault` may be given before or after the verb."""
+        """Parse arguments, accepting `--set` and `--vault` before or after the verb."""
         found = super().parse_args(args, namespace)
         found.overrides = dict([*found.early_set, *found.middle_set, *found.late_set])
         folders = (found.late_vault, found.middle_vault, found.early_vault)
@@ -44,7 +44,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 def parse_value(text: str) -> Any:
-    """Return a command-line value: parsed as JSON if possible, otherwise the text itself."""
+    """Parse a command-line value as JSON if possible, otherwise as a string."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -52,7 +52,7 @@ def parse_value(text: str) -> Any:
 
 
 def build_global_defaults(place: str) -> dict[str, Any]:
-    """Return the defaults of the global options for one place, such as before the verb.
+    """Return the defaults of the global options at one position.
 
     Args:
         place: `early` (before the verb), `middle` (between verb and subcommand) or `late`.
@@ -66,10 +66,10 @@ def add_version(parser: argparse.ArgumentParser) -> None:
 
 
 def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
-    """Add the global options to the parser for one place, such as before the verb.
+    """Add the global options at one position, such as before the verb.
 
-    The options are allowed in several places, and each place stores them under its own names. With
-    shared names, the defaults for a later place would overwrite the values of an earlier one.
+    Options may be given at several positions, and each one has its own names. With shared names,
+    the defaults of a later position would overwrite the values of an earlier one.
     """
     parser.add_argument(
         "--set",
@@ -89,7 +89,7 @@ def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
 
 
 def add_verb(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> argparse.ArgumentParser:
-    """Add a verb with the options that all verbs have, and return its parser."""
+    """Add a verb with the common options, and return its parser."""
     found = verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
     found.allow_abbrev = False
     add_globals(found, "late")
@@ -98,7 +98,7 @@ def add_verb(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> argparse.
 
 
 def add_group(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> "Verbs[ArgumentParser]":
-    """Add a verb with subcommands, and return the object to which these are added."""
+    """Add a verb with subcommands."""
     found = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
     add_globals(found, "middle")
     return found.add_subparsers(dest="action", metavar="ACTION", required=True)

@@ -1,4 +1,4 @@
-"""The verb `ask`: ask the user for consent if needed, then print the answer as it arrives."""
+"""The verb `ask`: ask for consent if needed, then print the answer as it arrives."""
 
 import argparse
 import logging
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata ask` and return the exit code."""
+    """Run `strata ask`."""
     args.mode = args.mode or ("vault" if args.project is None else "project")
     request = AskRequest(
         question=_question(args.question),
@@ -68,7 +68,7 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
 
 
 def _find_project(args: argparse.Namespace, assistant: Assistant) -> str | None:
-    """Return the name of the question's project if the mode is `project`, otherwise None."""
+    """Return the project to use, or None if the mode is not `project`."""
     if args.mode != "project":
         return None
     if args.project is not None:
@@ -77,7 +77,7 @@ def _find_project(args: argparse.Namespace, assistant: Assistant) -> str | None:
 
 
 class TurnPrinter:
-    """Prints the events of a turn: the answer on standard output, progress on standard error."""
+    """Prints a turn: the answer to standard output, and progress to standard error."""
 
     def __init__(self, output: Output, is_dry: bool) -> None:
         self._output = output
@@ -87,7 +87,7 @@ class TurnPrinter:
         self._is_in_text = False
 
     def show(self, event: Event) -> None:
-        """Print an event. Events that have no printed form are ignored."""
+        """Print an event, if it has a printed form."""
         match event:
             case IndexProgressed():
                 self._line.show_progress(event.progress)
@@ -113,7 +113,7 @@ class TurnPrinter:
                 self._output.show(result.to_dict, self._format_answer(result))
 
     def _end_text(self) -> None:
-        """Start a new paragraph if the model wrote text before a tool call."""
+        """Start a new paragraph after text that the model wrote before a tool call."""
         if self._is_in_text:
             self._output.write(f"{self._text.flush()}\n\n")
         self._is_in_text = False
@@ -134,9 +134,9 @@ class TurnPrinter:
 
 
 def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Open the vault, unless the mode is `chat` and nothing on the command line refers to a vault.
+    """Open the vault, unless the mode is `chat` and the command line does not mention a vault.
 
-    If the question does not need the vault, a failure to open it is only logged.
+    If the question does not need the vault, failures are only logged.
     """
     is_needed = args.mode not in ("chat", "project") or args.attach or args.selection
     if args.mode == "chat" and not is_needed and args.session is None and args.vault is None:
@@ -150,12 +150,12 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
 
 
 def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool) -> bool:
-    """Show the cost of reading the attachments in parts, and return whether the user agrees.
+    """Show the cost of reading attachments in parts, and ask the user to confirm.
 
-    In a terminal, the user is asked. Otherwise the option `--read-whole` counts as consent.
+    Without a terminal, the option `--read-whole` counts as consent.
 
     Raises:
-        TurnFailed: an attachment cannot be read in parts, or cannot be read at all.
+        TurnFailed: an attachment cannot be read, or not in parts.
     """
     try:
         cost = assistant.estimate_reading(request)

@@ -1,9 +1,9 @@
-"""Handling of Ctrl+C (SIGINT) and SIGTERM on the command line, and exit codes.
+"""Handle Ctrl+C (SIGINT) and SIGTERM on the command line, and compute exit codes.
 
-A verb that takes time runs within `Interruptible`. The first signal cancels the work, and the
-partial result is kept and printed. A second signal raises `KeyboardInterrupt`. Outside of
-`Interruptible`, Ctrl+C raises it immediately. `run_to_exit_code` converts each of these outcomes to
-an exit code. The RPC server handles both signals itself (`app.rpc.server`).
+Long-running verbs use `Interruptible`. The first signal cancels the work, and the partial result is
+kept and printed. A second signal raises `KeyboardInterrupt`. Elsewhere, Ctrl+C raises it
+immediately. `run_to_exit_code` converts each outcome to an exit code. The RPC server handles
+signals itself (`app.rpc.server`).
 """
 
 import contextlib
@@ -25,13 +25,13 @@ _log = logging.getLogger(__name__)
 
 
 class Interruptible:
-    """A context manager that cancels the work in its block on Ctrl+C or SIGTERM.
+    """A context manager that cancels its work on Ctrl+C or SIGTERM.
 
     A second signal raises `KeyboardInterrupt`.
 
     Attributes:
         cancel: the token that the first signal cancels.
-        exit_code: the conventional exit code for the signal, or None if no signal was received.
+        exit_code: the conventional exit code for the signal, or None.
     """
 
     def __init__(self) -> None:
@@ -57,12 +57,12 @@ class Interruptible:
 
 
 def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: bool = True) -> int:
-    """Run a verb or the window, report any error that ends it, and return the exit code.
+    """Run a verb or the window, report errors, and return the exit code.
 
     Args:
-        work: runs the verb or the window, and returns its exit code.
-        output: prints the error.
-        reports_stop: whether ending the program with Ctrl+C is reported too.
+        work: runs the verb or window, and returns its exit code.
+        output: prints errors.
+        reports_stop: whether to report that the program was stopped with Ctrl+C.
     """
     try:
         return work()

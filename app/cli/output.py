@@ -1,4 +1,4 @@
-"""Print results as text or one JSON document, and messages on standard error."""
+"""Print results to standard output, and messages to standard error."""
 
 import json
 import os
@@ -11,10 +11,10 @@ from app.errors import ErrorInfo
 
 
 class OutputGone(Exception):
-    """Writing to standard output failed, for example because the reading process has ended.
+    """Standard output was closed or cannot be written.
 
     Attributes:
-        reason: why writing failed, or an empty string if the reading process has closed the pipe.
+        reason: why writing failed, or an empty string if the reader closed the pipe.
     """
 
     def __init__(self, reason: str = "") -> None:
@@ -23,7 +23,7 @@ class OutputGone(Exception):
 
 
 class Output:
-    """Writes results to standard output, either as one JSON document or as text for people."""
+    """Prints results to standard output, as one JSON document or as text."""
 
     def __init__(self, is_json: bool) -> None:
         self.is_json = is_json
@@ -35,12 +35,12 @@ class Output:
             self._stream.reconfigure(encoding=encoding, errors="backslashreplace")  # type: ignore[union-attr]
 
     def document(self, value: Mapping[str, Any]) -> None:
-        """Print a verb's result as a JSON document."""
+        """Print a result as a JSON document."""
         self._is_done = True
         self.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
     def lines(self, lines: Iterable[str]) -> None:
-        """Print a verb's result as lines of text."""
+        """Print a result as lines of text."""
         for line in lines:
             self.write(f"{line}\n")
 
@@ -56,14 +56,14 @@ class Output:
             raise OutputGone("" if is_quiet else str(error.strerror)) from error
 
     def show(self, document: Callable[[], Mapping[str, Any]], text: Iterable[str]) -> None:
-        """Print a verb's result as a JSON document with `--json`, otherwise as text."""
+        """Print a result as JSON with `--json`, otherwise as text."""
         if self.is_json:
             self.document(document())
         else:
             self.lines(text)
 
     def failure(self, info: ErrorInfo) -> None:
-        """Print an error as a JSON document with `--json`, otherwise as text on standard error."""
+        """Print an error as JSON with `--json`, otherwise as text to standard error."""
         if self.is_json and not self._is_done:
             self.document({"error": info.to_dict()})
             return
@@ -79,16 +79,16 @@ class Output:
 
 
 def complain(message: str) -> None:
-    """Print a message on standard error."""
+    """Print a message to standard error."""
     sys.stderr.write(f"strata: {cli_text.plain(message)}\n")
 
 
 def can_ask() -> bool:
-    """Return whether the user can be asked, that is, standard input and error are a terminal."""
+    """Return whether standard input and standard error are a terminal."""
     streams = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def readable(text: str) -> str:
-    """Replace bytes of a command-line argument that are not UTF-8 with replacement characters."""
+    """Replace invalid UTF-8 in a command-line argument."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,7 +1,7 @@
 """Parse the command line, then run a verb or open the window.
 
-Only the standard library is imported at the top, so that `--version` and `--help` are fast, and the
-window is painted before the assistant is loaded.
+Only the standard library is imported at the top, which keeps `--version` and `--help` fast and
+paints the window early.
 """
 
 import argparse
@@ -29,7 +29,7 @@ _MOST_HITS = 1_000
 
 
 def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
-    """Run the verb of a command line, or open the window if no verb is given.
+    """Run a verb, or open the window if none is given.
 
     Args:
         argv: the arguments after the program's name.
@@ -51,13 +51,13 @@ def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
 
 
 def run_window(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
-    """Open the window for `strata-gui` and return its exit code."""
+    """Open the window for `strata-gui`."""
     args = build_window_parser().parse_args(argv)
     return _start_window(args, open_window)
 
 
 def build_window_parser() -> argparse.ArgumentParser:
-    """Build the command-line parser of `strata-gui`."""
+    """Build the argument parser of `strata-gui`."""
     found = ArgumentParser(prog="strata-gui", description=_ABOUT, allow_abbrev=False)
     found.set_defaults(
         verb=None, **build_global_defaults("middle"), **build_global_defaults("late")
@@ -68,7 +68,7 @@ def build_window_parser() -> argparse.ArgumentParser:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the command-line parser of `strata`."""
+    """Build the argument parser of `strata`."""
     found = ArgumentParser(
         prog="strata",
         description=_ABOUT,
@@ -104,7 +104,7 @@ _ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
 
 
 def _start_window(args: argparse.Namespace, open_window: "Callable[[Startup], int]") -> int:
-    """Open the window with the vault from the command line, if any, and return its exit code."""
+    """Open the window, with the vault from the command line if there is one."""
     from app.cli.interrupt import run_to_exit_code
     from app.cli.output import Output
     from app.log import open_log

@@ -1,4 +1,4 @@
-"""Show the progress of long work on standard error."""
+"""Show progress on standard error."""
 
 import shutil
 import sys
@@ -20,15 +20,14 @@ _LINES_APART_S: Final = 10.0
 class ProgressLine:
     """A progress line on standard error that is updated in place.
 
-    Without a terminal, a new line with the progress of indexing is printed every ten seconds
-    instead, so that long work is not silent.
+    Without a terminal, progress is printed as a new line every ten seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with nothing shown. Without a terminal, no line is printed for two seconds.
+        """Start with nothing shown. Without a terminal, nothing is printed for two seconds.
 
         Args:
-            clock: returns a monotonic time in seconds.
+            clock: returns monotonic seconds.
         """
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._width = 0
@@ -36,7 +35,7 @@ class ProgressLine:
         self._next_at = clock() + _FIRST_LINE_S
 
     def show_progress(self, at: "IndexProgress") -> None:
-        """Show the progress of indexing; without a terminal, print it at most every ten seconds."""
+        """Show the progress of indexing."""
         if self._is_terminal:
             self.show(format_progress(at))
         elif self._clock() >= self._next_at:
@@ -44,7 +43,7 @@ class ProgressLine:
             self._write(f"{_flatten(format_progress(at))}\n")
 
     def show(self, text: str) -> None:
-        """Replace the text of the progress line. Without a terminal, show nothing."""
+        """Replace the text of the progress line. Without a terminal, nothing is shown."""
         if self._is_terminal:
             room = shutil.get_terminal_size().columns - 1
             line = _flatten(text)[:room]
@@ -84,7 +83,7 @@ def _rate(per_s: float) -> str:
 
 
 def _span(seconds: float) -> str:
-    """Format an estimated duration, such as `12 s`, `3 min` or `2 h 5 min`."""
+    """Format a duration, such as `12 s`, `3 min` or `2 h 5 min`."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return f"{max(1, round(seconds))} s"

@@ -1,4 +1,4 @@
-"""The verbs for chats: list, search, show, copy, mark and delete them, and show a request."""
+"""The verbs for chats: list, search, show, copy, mark and delete them, and show requests."""
 
 import argparse
 import logging
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 def run_sessions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata sessions` and return the exit code."""
+    """Run `strata sessions`."""
     _ACTIONS[args.action](args, assistant, output)
     return 0
 
@@ -67,7 +67,7 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
 
 
 def _remarks(log: LoadedLog) -> Iterator[str]:
-    """Yield one sentence for each problem that was found in a chat's file."""
+    """Yield one sentence for each problem in a chat's file."""
     yield from log.problems
     if log.why_read_only is not None:
         yield log.why_read_only
@@ -108,7 +108,7 @@ def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
 
 
 def _confirm_deletion(chat: SessionInfo) -> bool:
-    """Ask in the terminal whether to delete a chat. Any answer except yes means no."""
+    """Ask in the terminal whether to delete a chat. Anything but yes means no."""
     title = cli_text.plain(chat.title) or chat.session
     sys.stderr.write(f"Delete the chat “{title}” for good? [y/N] ")
     sys.stderr.flush()
@@ -121,7 +121,7 @@ def _export(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
 
 
 def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata compact` and return the exit code."""
+    """Run `strata compact`."""
     try:
         open_vault(assistant, args.vault, args.session)
     except (AppError, VaultError) as error:
@@ -139,7 +139,7 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 
 def show_context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata context`, which shows a chat's last or next request. Returns the exit code."""
+    """Run `strata context`, which shows a chat's last or next request."""
     session = args.session or assistant.sessions.newest()
     if args.next:
         open_vault(assistant, args.vault, session)

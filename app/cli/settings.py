@@ -1,6 +1,6 @@
-"""The verbs for settings, API keys, the ledger, and the instructions and memories for models.
+"""The verbs for settings, API keys, the ledger, instructions and memories.
 
-An API key is read from standard input, so that it is not visible in the process list or the shell
+API keys are read from standard input, which keeps them out of the process list and the shell
 history.
 """
 
@@ -24,7 +24,7 @@ from vault.errors import NoteUnreadable
 
 
 def change_settings(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata settings` and return the exit code."""
+    """Run `strata settings`."""
     store = assistant.settings
     match args.action:
         case "list":
@@ -45,7 +45,7 @@ def change_settings(args: argparse.Namespace, assistant: Assistant, output: Outp
 
 
 def change_keys(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata keys` and return the exit code."""
+    """Run `strata keys`."""
     if args.action == "show":
         return _show_key(assistant, output)
     if args.action == "test":
@@ -76,7 +76,7 @@ def _show_key(assistant: Assistant, output: Output) -> int:
 
 
 def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Test an API key by calling the model; print that it works, or raise the model's error."""
+    """Test an API key by calling the model."""
     with Interruptible() as run:
         found = assistant.check_model(run.cancel, args.model)
         ms = round(found.seconds * 1_000)
@@ -88,7 +88,7 @@ def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 
 def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata models` and return the exit code."""
+    """Run `strata models`."""
     choices = assistant.model_choices()
     lines = (
         cli_text.plain(f"{'*' if one.is_set else ' '} {one.name}  {one.summary}") for one in choices
@@ -98,7 +98,7 @@ def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output)
 
 
 def _find_owner(named: str | None, assistant: Assistant) -> str:
-    """Return the owner of the API key to change: a provider, or an address without its path."""
+    """Return whose API key to change: a provider, or an address without its path."""
     if named is not None:
         owner = parse_origin(named) if secrets.is_address(named) else named
         if not owner or not owner.isprintable():
@@ -128,7 +128,7 @@ def _read_key(owner: str, *, allows_plain_http: bool) -> str:
 
 
 def show_ledger(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata ledger` and return the exit code."""
+    """Run `strata ledger`."""
     calls = assistant.ledger.list_calls()
     lines = (line for call in calls for line in _list_call(call))
     output.show(lambda: {"calls": calls}, lines if calls else ["No call has left Strata yet."])
@@ -145,7 +145,7 @@ def _list_call(call: Mapping[str, Any]) -> Iterator[str]:
 
 
 def change_instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata instructions` and return the exit code."""
+    """Run `strata instructions`."""
     open_vault(assistant, args.vault)
     if args.action == "show":
         return _show_instructions(assistant, output)
@@ -162,7 +162,7 @@ def change_instructions(args: argparse.Namespace, assistant: Assistant, output: 
 
 
 def change_memories(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata memory` and return the exit code."""
+    """Run `strata memory`."""
     note = assistant.customization.memories
     match args.action:
         case "edit":
@@ -211,9 +211,9 @@ def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
 
 
 def ask_about_instructions(assistant: Assistant, project: str | None = None) -> None:
-    """Ask in the terminal whether models may use the AGENTS.md of the vault or of a project.
+    """Ask in the terminal whether models may use the AGENTS.md of a vault or project.
 
-    Nothing is asked if there is no terminal, or if the user has decided already.
+    Nothing is asked without a terminal, or if the user has already decided.
     """
     if not can_ask():
         return

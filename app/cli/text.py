@@ -1,7 +1,7 @@
-"""Format results as text for a terminal.
+"""Format results for a terminal.
 
-In texts from notes and models, control characters, invisible characters and direction marks are
-escaped, except those that emoji and some scripts need.
+Control characters, invisible characters and direction marks from notes and models are escaped,
+except those needed for emoji and some scripts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,9 +53,9 @@ _BESIDE_CHARS: Final = 8  # how many characters before a hidden one can permit i
 
 
 def plain(text: str) -> str:
-    """Return a text with control characters and invisible characters written as escapes.
+    """Escape control characters and invisible characters.
 
-    Tabs, line breaks, and the invisible characters that emoji and some scripts need are kept.
+    Tabs, line breaks, and characters needed for emoji and some scripts are kept.
     """
     return _escape(text, 0)
 
@@ -77,10 +77,9 @@ def _escape(text: str, start: int) -> str:
 
 
 class PlainStream:
-    """Escapes invisible characters in a streamed text, as `plain` does in a whole text.
+    """Escapes invisible characters in a stream, as `plain` does.
 
-    A piece of the stream may end within an emoji. Characters at its end may therefore be held back
-    until the next piece arrives.
+    A piece may end within an emoji, so characters at its end may be held back.
     """
 
     def __init__(self) -> None:
@@ -88,7 +87,7 @@ class PlainStream:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """Add a piece of the stream, and return the text that can be shown now."""
+        """Add a piece, and return the text to show now."""
         text = self._held + piece
         end = len(text)
         while end and _HIDDEN.match(text, end - 1):
@@ -97,7 +96,7 @@ class PlainStream:
         return self._show(text[:end])
 
     def flush(self) -> str:
-        """End the stream, and return the text that was held back."""
+        """Return the text that was held back."""
         text, self._held = self._held, ""
         return self._show(text)
 
@@ -107,7 +106,7 @@ class PlainStream:
 
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
-    """Format a position in a file as `path:first-last`, or as `path, page N` if it has pages."""
+    """Format a location as `path:first-last`, or `path, page N` for paged files."""
     name = plain(path).replace("\n", "\\n")
     if page is not None:
         return f"{name}, page {page}"
@@ -118,7 +117,7 @@ def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> st
 
 
 def index_report(report: "IndexReport") -> Iterator[str]:
-    """Yield the lines of an indexing run's report."""
+    """Format the report of an indexing run as lines."""
     if not report.is_complete:
         yield "Indexing stopped. Search covers what is done; the next run goes on from here."
     yield from report.warnings
@@ -148,7 +147,7 @@ def index_report(report: "IndexReport") -> Iterator[str]:
 
 
 def search_result(result: "SearchResult") -> Iterator[str]:
-    """Yield the lines that show search hits, each with its position and its first lines."""
+    """Format search hits as lines."""
     from vault.notes.kinds import find_page
 
     if not result.hits:
@@ -177,7 +176,7 @@ def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
 
 
 def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
-    """Yield the notes related to a note, one per line."""
+    """Format related notes, one per line."""
     if not found:
         yield "No note is near this one."
     for note in found:
@@ -192,7 +191,7 @@ def call(event: "ToolStarted") -> str:
 
 
 def sources(result: "AskResult") -> Iterator[str]:
-    """Yield the lines that show an answer's sources, and the claims that were not verified."""
+    """Format an answer's sources and unverified claims as lines."""
     from chains.citations.sources import name_share
     from chains.events import CITES_NOTHING
 
@@ -223,7 +222,7 @@ def _describe_source(cited: "Citation") -> str:
 
 
 def list_edits(edits: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines that list the notes changed by an answer, and say how to undo this."""
+    """List the notes changed by an answer, and explain how to undo this."""
     yield from ("", "Changed notes:")
     for note in edits["notes"]:
         was = f" (was {plain(note['old_path'])})" if note["old_path"] else ""
@@ -236,7 +235,7 @@ def _fill(context: Mapping[str, Any]) -> str:
 
 
 def compaction(result: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines that show a compaction's token counts and its summary."""
+    """Format a compaction's token counts and summary as lines."""
     if result["entry"] is None:
         yield "There is nothing to sum up: the chat has no turn before its last one."
         return
@@ -249,7 +248,7 @@ def compaction(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines that show the cost of reading attachments in parts."""
+    """Format the cost of reading attachments in parts as lines."""
     for part in cost["attachments"]:
         yield (
             f"{place(part['source'], part['lines'])} is too large to be sent: "
@@ -265,7 +264,7 @@ def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def transcript(chat: "ChatTranscript") -> Iterator[str]:
-    """Yield the lines of a chat's transcript."""
+    """Format a chat's transcript as lines."""
     yield plain(chat.title)
     for item in chat.items:
         yield ""
@@ -327,7 +326,7 @@ def _step(step: "StepItem") -> Iterator[str]:
 
 
 def list_settings(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the lines that show each setting's value, source and help text."""
+    """Format the settings with value, source and help text as lines."""
     for item in listing:
         yield f"{item['key']} = {value(item['value']) or 'nothing'}  ({item['source']})"
         yield f"    {item['help']}"
@@ -341,7 +340,7 @@ def value(found: object) -> str:
 
 
 def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[str]:
-    """Yield the chats, one per line, or a sentence if the list is empty."""
+    """Format chats, one per line, or say that there are none."""
     if not found:
         yield "No chat is archived." if is_archive else "No chats yet. strata ask begins one."
     for chat in found:
@@ -352,7 +351,7 @@ def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[
 
 
 def self_test(result: "SelfTest") -> Iterator[str]:
-    """Yield the lines that show the results of the search self-test."""
+    """Format the results of the search self-test as lines."""
     yield f"{result.questions} questions made from your notes."
     first, ten = f"{result.recall_at_1:.0%}", f"{result.recall_at_10:.0%}"
     yield f"The right note came first for {first}, and among the first ten hits for {ten}."
@@ -374,6 +373,6 @@ def self_test(result: "SelfTest") -> Iterator[str]:
 
 
 def checks(found: "Sequence[Check]") -> Iterator[str]:
-    """Yield the results of the checks of `strata doctor`, one per line."""
+    """Format the results of `strata doctor`, one per line."""
     for check in found:
         yield f"{'ok  ' if check.ok else 'BAD '} {check.name}: {plain(check.detail)}"

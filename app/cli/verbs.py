@@ -1,7 +1,7 @@
-"""Run the command-line verbs: call the assistant, then print text or one JSON document.
+"""Run command-line verbs: call the assistant, and print text or one JSON document.
 
-The verb `ask` is in `app.cli.ask`. The verbs for chats are in `app.cli.sessions`, and those for
-settings, API keys, instructions, memories and the ledger in `app.cli.settings`.
+`app.cli.ask` contains the verb `ask`, `app.cli.sessions` the verbs for chats, and
+`app.cli.settings` those for settings, API keys, instructions, memories and the ledger.
 """
 
 import argparse
@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 def run_verb(args: argparse.Namespace) -> int:
-    """Run the verb of the parsed command line, and return the exit code."""
+    """Run the verb of the parsed command line, and return its exit code."""
     output = Output(args.json)
 
     def work() -> int:
@@ -81,7 +81,7 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
 
 
 def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata search` and return the exit code."""
+    """Run `strata search`."""
     open_vault(assistant, args.vault)
     query = readable(args.query)
     if (listed := read_list_query(query, ())) is not None:
@@ -107,7 +107,7 @@ def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 
 def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata related` and return the exit code."""
+    """Run `strata related`."""
     open_vault(assistant, args.vault)
     library, path = _library(assistant), readable(args.path)
     library.notes()

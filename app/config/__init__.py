@@ -1,4 +1,4 @@
-"""The settings: their schema and file, API keys, and the chosen models.
+"""Settings, API keys and models.
 
     settings       The name, default, range, help and section of each setting, defined once.
     schema         The schema entry of each setting, and validation.

@@ -1,7 +1,7 @@
-"""Model files (GGUF) on this computer: inspect one before use, and remember it for the model list.
+"""Model files (GGUF): inspect a file before use, and remember it for the list of models.
 
-The paths are stored in a small JSON file. If it is deleted, the list of models shows only the model
-file that is set.
+The paths are stored in a small JSON file. If it is deleted, only the configured model file is
+listed.
 """
 
 import json
@@ -34,9 +34,8 @@ class FileOffer:
 
     Attributes:
         choice: the model with its properties.
-        sentence: the context length, the memory that the model needs, and the free memory.
-        obstacle: why the model cannot be loaded now, and what to do about it, or an empty string if
-            it can be.
+        sentence: a description of the context length, required memory and free memory.
+        obstacle: why the model cannot be loaded now and what to do, or an empty string.
     """
 
     choice: ModelChoice
@@ -49,11 +48,11 @@ def look_at_file(path: Path, values: Settings, local: LocalModels) -> FileOffer:
 
     Args:
         path: the file.
-        values: the settings, including the local context length.
-        local: tells how much memory is free and whether model files can be run.
+        values: the settings, including the context length.
+        local: knows how much memory is free and whether model files can run.
 
     Raises:
-        InvalidRequest: the file is damaged, or is not a model that can answer.
+        InvalidRequest: the file is damaged or not a chat model.
     """
     name = make_name(path)
     info = describe(name, local_context=values.chat_local_context)
@@ -73,19 +72,19 @@ def look_at_file(path: Path, values: Settings, local: LocalModels) -> FileOffer:
 
 
 class ModelFiles:
-    """The model files that the user opened, most recent first. The class is thread-safe."""
+    """The model files that the user has opened, most recent first. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
 
     def list_names(self) -> tuple[str, ...]:
-        """Return the remembered files that still exist, named as in the setting `chat.model`."""
+        """Return the remembered files that still exist, as in the setting `chat.model`."""
         paths = ((name, find_path(name)) for name in self._read())
         return tuple(name for name, path in paths if path is not None and path.is_file())
 
     def add(self, name: str) -> None:
-        """Remember a model file by its name. If this fails, the failure is only logged."""
+        """Remember a model file. Failures are only logged."""
         with self._lock:
             names = [name, *(known for known in self._read() if known != name)]
             try:
@@ -96,7 +95,7 @@ class ModelFiles:
                 _log.warning("A model file could not be remembered: %s", error)
 
     def _read(self) -> list[str]:
-        """Return the stored names; none if the JSON file is missing or cannot be read."""
+        """Return the stored names. Empty if the file is missing or unreadable."""
         try:
             found = json.loads(self._path.read_bytes())
         except FileNotFoundError:

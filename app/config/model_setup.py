@@ -1,4 +1,4 @@
-"""Set up a model: find servers, services and model files, test a connection, and store it."""
+"""Set up a model: find candidates, test a connection, and store it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ CheckModel = Callable[[CancelToken, Mapping[str, object], KeyFor], ModelCheck]
 
 @dataclass(frozen=True)
 class Connection:
-    """A model and the address at which it is called.
+    """A model and its server address.
 
     Attributes:
         model: the value of `chat.model`.
-        api_base: the value of `chat.apiBase`, or an empty string for the model's own service.
+        api_base: the value of `chat.apiBase`, or an empty string for the provider's own service.
     """
 
     model: str
@@ -44,18 +44,18 @@ class Connection:
 
     @property
     def settings(self) -> dict[str, object]:
-        """The values of both settings, by their keys."""
+        """Both setting values, by key."""
         return {"chat.apiBase": self.api_base, "chat.model": self.model}
 
 
 @dataclass(frozen=True)
 class ModelService:
-    """A provider that needs an API key.
+    """A provider that requires an API key.
 
     Attributes:
-        name: the provider's name to show.
-        key_owner: the provider's id, under which its key is stored.
-        models: the models that the provider offers.
+        name: the display name.
+        key_owner: the provider id under which its key is stored.
+        models: the provider's models.
     """
 
     name: str
@@ -64,7 +64,7 @@ class ModelService:
 
 
 class ModelSetup:
-    """Finds models, tests connections and stores the chosen one. The class is thread-safe.
+    """Finds models, tests connections and stores the chosen one. Thread-safe.
 
     Args:
         settings: the settings to read and change.
@@ -90,15 +90,15 @@ class ModelSetup:
 
     @property
     def is_set(self) -> bool:
-        """Whether a model is set."""
+        """Whether a model is configured."""
         return self._settings.values.chat_model != EXTRACTIVE
 
     def find_servers(self) -> tuple[FoundServer, ...]:
-        """Return the model servers on this computer that answer. This may take two seconds."""
+        """Find the model servers on this computer. This may take two seconds."""
         return find_servers(self._settings.values, self._ledger, self._limits)
 
     def list_services(self) -> tuple[ModelService, ...]:
-        """Return the providers that need an API key, each with its models."""
+        """List the providers that require an API key, with their models."""
         return tuple(
             ModelService(
                 service.name,
@@ -109,7 +109,7 @@ class ModelSetup:
         )
 
     def list_models(self, api_base: str, key: str) -> tuple[ModelChoice, ...]:
-        """Return the models of the server at an address.
+        """List the models of a server.
 
         Returns an empty tuple if it does not answer.
         """
@@ -117,10 +117,10 @@ class ModelSetup:
         return list_models_at(api_base, key or None, values, self._ledger, self._limits)
 
     def require_known(self, model: str) -> None:
-        """Check a model's name without sending a request to its service.
+        """Validate a model name without calling its service.
 
         Raises:
-            NotFound: no known service or server could offer a model with this name.
+            NotFound: no known service or server could provide this model.
             InvalidRequest: the name refers to a model file that cannot be used.
         """
         info = describe(model, self._settings.values.chat_api_base)
@@ -136,35 +136,35 @@ class ModelSetup:
         """Inspect a model file without loading it, and add it to the list of models.
 
         Raises:
-            InvalidRequest: the file is damaged, or is not a model that can answer.
+            InvalidRequest: the file is damaged or not a chat model.
         """
         offer = look_at_file(path, self._settings.values, self._local)
         self._files.add(offer.choice.name)
         return offer
 
     def find_key_owner(self, connection: Connection) -> str:
-        """Return the provider or address that a connection's API key belongs to.
+        """Return the provider or address whose API key a connection needs.
 
-        The result is empty if the connection needs no key.
+        Returns an empty string if no key is needed.
         """
         return describe(connection.model or "any", connection.api_base).key_provider or ""
 
     def has_key(self, owner: str) -> bool:
-        """Return whether an API key for a provider or an address is available."""
+        """Return whether the API key of a provider or address is available."""
         return bool(owner) and secrets.key_for(owner) is not None
 
     def check(self, connection: Connection, key: str, cancel: CancelToken) -> ModelCheck:
-        """Test a model with a short call before its connection is stored.
+        """Test a connection with a short call, before storing it.
 
         Args:
             connection: the model and its address.
-            key: an API key that is not stored yet; empty means the stored one.
-            cancel: stops the call.
+            key: an API key that is not stored yet, or an empty string for the stored one.
+            cancel: cancels the call.
 
         Raises:
-            BadSetting: the address is not valid.
-            InvalidRequest: the key would be sent unencrypted to another computer.
-            ModelError: the model does not answer, or the service refuses the key.
+            BadSetting: the address is invalid.
+            InvalidRequest: the key would be sent to another computer unencrypted.
+            ModelError: the model does not answer, or the service rejects the key.
         """
         owner = self.find_key_owner(connection)
         if key:
@@ -177,12 +177,12 @@ class ModelSetup:
         return self._check(cancel, connection.settings, find_key)
 
     def use(self, connection: Connection, key: str = "") -> None:
-        """Store a connection, and its API key unless the key is empty.
+        """Store a connection and its API key, if one is given.
 
         Raises:
-            BadSetting: the address or the name is not valid.
-            NoKeyring: the system has no keyring, so the key cannot be stored.
-            InvalidRequest: the key would be sent unencrypted to another computer.
+            BadSetting: the address or the name is invalid.
+            NoKeyring: there is no keyring, so the key cannot be stored.
+            InvalidRequest: the key would be sent to another computer unencrypted.
             StorageFailed: the settings cannot be written.
         """
         self._settings.values_with(connection.settings)

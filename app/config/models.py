@@ -1,6 +1,6 @@
-"""List the models that the user can choose, with their limits; build the options of the index.
+"""List the models that the user can choose, and build the options of the index.
 
-API keys are read from the keyring or the environment when they are needed, and not kept here.
+API keys are read from the keyring or environment on demand, and not cached.
 """
 
 import json
@@ -54,21 +54,19 @@ class ModelChoice:
     """A model that the user can choose.
 
     Attributes:
-        name: the name for the setting `chat.model`.
-        label: the name to show.
+        name: the value for the setting `chat.model`.
+        label: the display name.
         where: "this computer", or the host that requests are sent to.
-        input_limit: the maximum number of tokens in a request, or None if unknown.
-        is_set: whether the model is the one in the settings.
+        input_limit: the maximum size of a request in tokens, or None if unknown.
+        is_set: whether this is the configured model.
         is_local: whether the model runs on this computer.
-        input_price: dollars per token of the prompt, or None if unknown.
-        output_price: dollars per token of the answer, or None if unknown.
-        takes_tools: whether the model can call tools, or None if unknown.
+        input_price: dollars per prompt token, or None if unknown.
+        output_price: dollars per answer token, or None if unknown.
+        takes_tools: whether the model supports tools, or None if unknown.
         sees: whether the model accepts images, or None if unknown.
-        memory_bytes: the memory that a model file needs, or None for other models, or if unknown.
-        longest_context: the maximum number of tokens that a model file is designed for, or None for
-            other models, or if unknown.
-        problem: why the model file cannot be used, or an empty string if it can be used, and for
-            other models.
+        memory_bytes: the memory that a model file needs, or None.
+        longest_context: the maximum context length of a model file, or None.
+        problem: why the model file cannot be used, or an empty string.
     """
 
     name: str
@@ -87,7 +85,7 @@ class ModelChoice:
 
     @property
     def summary(self) -> str:
-        """The model's known properties in words: limits, price, abilities, and where it runs."""
+        """A description of the model: limits, price, abilities, and where it runs."""
         if self.problem:
             return self.problem
         parts = []
@@ -104,7 +102,7 @@ class ModelChoice:
         return " · ".join((*parts, self.where))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the model as a JSON object, with prices in dollars per million tokens."""
+        """Return the model as JSON, with prices in dollars per million tokens."""
         prices = self.input_price, self.output_price
         into, out = (None if one is None else round(one * _MILLION, 6) for one in prices)
         return {
@@ -124,12 +122,12 @@ class ModelChoice:
 
 @dataclass(frozen=True)
 class FoundServer:
-    """A model server that answered.
+    """A model server that responded.
 
     Attributes:
-        name: the name to show, such as "Ollama"; for the server at `chat.apiBase`, its host.
-        api_base: the value of `chat.apiBase` for this server, or an empty string if it has its
-            usual address.
+        name: the display name, such as "Ollama", or the host for the server at `chat.apiBase`.
+        api_base: the value of `chat.apiBase` for this server, or an empty string for its usual
+            address.
         models: the models that it offers.
     """
 
@@ -146,10 +144,10 @@ class FoundServer:
 def find_servers(
     values: Settings, ledger: LedgerPort, limits: "LearnedLimits"
 ) -> tuple[FoundServer, ...]:
-    """Find model servers at the usual addresses on this computer and at `chat.apiBase`.
+    """Find model servers on this computer and at `chat.apiBase`.
 
     Raises:
-        LedgerFailed: a request to a server could not be recorded, so it was not sent.
+        LedgerFailed: a request could not be recorded, so it was not sent.
     """
     bare = values.model_copy(update={"chat_api_base": ""})
     found = [
@@ -173,14 +171,14 @@ def find_servers(
 def list_models_at(
     base: str, key: str | None, values: Settings, ledger: LedgerPort, limits: "LearnedLimits"
 ) -> tuple[ModelChoice, ...]:
-    """Return the models of the server at an address, or an empty tuple if it does not answer.
+    """List the models of a server, or return an empty tuple if it does not answer.
 
     Args:
         base: the address.
-        key: the API key to send; None means the stored key for the address.
-        values: the settings. With `privacy.offline`, only servers on this computer are asked.
+        key: the API key to send, or None for the stored one.
+        values: the settings. With `privacy.offline`, only servers on this computer are queried.
         ledger: records the requests.
-        limits: the context lengths that services reported in their errors.
+        limits: the context lengths learned from error messages.
     """
     there = values.model_copy(update={"chat_api_base": base})
     server = describe("any", base)  # the kind of server does not depend on the model
@@ -196,19 +194,19 @@ def list_models_at(
 def model_choices(
     values: Settings, ledger: LedgerPort, limits: "LearnedLimits", files: Sequence[str] = ()
 ) -> tuple[ModelChoice, ...]:
-    """Return the models to choose from: none, the one that is set, model files, models of servers.
+    """List the models to choose from: no model, the configured one, model files, and servers.
 
-    The server at `chat.apiBase` is asked for its models. Without that setting, the usual servers on
-    this computer are asked, each for at most two seconds.
+    The server at `chat.apiBase` is queried for its models, or else the usual servers on this
+    computer, with a timeout of two seconds each.
 
     Args:
         values: the settings.
         ledger: records the requests.
-        limits: the context lengths that services reported in their errors.
-        files: the names of the model files that the user opened.
+        limits: the context lengths learned from error messages.
+        files: the names of the model files that the user has opened.
 
     Raises:
-        LedgerFailed: a request to a server could not be recorded, so it was not sent.
+        LedgerFailed: a request could not be recorded, so it was not sent.
     """
     served = _list_served(values, ledger)
     names = dict.fromkeys((EXTRACTIVE, values.chat_model, *files, *served))
@@ -216,7 +214,7 @@ def model_choices(
 
 
 def _list_served(values: Settings, ledger: LedgerPort) -> dict[str, ServedModel]:
-    """Map the names of servers' models, as in the setting `chat.model`, to the models."""
+    """Return the models of servers, by their names in the setting `chat.model`."""
     base = values.chat_api_base
     if not base:
         found = find_local_servers(ledger)
@@ -230,12 +228,12 @@ def _list_served(values: Settings, ledger: LedgerPort) -> dict[str, ServedModel]
 
 
 def describe_choice(name: str, limits: "LearnedLimits") -> ModelChoice:
-    """Return a service's model with its properties, without sending a request to the service."""
+    """Describe a service's model without calling the service."""
     return _choice(name, Settings(), None, limits)
 
 
 def describe_file_choice(name: str, values: Settings) -> ModelChoice:
-    """Describe the model in a model file, with the properties that the file's header states."""
+    """Describe the model in a file from its header."""
     info = describe(name, local_context=values.chat_local_context)
     file, limit, path = info.file, info.input_limit, find_path(name)
     return ModelChoice(
@@ -280,19 +278,18 @@ def _choice(
 
 
 def _find_label(name: str) -> str:
-    """Return the name to show for a model. llama.cpp reports a path. Its file's stem is shown."""
+    """Return a model's display name. llama.cpp reports a path, of which the file name is used."""
     if name == EXTRACTIVE:
         return "No model: quoted passages"
     return name.rpartition("/")[2].removesuffix(".gguf") if name.endswith(".gguf") else name
 
 
 class LearnedLimits:
-    """The context lengths that services reported when they refused a request as too long.
+    """Context lengths learned from errors about overlong requests. Thread-safe.
 
-    Because of these limits, a server that does not report its context length in advance gets an
-    overlong request only once. The limits are stored in a small JSON file. If it is deleted, they
-    are learned again. The file is read for each use, since another process may replace it. The
-    class is thread-safe.
+    A server that does not report its context length receives an overlong request only once. The
+    limits are stored in a small JSON file, which is read on each use, because another process may
+    replace it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -300,7 +297,7 @@ class LearnedLimits:
         self._lock = threading.Lock()
 
     def find(self, owner: str, reported: int | None) -> int | None:
-        """Return a model's learned limit, or None if none applies; see `LimitsPort`."""
+        """Return a model's learned limit, or None, see `LimitsPort`."""
         if not owner:
             return None
         entry = self._read().get(owner)
@@ -310,7 +307,7 @@ class LearnedLimits:
         return limit if isinstance(limit, int) and limit > 0 else None
 
     def learn(self, owner: str, limit: int, reported: int | None) -> None:
-        """Store a model's limit. A failure is only logged, since the turn can continue."""
+        """Store a model's limit. Failures are only logged."""
         with self._lock:
             known = self._read()
             known.pop(owner, None)
@@ -325,7 +322,7 @@ class LearnedLimits:
     def _read(self) -> dict[str, Any]:
         """Return the stored limits.
 
-        Returns an empty mapping if the file is missing or cannot be read.
+        Returns an empty mapping if the file is missing or unreadable.
         """
         try:
             found = json.loads(self._path.read_bytes())
@@ -338,13 +335,13 @@ class LearnedLimits:
 
 
 def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOptions:
-    """Return the options of the index: embedding model, vector server and reranker.
+    """Build the options of the index: embedding model, vector server and reranker.
 
-    With `privacy.offline`, a vector server on another computer is refused.
+    With `privacy.offline`, a vector server on another computer is rejected.
 
     Args:
         values: the settings.
-        ledger: records each call to the vector server. If None, calls are not recorded.
+        ledger: records each call to the vector server, or None.
     """
     url, model = values.vector_store_url, values.retrieval_rerank_model
     folder = str(Path(model).expanduser()) if model else ""

@@ -1,6 +1,6 @@
-"""The schema of the settings: the entry of each setting, and validation.
+"""The schema of the settings, and validation.
 
-The settings dialog, the settings file, validation and the README's table are derived from it.
+The settings dialog, the settings file and the table in the README are derived from it.
 """
 
 import re
@@ -21,20 +21,20 @@ Kind = Literal["switch", "whole", "number", "text", "list", "choice", "table"]
 
 @dataclass(frozen=True)
 class SettingSpec:
-    """The schema entry of one setting.
+    """The schema entry of a setting.
 
     Attributes:
         key: the name in the settings file, such as `chat.model`.
-        field: the name of the field in `Settings`.
+        field: the field name in `Settings`.
         section: the section of the settings dialog.
-        label: the name in the settings dialog.
+        label: the label in the settings dialog.
         help: the help text.
         kind: the type of the value.
         default: the default value.
-        minimum: the smallest allowed number, or None for no lower limit.
-        maximum: the largest allowed number, or None for no upper limit.
-        choices: the allowed values, or an empty tuple for any kind but "choice".
-        unit: the unit of the value, such as "tokens", or an empty string if it has none.
+        minimum: the smallest allowed number, or None.
+        maximum: the largest allowed number, or None.
+        choices: the allowed values, or an empty tuple unless the kind is "choice".
+        unit: the unit of the value, such as "tokens", or an empty string.
     """
 
     key: str
@@ -51,12 +51,12 @@ class SettingSpec:
 
     @property
     def is_share(self) -> bool:
-        """Whether the value is a fraction from 0 to 1, which the window shows as a percentage."""
+        """Whether the value is a fraction that the window shows as a percentage."""
         return self.kind == "number" and self.maximum == 1
 
     @property
     def range_text(self) -> str:
-        """The allowed values as a phrase to follow "takes", such as "a number from 0 to 2"."""
+        """The allowed values as a phrase, such as "a number from 0 to 2"."""
         if self.minimum is not None and self.maximum is not None:
             noun = "a whole number" if self.kind == "whole" else "a number"
             return f"{noun} from {self.minimum:,} to {self.maximum:,}"
@@ -73,16 +73,15 @@ class SettingSpec:
 
 @cache
 def schema() -> Mapping[str, SettingSpec]:
-    """Return the schema entries of all settings by key, in the order of the settings dialog."""
+    """Return all schema entries by key, in the order of the settings dialog."""
     specs = (_spec(name, info) for name, info in Settings.model_fields.items())
     return {spec.key: spec for spec in specs}
 
 
 def use_labels(text: str) -> str:
-    """Replace the keys of settings in a text with the labels that the window shows.
+    """Replace setting keys in a text with their labels.
 
-    A fraction in brackets after a key is replaced with a percentage. Commands in backticks are not
-    changed, since they need the key.
+    A fraction in brackets after a key becomes a percentage. Commands in backticks are not changed.
     """
     keys = "|".join(re.escape(key) for key in sorted(schema(), key=len, reverse=True))
 
@@ -102,7 +101,7 @@ def check(key: str, value: object) -> Any:
     """Validate a setting's value and return it.
 
     Raises:
-        BadSetting: there is no setting with that key, or the value is not allowed.
+        BadSetting: the key is unknown, or the value is not allowed.
     """
     spec = schema().get(key)
     if spec is None:
@@ -116,10 +115,10 @@ def check(key: str, value: object) -> Any:
 
 
 def check_shares(values: Settings) -> None:
-    """Check that the thresholds for trimming, compacting and blocking do not decrease.
+    """Check that the thresholds for trimming, compacting and blocking are in order.
 
     Raises:
-        BadSetting: a threshold is below the one before it.
+        BadSetting: a threshold is below the previous one.
     """
     shares = [(key, getattr(values, schema()[key].field)) for key in SHARES]
     for (lower, least), (upper, most) in pairwise(shares):
@@ -170,9 +169,9 @@ def _kind(annotation: Any) -> Kind:
 
 
 def _explain(spec: SettingSpec, error: ValidationError) -> str:
-    """Return why the value of a table setting is wrong, to append to an error.
+    """Explain an invalid value of a table setting, as a suffix for an error message.
 
-    Returns an empty string.
+    Returns an empty string if there is nothing to add.
     """
     reason = error.errors()[0].get("ctx", {}).get("error")
     return f": {reason}" if spec.kind == "table" and isinstance(reason, ValueError) else ""

@@ -1,4 +1,4 @@
-"""Store API keys in the system keyring, and read them from the keyring or the environment."""
+"""Store API keys in the keyring, and read them from the keyring or environment."""
 
 import logging
 import os
@@ -23,21 +23,21 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
 
 
 def variables_for(provider: str) -> tuple[str, ...]:
-    """Return the names of the environment variables that may contain a provider's API key."""
+    """Return the environment variables that may contain a provider's API key."""
     return _VARIABLES.get(provider, (f"{provider.upper().replace('-', '_')}_API_KEY",))
 
 
 def name_key(owner: str) -> str:
-    """Return a title for the API key of a provider or an address, such as `OpenAI key`."""
+    """Return a display name for an API key, such as `OpenAI key`."""
     return f"Key for {owner}" if "://" in owner else f"{name_service(owner)} key"
 
 
 def key_for(owner: str) -> str | None:
-    """Return an API key from the keyring or the environment, or None if neither contains it.
+    """Return an API key from the keyring or environment, or None.
 
     Args:
         owner: a provider, or an address such as https://HOST:8000. For an address, only the keyring
-            is searched, since keys in the environment belong to the providers' own hosts.
+            is searched, because keys in the environment belong to the providers.
     """
     key = _from_keyring(owner) or _from_environment(owner)
     if key is not None:
@@ -46,24 +46,24 @@ def key_for(owner: str) -> str | None:
 
 
 def find_key(owner: str) -> str | None:
-    """Return where an API key is stored: "keyring", "environment", or None if it is in neither."""
+    """Return where an API key is stored: "keyring", "environment" or None."""
     if _from_keyring(owner):
         return "keyring"
     return "environment" if _from_environment(owner) else None
 
 
 def is_address(owner: str) -> bool:
-    """Return whether the owner of an API key is an address rather than a provider."""
+    """Return whether a key's owner is an address rather than a provider."""
     return "://" in owner
 
 
 def is_readable_on_the_way(owner: str) -> bool:
-    """Return whether this owner's API key would be sent to another computer unencrypted."""
+    """Return whether the API key would be sent to another computer unencrypted."""
     return owner.startswith("http://") and not is_loopback(parse_host(owner))
 
 
 def require_private_way(owner: str) -> None:
-    """Refuse an owner whose API key would be sent to another computer unencrypted.
+    """Raise an error if the API key would be sent to another computer unencrypted.
 
     Raises:
         InvalidRequest: the key would be sent unencrypted.
@@ -76,16 +76,16 @@ def require_private_way(owner: str) -> None:
 
 
 def save_key(owner: str, key: str, *, allows_plain_http: bool = False) -> None:
-    """Store an API key in the keyring; an empty key deletes the stored one.
+    """Store an API key in the keyring. An empty key deletes the stored one.
 
     Args:
         owner: a provider or an address.
         key: the API key.
-        allows_plain_http: whether the user agreed to send the key unencrypted to this address.
+        allows_plain_http: whether the user agreed to send the key unencrypted.
 
     Raises:
-        NoKeyring: the system has no keyring, or it is locked.
-        InvalidRequest: the key would be sent unencrypted without the user's agreement.
+        NoKeyring: there is no keyring, or it is locked.
+        InvalidRequest: the key would be sent unencrypted without the user's consent.
     """
     import keyring
     from keyring.errors import KeyringError
@@ -106,10 +106,10 @@ def save_key(owner: str, key: str, *, allows_plain_http: bool = False) -> None:
 
 
 def move_password(address: str) -> str:
-    """Move an address's user name and password to the keyring. Returns the address without them.
+    """Move the credentials in an address to the keyring, and return the address without them.
 
     Raises:
-        NoKeyring: the system has no keyring, or it is locked.
+        NoKeyring: there is no keyring, or it is locked.
         InvalidRequest: the password would be sent unencrypted.
     """
     bare = without_password(address)
@@ -125,7 +125,7 @@ def move_password(address: str) -> str:
 
 
 def without_password(address: str) -> str:
-    """Return an address without its user name and password."""
+    """Remove the user name and password from an address."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -136,7 +136,7 @@ def without_password(address: str) -> str:
 
 
 def find_keyring() -> str | None:
-    """Return the name of the system's keyring backend, or None if none can be used."""
+    """Return the name of the keyring backend, or None."""
     import keyring
 
     backend = keyring.get_keyring()

@@ -1,6 +1,6 @@
-"""The name, default, range, help and section of each setting, defined once.
+"""The definitions of all settings: name, default, range, help and section.
 
-To add a setting, add a field to `Settings`, in the order in which the dialog shows it.
+To add a setting, add a field to `Settings`, in the order of the dialog.
 """
 
 from typing import Any, Final, Literal
@@ -45,7 +45,7 @@ def _define_setting(
 
 
 class Settings(BaseModel):
-    """The values of all settings, validated and immutable."""
+    """All setting values, validated and immutable."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 

@@ -1,8 +1,7 @@
-"""Read and write the settings.
+"""Read and write the settings file.
 
-The settings file overrides the defaults, and command-line overrides take precedence over both.
-The file is read with the standard library. It is edited with tomlkit, so that comments, order and
-keys of other versions are preserved. A file that cannot be parsed is never overwritten.
+The file overrides the defaults, and command-line options override both. It is edited with tomlkit,
+which preserves comments, order and unknown keys. A file that cannot be parsed is never overwritten.
 """
 
 import threading
@@ -29,13 +28,12 @@ Source = Literal["default", "file", "run"]
 
 
 class SettingsStore:
-    """The settings of the application. The class is thread-safe.
+    """The settings of the application. Thread-safe.
 
     Attributes:
         path: the settings file.
-        values: the effective value of each setting. If a value in the file is invalid, the default
-            is used instead.
-        unknown: the keys in the file that this version does not know. They are preserved.
+        values: the effective values. Invalid values in the file are replaced with defaults.
+        unknown: keys in the file that this version does not know. They are preserved.
         problems: one error for each problem in the file.
     """
 
@@ -48,7 +46,7 @@ class SettingsStore:
 
         Args:
             path: the settings file, which need not exist.
-            overrides: values for this program run only, by key. They are never written to the file.
+            overrides: values for this run only, by key.
 
         Raises:
             BadSetting: an override has an unknown key, is out of range, or conflicts with other
@@ -63,7 +61,7 @@ class SettingsStore:
         check_shares(Settings.model_validate({**self._file, **self._run}))
 
     def reload(self) -> None:
-        """Read the settings file again."""
+        """Reload the settings file."""
         with self._lock:
             problems: list[AppError] = []
             self._written: dict[str, Any] = {}
@@ -88,7 +86,7 @@ class SettingsStore:
             self._combine()
 
     def require_sound(self) -> None:
-        """Raise the first error that was found in the settings file, if any."""
+        """Raise the first error found in the settings file, if any."""
         if self.problems:
             raise self.problems[0]
 
@@ -96,7 +94,7 @@ class SettingsStore:
         """Return the effective value of a setting.
 
         Raises:
-            BadSetting: there is no setting with that key.
+            BadSetting: the key is unknown.
         """
         return getattr(self.values, self.spec(key).field)
 
@@ -104,20 +102,20 @@ class SettingsStore:
         """Return the schema entry of a setting.
 
         Raises:
-            BadSetting: there is no setting with that key.
+            BadSetting: the key is unknown.
         """
         if key not in schema():
             check(key, None)
         return schema()[key]
 
     def source(self, key: str) -> Source:
-        """Return where a setting's effective value comes from: "default", "file" or "run"."""
+        """Return where a value comes from: "default", "file" or "run"."""
         if key in self._run:
             return "run"
         return "file" if key in self._file else "default"
 
     def list_values(self) -> list[dict[str, Any]]:
-        """Return all settings in the form that `strata settings list --json` prints."""
+        """Return all settings as JSON, as printed by `strata settings list --json`."""
         return [
             {
                 "key": key,
@@ -130,10 +128,10 @@ class SettingsStore:
         ]
 
     def values_with(self, changes: Mapping[str, object]) -> Settings:
-        """Return a copy of the settings with some values replaced. The store is not changed.
+        """Return a copy of the settings with some values replaced.
 
         Raises:
-            BadSetting: a change has an unknown key or is out of range.
+            BadSetting: a key is unknown, or a value is out of range.
         """
         checked = {key: check(key, value) for key, value in changes.items()}
         values = Settings.model_validate({**self._file, **self._run, **checked})
@@ -141,11 +139,10 @@ class SettingsStore:
         return values
 
     def set(self, key: str, value: object) -> Any:
-        """Write a value to the file, apply it, and return the checked value.
+        """Validate a value, write it to the file, and apply it.
 
         Raises:
-            BadSetting: the value is out of range, or the file cannot be parsed. The setting and the
-                file are unchanged.
+            BadSetting: the value is out of range, or the file cannot be parsed. Nothing is changed.
             StorageFailed: the file cannot be written.
         """
         with self._lock:
@@ -163,11 +160,11 @@ class SettingsStore:
             return checked
 
     def reset(self, key: str) -> Any:
-        """Remove a setting from the file, so that its default applies, and return the default.
+        """Remove a setting from the file, and return its default.
 
         Raises:
-            BadSetting: there is no setting with that key, its default conflicts with other
-                settings, or the file cannot be parsed.
+            BadSetting: the key is unknown, the default conflicts with other settings, or the file
+                cannot be parsed.
             StorageFailed: the file cannot be written.
         """
         with self._lock:
@@ -179,7 +176,7 @@ class SettingsStore:
             return default
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
-        """Move a password in the file's server address to the keyring. Returns any errors."""
+        """Move a password in the server address to the keyring. Returns any errors."""
         key = "chat.apiBase"
         address = found.get(key)
         if not isinstance(address, str) or secrets.without_password(address) == address:
@@ -204,10 +201,10 @@ class SettingsStore:
             self.values = Settings.model_validate(in_order)
 
     def _require_order(self, key: str, value: object) -> None:
-        """Raise `BadSetting` if a new value would put the context thresholds out of order.
+        """Raise `BadSetting` if a new value would put the thresholds out of order.
 
-        The file is checked alone and together with this program run's overrides. If the thresholds
-        in the file are out of order already, the value must fit either them or the defaults.
+        The file is checked with and without this run's overrides. If its thresholds are already out
+        of order, the value must fit either them or the defaults.
         """
         if key not in SHARES:
             return
@@ -277,12 +274,10 @@ class SettingsStore:
 
 
 def _without_secret(key: str, value: object) -> object:
-    """Return a setting's value without the password in a server address.
-
-    The password is moved to the keyring.
+    """Move the password in a server address to the keyring, and return the rest.
 
     Raises:
-        BadSetting: the keyring cannot store the password, or the address is not encrypted.
+        BadSetting: the keyring cannot store the password, or the connection is not encrypted.
     """
     if key != "chat.apiBase" or not isinstance(value, str):
         return value
@@ -298,7 +293,7 @@ def _without_secret(key: str, value: object) -> object:
 
 
 def _check_both(file: Mapping[str, Any], run: Mapping[str, Any], change: Mapping[str, Any]) -> None:
-    """Check the context thresholds of a changed file, with and without this run's overrides."""
+    """Check the thresholds of a changed file, with and without this run's overrides."""
     check_shares(Settings.model_validate({**file, **change}))
     check_shares(Settings.model_validate({**file, **run, **change}))
 
@@ -317,7 +312,7 @@ def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
 
 
 def _edit_document(text: str, names: list[str], value: object) -> str:
-    """Return the settings file's text with one setting changed, or removed if `value` is None."""
+    """Return the file's text with one setting changed, or removed if `value` is None."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

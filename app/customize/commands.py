@@ -1,4 +1,4 @@
-"""The user's own commands: Markdown files in `<config>/commands`, each with a message to send.
+"""User-defined slash commands: Markdown files in `<config>/commands`.
 
 A file's name is the command's name. Its text may contain placeholders:
 
@@ -29,14 +29,14 @@ _PLACE: Final = re.compile(r"\{(activeNote|selection|\[\[[^\[\]{}\n]+\]\]|#[^\s{
 
 @dataclass(frozen=True)
 class UserCommand:
-    """One of the user's own commands."""
+    """A user-defined slash command."""
 
     name: str
     text: str
 
     @property
     def help(self) -> str:
-        """The first line of the command's text, for lists of commands."""
+        """The first line of the command's text."""
         return next((line.strip("# ") for line in self.text.splitlines() if line.strip()), "")
 
 
@@ -45,8 +45,8 @@ class OpenPlace:
     """The note that is open in the window.
 
     Attributes:
-        note: the path of the note, or an empty string if no note is open.
-        lines: the first and the last selected line, counted from 1, or None if none are selected.
+        note: the path of the note, or an empty string.
+        lines: the first and last selected line, counted from 1, or None.
     """
 
     note: str = ""
@@ -55,11 +55,11 @@ class OpenPlace:
 
 @dataclass(frozen=True)
 class MessageDraft:
-    """A message that one of the user's commands produced: its text and its attachments.
+    """A message built from a user-defined command.
 
     Attributes:
         text: the text of the message.
-        attach: the paths of the attached notes, and tags with their `#`.
+        attach: the paths of attached notes, and tags with their `#`.
         selections: the attached line ranges.
     """
 
@@ -69,9 +69,9 @@ class MessageDraft:
 
 
 def list_user_commands(folder: Path) -> tuple[UserCommand, ...]:
-    """Return the user's commands in a folder, sorted by file name.
+    """List the user-defined commands in a folder, sorted by file name.
 
-    A file is skipped if its name cannot be a command's name, or if it has no readable text.
+    Files with unsuitable names or without readable text are skipped.
     """
     try:
         files = sorted(folder.glob("*.md"))
@@ -91,17 +91,16 @@ def list_user_commands(folder: Path) -> tuple[UserCommand, ...]:
 def expand_command(
     command: UserCommand, argument: str, place: OpenPlace, resolve: Callable[[str], str | None]
 ) -> MessageDraft:
-    """Return the message that one of the user's commands produces.
+    """Build the message of a user-defined command.
 
     Args:
         command: the command.
-        argument: the text that the user typed after the command's name. It is added to the end of
-            the message.
+        argument: the text typed after the command's name, which is appended to the message.
         place: the open note and the selected lines.
-        resolve: returns a note's path by its name in a link, or None if no such note exists.
+        resolve: resolves a note name to a path, or returns None.
 
     Raises:
-        InvalidRequest: a placeholder needs an open note or selected lines, which are missing.
+        InvalidRequest: a placeholder needs an open note or selected lines.
         NotFound: a placeholder names a note that does not exist.
     """
     attach: dict[str, None] = {}

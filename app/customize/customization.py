@@ -1,4 +1,4 @@
-"""Collect the user's customization for a turn: prompts, instructions, AGENTS.md and hooks."""
+"""Collect the user's prompts, instructions, AGENTS.md and hooks for a turn."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ __all__ = ["UserCustomization", "load_user_prompts"]
 
 
 class UserCustomization:
-    """The user's prompts, instructions, memories and hooks. The class is thread-safe.
+    """The user's prompts, instructions, memories and hooks. Thread-safe.
 
     Attributes:
         memories: the note with the user's long-term memories.
@@ -50,9 +50,8 @@ class UserCustomization:
         """Return the current customization for a turn.
 
         Args:
-            runs_hooks: whether hooks run in the turn. If not, they are not loaded.
-            project: the project whose instructions and memories are added, or None for a turn
-                without a project.
+            runs_hooks: whether hooks run in this turn. If not, they are not loaded.
+            project: the project whose instructions and memories are added, or None.
         """
         own, memories = self._own.read(), self.memories.file.read()
         found, problem = self._read_accepted_instructions(None)
@@ -88,7 +87,7 @@ class UserCustomization:
     def instructions(self, project: str | None = None) -> VaultInstructions | None:
         """Return the AGENTS.md of the vault or of a project.
 
-        The result is None if there is no such file, or models may not read it.
+        Returns None if there is no such file, or models may not read it.
 
         Raises:
             NoteUnreadable: the file cannot be read as text.
@@ -102,12 +101,12 @@ class UserCustomization:
         return None if found is None else replace(found, path=notes.name_path(found.path))
 
     def decide(self, digest: str, decision: Decision, project: str | None = None) -> None:
-        """Store the user's decision about the AGENTS.md of the vault or of a project.
+        """Store the user's decision about an AGENTS.md.
 
         Args:
-            digest: the digest of the text that was shown to the user.
+            digest: the digest of the text shown to the user.
             decision: the user's decision.
-            project: the project; None means the vault.
+            project: the project, or None for the vault.
 
         Raises:
             NotFound: there is no AGENTS.md that models may read.
@@ -126,9 +125,9 @@ class UserCustomization:
     def _read_accepted_instructions(
         self, project: str | None
     ) -> tuple[VaultInstructions | None, str]:
-        """Return the AGENTS.md if the user has accepted it, together with an empty warning.
+        """Return the AGENTS.md if the user has accepted it, otherwise None with a warning.
 
-        Otherwise return None and a warning, which is empty if nothing needs to be reported.
+        The warning is an empty string if there is nothing to report.
         """
         try:
             found = self.instructions(project)
@@ -143,9 +142,9 @@ class UserCustomization:
 
 
 def load_user_prompts(folder: Path) -> PromptSource:
-    """Return a function that loads prompts from a folder and falls back to the shipped ones.
+    """Return a function that loads prompts from a folder, or else the shipped ones.
 
-    It reads each file only once, so that a prompt does not change during a turn.
+    Each file is read only once, so that a prompt does not change during a turn.
     """
 
     @cache

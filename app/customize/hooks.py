@@ -1,13 +1,12 @@
 """Load hooks from installed packages and from the user's own Python files.
 
-A package provides hooks through the entry-point group `strata.hooks`. The user's own files are in a
-folder next to the settings, and run only if the setting `hooks.enabled` is on. Each package or file
-provides a function `register(registry)`. If a hook cannot be loaded, it is reported by name, and
-the others are still loaded.
+Packages provide hooks through the entry-point group `strata.hooks`. The user's files are in a
+folder next to the settings, and run only if the setting `hooks.enabled` is on. Each provides a
+function `register(registry)`. If a hook cannot be loaded, this is reported, and the others are
+still loaded.
 
-Code from a vault is never run: a file in the open vault is refused, even if it is reached through a
-symbolic link. A file is also refused if other users of the computer can write to it or to its
-folder.
+Code from a vault is never run: files in the open vault are rejected, even through a symbolic link.
+Files that other users of the computer can write to are rejected too.
 """
 
 import logging
@@ -34,32 +33,32 @@ _log = logging.getLogger(__name__)
 
 
 class _Refused(Exception):
-    """A file or entry point is refused as a source of hooks."""
+    """A file or entry point was rejected as a source of hooks."""
 
 
 @dataclass(frozen=True)
 class LoadedHooks:
-    """The loaded hooks, and one sentence for each problem met while loading them."""
+    """The loaded hooks, with one sentence for each problem."""
 
     registry: HookRegistry
     problems: tuple[str, ...] = ()
 
 
 class Hooks:
-    """Loads hooks, and caches them until a hook file or the setting `hooks.enabled` changes."""
+    """Loads hooks, and caches them until a file or setting changes."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the folder of the user's own hook files, which need not exist."""
+        """Set the folder of the user's hook files, which need not exist."""
         self._folder = folder
         self._lock = threading.Lock()
         self._loaded: tuple[object, LoadedHooks] | None = None
 
     def load(self, is_enabled: bool, vault: Path | None = None) -> LoadedHooks:
-        """Return the hooks; reload them if a file, the vault or the setting has changed.
+        """Return the hooks, reloading them if a file, the vault or the setting has changed.
 
         Args:
-            is_enabled: whether the user's own files may run.
-            vault: the folder of the open vault, from which no code is run, or None if none is open.
+            is_enabled: whether the user's files may run.
+            vault: the open vault, from which no code is run, or None.
         """
         with self._lock:
             files, problems = self._files() if is_enabled else ([], ())
@@ -100,7 +99,6 @@ def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> L
 
 
 def _register_offers(registry: HookRegistry) -> Iterator[str]:
-    """Register the hooks of installed packages and yield one sentence for each failure."""
     offers: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda offer: offer.name)
     for offer in offers:
         try:
@@ -159,7 +157,7 @@ def _module(file: Path) -> ModuleType:
 
 
 def _versions(file: Path) -> tuple[tuple[int, ...] | None, ...]:
-    """Return values that change when a file, its permissions or its folder's permissions change."""
+    """Return a version that changes with the file and its permissions."""
     return tuple(_version(path) for path in (file, file.resolve().parent))
 
 
@@ -174,7 +172,7 @@ def _version(path: Path) -> tuple[int, ...] | None:
 
 
 def _problem(subject: str, error: BaseException, what: str = "does not run") -> str:
-    """Log an error about hooks, and return it as one sentence for the user."""
+    """Log an error about hooks, and describe it to the user."""
     _log.warning("%s %s", subject, what, exc_info=error)
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = " ".join(said.split()).rstrip(".")

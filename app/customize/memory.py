@@ -1,8 +1,7 @@
-"""The user's long-term memories: a note outside any vault, with a list item for each memory.
+"""The user's long-term memories: a note with one list item per memory.
 
-The note is part of the beginning of every request. A model adds a memory with the tool `remember`,
-after the user has approved the sentence. The user can list, edit and forget memories, or open the
-file in any editor.
+The note is included in every request. A model adds memories with the tool `remember`, each of which
+the user must approve. The user can list, edit and delete memories, or edit the file directly.
 """
 
 import difflib
@@ -25,9 +24,9 @@ _HEADING: Final = "# Memories\n\n"
 
 
 class MemoryNote:
-    """The note with the long-term memories. The class is thread-safe.
+    """A note with long-term memories. Thread-safe.
 
-    Each list item is a memory. All other lines are kept as they are.
+    Each list item is a memory. All other lines are preserved.
 
     Attributes:
         file: the file of the note, which need not exist.
@@ -36,19 +35,19 @@ class MemoryNote:
     def __init__(
         self, path: Path, kind: UserTextKind = MEMORIES, where: str = "in all chats"
     ) -> None:
-        """Set the note's file.
+        """Set the file of the note.
 
         Args:
             path: the file, which need not exist.
-            kind: the kind of the text in the note.
-            where: a phrase that names the chats that use the note.
+            kind: the kind of text in the note.
+            where: a phrase for the chats that use the note.
         """
         self.file = UserTextFile(path, kind)
         self._where = where
         self._lock = threading.Lock()
 
     def list_memories(self) -> tuple[str, ...]:
-        """Return the memories in the order of the note.
+        """Return the memories in order.
 
         Raises:
             InvalidRequest: the note cannot be read.
@@ -56,10 +55,10 @@ class MemoryNote:
         return tuple(text for _, text in _find_items(self._read().text))
 
     def propose(self, text: str) -> Proposal:
-        """Return a proposal to add a memory, for the user to approve.
+        """Propose to add a memory.
 
         Raises:
-            ToolFailed: the memory is blank or exists already, or the note cannot be read.
+            ToolFailed: the memory is blank or already exists, or the note cannot be read.
         """
         memory = " ".join(text.split())
         try:
@@ -80,11 +79,11 @@ class MemoryNote:
         )
 
     def edit(self, number: int, text: str) -> None:
-        """Replace the memory with this number, counted from 1.
+        """Replace a memory, given its number, counted from 1.
 
         Raises:
             NotFound: there is no memory with this number.
-            InvalidRequest: the text is blank, or the note is too long or cannot be read.
+            InvalidRequest: the text is blank, or the note is too long or unreadable.
             StorageFailed: the note cannot be written.
         """
         if not text.strip():
@@ -92,7 +91,7 @@ class MemoryNote:
         self._replace(number, f"- {' '.join(text.split())}")
 
     def forget(self, number: int) -> None:
-        """Remove the memory with this number, counted from 1.
+        """Remove a memory, given its number, counted from 1.
 
         Raises:
             NotFound: there is no memory with this number.
@@ -137,7 +136,7 @@ def _find_items(text: str) -> Sequence[tuple[int, str]]:
 
 
 def _choose_gap(text: str) -> str:
-    """Return the line breaks to insert between a text and a new list item at its end."""
+    """Return the line breaks to insert before a new list item."""
     last = text.rstrip().rpartition("\n")[2]
     return "\n" if _ITEM.fullmatch(last) else "\n\n"
 

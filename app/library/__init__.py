@@ -1,4 +1,4 @@
-"""The open vault: its notes and index, attachments, and instructions for models.
+"""The open vault: notes, index, attachments and instructions for models.
 
     library       A vault with its index: update, search, read, watch.
     open_vault    The open vault, one at a time.

@@ -1,4 +1,4 @@
-"""Find the file or folder that an attachment names, and refuse those that may not be attached."""
+"""Resolve attachment paths, and reject those that may not be attached."""
 
 import os
 from dataclasses import dataclass, replace
@@ -16,10 +16,10 @@ class AttachedPath:
     """The location of a file or folder, inside or outside the open vault.
 
     Attributes:
-        root: the vault's folder, or the parent folder of a file outside the vault.
+        root: the vault's folder, or the parent folder of a file outside of it.
         path: the path relative to `root`.
         is_in_vault: whether the file or folder is in the vault.
-        is_named_whole: whether it is a hidden file that the user named by its full path.
+        is_named_whole: whether this is a hidden file given by its absolute path.
     """
 
     root: Path
@@ -29,25 +29,25 @@ class AttachedPath:
 
     @property
     def file(self) -> Path:
-        """The full path of the file."""
+        """The absolute path of the file."""
         return self.root / self.path
 
     @property
     def source(self) -> str:
-        """The file's name in a request. The user can use it to attach the file again."""
+        """The name used in requests, with which the user can attach the file again."""
         is_path = self.is_in_vault and not self.is_named_whole
         return printable(self.path if is_path else str(self.file))
 
 
 def find_path(path: str, root: Path | None) -> AttachedPath:
-    """Return the location of a file or folder that the user named.
+    """Locate a file or folder that the user named.
 
     Args:
-        path: a path relative to the vault or the working directory, or a full path.
-        root: the vault's folder, or None if no vault is open.
+        path: an absolute path, or a path relative to the vault or working directory.
+        root: the vault's folder, or None.
 
     Raises:
-        NotFound: there is no file or folder with this path.
+        NotFound: there is no such file or folder.
         InvalidRequest: the file or folder may not be attached, for example a hidden file.
     """
     if "://" in path:
@@ -70,7 +70,7 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
 
 
 def resolve_path(found: Path, root: Path | None) -> AttachedPath:
-    """Return the location of a file or folder, with symbolic links resolved."""
+    """Return a location with symbolic links resolved."""
     whole = found.resolve()
     if root is not None and whole.is_relative_to(root):
         return AttachedPath(root, whole.relative_to(root).as_posix(), is_in_vault=True)
@@ -78,10 +78,10 @@ def resolve_path(found: Path, root: Path | None) -> AttachedPath:
 
 
 def _refuse_way_out(named: str, found: Path, place: AttachedPath, root: Path | None) -> None:
-    """Refuse a path in the vault that leads outside it through a symbolic link.
+    """Reject a path that leaves the vault through a symbolic link.
 
     Raises:
-        InvalidRequest: the path leads outside the vault.
+        InvalidRequest: the path leads outside of the vault.
     """
     if root is None or place.is_in_vault:
         return
@@ -94,12 +94,12 @@ def _refuse_way_out(named: str, found: Path, place: AttachedPath, root: Path | N
 
 
 def _refuse_hidden(named: str, place: AttachedPath) -> AttachedPath:
-    """Refuse a hidden file unless the user gave its full path. Return the location otherwise.
+    """Reject a hidden file, unless the user gave its absolute path.
 
-    Files whose names begin with a dot often contain API keys and passwords.
+    Hidden files often contain API keys and passwords.
 
     Raises:
-        InvalidRequest: the file is hidden, and its full path was not given.
+        InvalidRequest: the file is hidden, and its absolute path was not given.
     """
     given = Path(named).expanduser()
     is_plain = place.is_in_vault or given.is_absolute() or not _has_hidden_part(given)

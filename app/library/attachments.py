@@ -1,7 +1,6 @@
-"""Read attachments as segments, and detect in later turns whether their files have changed.
+"""Read attachments as segments, and detect later changes to their files.
 
-An attached web page is fetched without asking for approval, since the user attached it. The rules
-for addresses still apply.
+Attached web pages are fetched without further approval. The usual address rules still apply.
 """
 
 import hashlib
@@ -39,7 +38,7 @@ class Selection:
     """A range of lines in a note or text file.
 
     Attributes:
-        path: the path of the note or file.
+        path: the path of the file.
         first: the first line, counted from 1.
         last: the last line, inclusive.
     """
@@ -50,19 +49,19 @@ class Selection:
 
 
 def is_web_address(name: str) -> bool:
-    """Return whether an attachment's name is a web address."""
+    """Return whether an attachment is a web address."""
     return name.strip().lower().startswith(("http://", "https://"))
 
 
 class WebPages:
-    """A cache of attached web pages in memory. Each page is fetched only once.
+    """An in-memory cache of attached web pages.
 
-    A request therefore contains the same text as its preview, and a page is not fetched again at
-    each keystroke.
+    A preview and its request therefore contain the same text, and pages are not fetched on every
+    keystroke.
     """
 
     def __init__(self, client: WebClient) -> None:
-        """Set the client that fetches the pages."""
+        """Set the client for fetching pages."""
         self._client = client
         self._lock = threading.Lock()
         self._pages: dict[str, Segment] = {}
@@ -87,7 +86,7 @@ class WebPages:
 
 
 class Attachments:
-    """Reads attachments, and finds out in later turns whether they have changed."""
+    """Reads attachments, and detects whether they have changed in later turns."""
 
     def __init__(self, library: Library | None, web: WebPages, images: ImageReader) -> None:
         self._library = library
@@ -97,16 +96,15 @@ class Attachments:
     def segments(
         self, paths: Sequence[str], selections: Sequence[Selection] = ()
     ) -> tuple[Segment, ...]:
-        """Return the attachments as segments, without duplicates and numbered from 1.
+        """Read attachments as numbered segments, without duplicates.
 
         Args:
-            paths: paths of notes, folders, text files and images, relative to the vault or the
-                working directory; or addresses of web pages. A tag with its `#` means all notes
-                with that tag.
+            paths: notes, folders, text files and images, relative to the vault or working
+                directory, or web addresses. A tag with its `#` means all notes with that tag.
             selections: line ranges in notes or text files.
 
         Raises:
-            NotFound: there is no file or folder with that path, or no note with that tag.
+            NotFound: there is no such file, folder or tag.
             InvalidRequest: the file or folder cannot be attached.
             NoteExcluded: models may not read the file.
             NoteUnreadable: the file is neither text nor an image.
@@ -127,9 +125,9 @@ class Attachments:
         Tags are not checked, and web pages are not fetched.
 
         Raises:
-            NotFound: there is no file or folder with that path.
+            NotFound: there is no such file or folder.
             InvalidRequest: the file or folder cannot be attached.
-            FetchFailed: the address of a web page is not valid.
+            FetchFailed: the web address is invalid.
         """
         for path in (*paths, *(selection.path for selection in selections)):
             if is_web_address(path):
@@ -138,7 +136,7 @@ class Attachments:
                 is_image_file(find_path(path, self._root).path)
 
     def has(self, path: str) -> bool:
-        """Return whether a file or folder exists and can be attached, without reading it."""
+        """Return whether a file or folder exists and can be attached."""
         try:
             self.check_names([path])
         except (AppError, FetchFailed):
@@ -146,10 +144,10 @@ class Attachments:
         return True
 
     def resolve(self, segment: Segment) -> CurrentSource:
-        """Return the current state of the file from which an earlier turn's segment was read.
+        """Return the current state of a source from an earlier turn.
 
-        A web page is not fetched again: its text stays as it was when it was attached. An image
-        stays as it was too, unless it was deleted from the vault or is excluded now.
+        Web pages are not fetched again, and images stay as they were, unless they were deleted from
+        the vault or are now excluded.
         """
         file = Path(segment.source)
         if segment.kind == "url" or (segment.kind == "image" and file.is_absolute()):
@@ -209,7 +207,7 @@ class Attachments:
             yield _segment("folder", note.path, note)
 
     def _attach_tag(self, named: str) -> Iterator[Segment]:
-        """Yield the current content of the notes with a tag, or with a tag nested in it."""
+        """Yield the notes with a tag or one of its subtags."""
         notes: list[Note] = []
         if self._library is not None:
             notes = _readable(self._library, _find_tagged_paths(self._library, named))
@@ -261,9 +259,9 @@ class Attachments:
 
 
 def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
-    """Read notes, except those that models may not read.
+    """Read notes, skipping those that models may not read.
 
-    Files without text, such as scanned PDFs, are skipped too. The index reports them elsewhere.
+    Files without text, such as scanned PDFs, are skipped too.
     """
     found = []
     for path in paths:
@@ -273,7 +271,6 @@ def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
 
 
 def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
-    """Return the paths of the existing notes that had a tag when they were indexed."""
     known = {
         path for tag, paths in library.tags().items() if _carries((tag,), named) for path in paths
     }
@@ -281,7 +278,7 @@ def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
 
 
 def _carries(tags: Iterable[str], named: str) -> bool:
-    """Return whether any of the tags is the named tag or nested in it, as `#a/b` is in `#a`."""
+    """Return whether any of the tags is the given one or a subtag of it, as `#a/b` is of `#a`."""
     wanted = named.removeprefix("#").casefold()
     return any(f"{tag.casefold()}/".startswith(f"{wanted}/") for tag in tags)
 

@@ -1,4 +1,4 @@
-"""Models' and the user's edits to notes: tools, the changes of an edit run, and undo.
+"""Edits to notes by models and by the user, and undoing them.
 
 An edit run contains the edits of one turn, or a single edit by the user.
 """
@@ -28,10 +28,10 @@ _log = logging.getLogger(__name__)
 
 
 class NoteEdits:
-    """The edits to notes and their journal. The class is thread-safe."""
+    """The edits to notes and their journal. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the folder of the journal, which need not exist."""
+        """Set the journal's folder, which need not exist."""
         self._journal = EditJournal(folder)
         self._lock = threading.Lock()
         self._runs: dict[str, EditRun] = {}
@@ -43,13 +43,13 @@ class NoteEdits:
         session: str,
         outside: Sequence[str] = (),
     ) -> tuple[Tool, ...]:
-        """Begin a turn's edit run, and build the tools with which models edit notes.
+        """Start an edit run for a turn, and build the editing tools.
 
         Args:
-            root: the folder of the vault or of the project.
-            exclude: returns the user's patterns for notes that models may not read.
-            session: the chat, or an empty string if the request is only shown and not sent.
-            outside: patterns for notes outside the project, which the tools may not edit.
+            root: the folder of the vault or project.
+            exclude: returns the user's exclude patterns.
+            session: the chat, or an empty string for a preview.
+            outside: patterns for notes outside of the project, which must not be edited.
         """
         run = EditRun(token_hex(4), session)
         with self._lock:
@@ -57,7 +57,7 @@ class NoteEdits:
         return build_edit_tools(NoteEditor(root, self._journal, exclude, outside), run)
 
     def build_editor(self, root: Path, exclude: Callable[[], Sequence[str]]) -> NoteEditor:
-        """Build an editor for the notes in a folder; `exclude` returns the exclude patterns."""
+        """Build an editor for the notes in a folder. `exclude` returns the exclude patterns."""
         return NoteEditor(root, self._journal, exclude)
 
     def describe_run(self, session: str) -> dict[str, Any] | None:
@@ -70,10 +70,9 @@ class NoteEdits:
         return None if run is None else self._describe(run.id)
 
     def describe_last_run(self, session: str) -> dict[str, Any] | None:
-        """Return the net changes of a chat's last edit run that has not been undone.
+        """Return the net changes of a chat's last edit run that was not undone.
 
-        Later edit runs of the chat, which were undone, are skipped. The result is None if all runs
-        were undone, or if the run changed nothing.
+        Returns None if all runs were undone, or if the run changed nothing.
         """
         try:
             return self._describe(self._history.find_last_run(session))
@@ -97,30 +96,30 @@ class NoteEdits:
     def undo(
         self, *, run: str | None = None, edit: str | None = None, session: str | None = None
     ) -> UndoneRun:
-        """Undo one edit, an edit run, or the last edit run that has not been undone yet.
+        """Undo a single edit, an edit run, or the last edit run.
 
         Args:
-            run: the id of the edit run; None means the last one.
-            edit: the id of a single edit to undo, instead of an edit run.
-            session: the chat whose last edit run is undone; None means the last one of all chats.
+            run: the id of the edit run, or None for the last one.
+            edit: the id of a single edit to undo instead.
+            session: the chat whose last edit run is undone, or None for all chats.
 
         Raises:
-            UndoRefused: nothing can be undone, it was undone already, or a note has changed since.
-            EditFailed: a note could not be written. Calling `undo` again continues with the rest.
+            UndoRefused: nothing can be undone, it was already undone, or a note has changed since.
+            EditFailed: a note could not be written. Call this again to continue.
         """
         if edit is not None:
             return self._history.undo_edit(edit)
         return self._history.undo_run(run or self._history.find_last_run(session))
 
     def remove_leftovers(self) -> None:
-        """Remove temporary files that were left when a process was killed while editing notes."""
+        """Remove temporary files left by killed processes."""
         self._history.remove_leftovers()
 
     def prune(self, sessions: Collection[str]) -> int:
-        """Remove old edit runs from the journal, and return the number of removed runs.
+        """Remove old edit runs from the journal. Returns the number of removed runs.
 
-        Each chat's last edit run is kept, so that it can always be undone. `EditJournal.prune`
-        documents which other runs are removed.
+        Each chat's last edit run is kept, so that it can be undone. See `EditJournal.prune` for the
+        other rules.
 
         Args:
             sessions: the ids of the existing chats.
@@ -145,46 +144,45 @@ class NoteEdits:
 
 
 class UserEdits:
-    """The user's edits to notes in the open vault, recorded in the same journal as models' edits.
+    """Edits that the user makes to notes in the open vault, recorded in the same journal.
 
-    Each edit is an edit run of its own, which `NoteEdits.undo` can undo.
+    Each edit is its own edit run, which `NoteEdits.undo` can undo.
     """
 
     def __init__(self, edits: NoteEdits, vault: OpenVault, settings: SettingsStore) -> None:
         self._edits, self._vault, self._settings = edits, vault, settings
 
     def create_note(self, path: str, text: str) -> str:
-        """Create a note and return the id of the edit run.
+        """Create a note, and return the id of the edit run.
 
         Raises:
             VaultNotChosen: no vault is open.
-            EditRefused: the note exists already, or its path or text is not valid.
-            VaultError: the path is excluded or leads out of the vault, or the note cannot be
-                written.
+            EditRefused: the note already exists, or its path or text is invalid.
+            VaultError: the path is excluded or outside of the vault, or the note cannot be written.
         """
         return self.apply(self._editor.plan_create(path, text))
 
     def plan_related_link(self, path: str, to: str) -> EditPlan:
-        """Plan an edit that adds a link to another note at the end of a note. Nothing is written.
+        """Plan to append a link to another note. Nothing is written.
 
         Args:
-            path: the path of the note to edit.
-            to: the path of the note to link to.
+            path: the note to edit.
+            to: the note to link to.
 
         Raises:
             VaultNotChosen: no vault is open.
-            EditRefused: the note already has this link, or it cannot be edited.
+            EditRefused: the note already has this link, or cannot be edited.
             VaultError: the note cannot be read.
         """
         links = self._vault.require().build_link_resolver()
         return self._editor.plan_related_link(path, to, links)
 
     def apply(self, plan: EditPlan) -> str:
-        """Apply a planned edit and return the id of the edit run.
+        """Apply a planned edit, and return the id of the edit run.
 
         Raises:
             VaultNotChosen: no vault is open.
-            EditOutdated: the note changed after the edit was planned.
+            EditOutdated: the note has changed since the edit was planned.
             EditFailed: the note could not be written. It is unchanged.
         """
         run = EditRun(token_hex(4))

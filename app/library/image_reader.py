@@ -63,10 +63,10 @@ class UndecodableImage(Exception):
 
 
 class ImageReader:
-    """Decodes image files in a child process, which is started when needed.
+    """Decodes images in a child process, which is started on demand.
 
-    Recent images are cached in memory, so that a preview does not decode them at each keystroke.
-    The class is thread-safe, but decodes only one file at a time.
+    Recent images are cached, so that previews do not decode them on every keystroke. Thread-safe,
+    but decodes one file at a time.
     """
 
     def __init__(self) -> None:
@@ -78,11 +78,11 @@ class ImageReader:
         """Decode the bytes of an image file to be attached.
 
         Args:
-            name: the name of the file, for error messages.
-            data: the bytes of the whole file.
+            name: the file name, for error messages.
+            data: the content of the file.
 
         Raises:
-            InvalidRequest: the file is damaged, too large, or in a format that models don't accept.
+            InvalidRequest: the file is damaged, too large, or in an unsupported format.
         """
         try:
             return self.decode(data)
@@ -111,7 +111,7 @@ class ImageReader:
             return self._known[version]
 
     def close(self) -> None:
-        """Stop the child process; the next image starts another one."""
+        """Stop the child process. It is restarted for the next image."""
         with self._lock:
             if self._child is not None:
                 self._child.close()
@@ -129,7 +129,7 @@ class ImageReader:
         return ReadImage(version, image, header["width"], header["height"], own_size)
 
     def _ask(self, form: str, data: bytes) -> Frame:
-        """Let the child process decode an image; restart the process if it has ended when idle."""
+        """Decode an image in the child process, restarting it if it has exited."""
         while True:
             if self._child is None or not self._child.is_alive:
                 self._end()
@@ -150,10 +150,10 @@ class ImageReader:
 
 
 def is_image_file(name: str) -> bool:
-    """Return whether a file's name says that it is an image to attach.
+    """Return whether a file name is that of an image.
 
     Raises:
-        InvalidRequest: the name is that of an image in a format that models do not accept.
+        InvalidRequest: models do not accept this image format.
     """
     lower = name.lower()
     if lower.endswith(_OTHERS):

@@ -89,21 +89,21 @@ def is_image_link(name: str) -> bool:
 
 
 def is_image_name(name: str) -> bool:
-    """Return whether a file's name says that it is an image that can be shown.
+    """Return whether a file name is that of a displayable image.
 
-    SVG is not supported, since such files can contain references to other files.
+    SVG is not supported, because such files can refer to other files.
     """
     return name.lower().endswith(_SUFFIXES)
 
 
 def read_image(root: Path, source: str, note: str) -> bytes:
-    """Return the bytes of an image that a note shows.
+    """Read an image that a note shows.
 
-    Returns empty bytes if the vault has no such image.
+    Returns empty bytes if there is no such image.
 
     Args:
         root: the folder of the vault.
-        source: the image's path or name as written in the note, with percent-encoding decoded.
+        source: the path or name as written in the note, after percent-decoding.
         note: the path of the note.
     """
     path = find_image(root, source, note)
@@ -114,12 +114,12 @@ def read_image(root: Path, source: str, note: str) -> bytes:
 
 
 def find_image(root: Path, source: str, note: str) -> str:
-    """Return an image's path relative to the vault.
+    """Resolve an image in a note to a path relative to the vault.
 
-    Returns an empty string if the vault has no such image.
+    Returns an empty string if there is no such image.
 
-    The path is resolved against the note's folder, then against the vault's. As in Obsidian, a name
-    without a folder is then searched for in all folders, and the least nested match is returned.
+    The path is resolved against the note's folder, then the vault. As in Obsidian, a bare name is
+    then searched in all folders, and the least nested match is used.
     """
     return _find(root, source, note) if is_image_name(source) else ""
 
@@ -132,11 +132,11 @@ def _find(root: Path, source: str, note: str) -> str:
 
 
 def list_attachable_images(root: Path, exclude: Sequence[str]) -> tuple[str, ...]:
-    """Return the sorted paths of the images in a vault, except those that a rule excludes.
+    """List the images in a vault, except excluded ones.
 
     Args:
         root: the folder of the vault.
-        exclude: the user's patterns for excluded files, as in a `.gitignore`.
+        exclude: patterns as in a `.gitignore`.
     """
     rules = ExcludeRules.load(root, exclude)
     names = (path for path in _walk(root) if _is_attachable(path))
@@ -164,7 +164,6 @@ def _find_by_name(root: Path, name: str) -> str:
 
 
 def _walk(root: Path) -> Iterator[str]:
-    """Yield the paths of a vault's files, except those in hidden folders."""
     seen = 0
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -1,6 +1,6 @@
 """Index updates started by questions.
 
-A question waits briefly for its update. If the update takes longer, it continues in the background.
+A question waits briefly for its update, which then continues in the background.
 """
 
 import logging
@@ -33,11 +33,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IndexListener:
-    """Callbacks for background index updates, called in the thread of the update.
+    """Callbacks for background updates, called in the updating thread.
 
     Attributes:
         told: receives the report of a finished update.
-        progress: receives the progress of an update several times a second.
+        progress: receives progress several times a second.
         failed: receives the error of a failed update.
     """
 
@@ -47,10 +47,10 @@ class IndexListener:
 
 
 class AnswerUpdates:
-    """The updates of one index that were started by turns. The class is thread-safe.
+    """The index updates started by turns. Thread-safe.
 
     Attributes:
-        listener: the callbacks for updates that continue after their turns stopped waiting.
+        listener: the callbacks for updates that continue in the background.
     """
 
     def __init__(self, index: VaultIndex) -> None:
@@ -61,14 +61,14 @@ class AnswerUpdates:
 
     @property
     def is_running(self) -> bool:
-        """Whether at least one of the updates is running."""
+        """Whether an update is running."""
         return any(run.is_running for run in self._runs)
 
     def update(self, cancel: CancelToken) -> Iterator[Step | IndexProgressed]:
-        """Update the index for a turn, or wait briefly for an update that is already running.
+        """Update the index for a turn, or wait briefly for a running update.
 
         Raises:
-            VaultError: the update failed while the turn waited for it.
+            VaultError: the update failed while the turn was waiting.
         """
         if self.is_running or not self._wait_until_idle(cancel):
             yield from self._wait_for_words(cancel)
@@ -78,7 +78,7 @@ class AnswerUpdates:
             yield from self._start().follow(cancel)
 
     def close(self) -> None:
-        """Stop all updates. The notes indexed so far are kept."""
+        """Stop all updates. Notes that were already indexed are kept."""
         for run in self._runs:
             run.close()
 
@@ -111,7 +111,7 @@ class _AnswerUpdate:
     """An index update in its own thread, which a turn follows for a limited time.
 
     Attributes:
-        is_running: whether the update has been started and has not ended.
+        is_running: whether the update is running.
     """
 
     def __init__(self, index: VaultIndex, listener: IndexListener) -> None:
@@ -128,14 +128,14 @@ class _AnswerUpdate:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop the update and wait for its end. The notes indexed so far are kept."""
+        """Stop the update and wait for it. Notes that were already indexed are kept."""
         self._cancel.cancel()
         self._thread.join()
 
     def follow(self, cancel: CancelToken) -> Iterator[IndexProgressed]:
-        """Yield the update's progress until it ends, or until the turn has waited long enough.
+        """Yield progress until the update ends or the turn has waited long enough.
 
-        In the second case the update continues in the background. If updates are paused, or
+        In the second case, the update continues in the background. If updates are paused or
         `cancel` is set, the update is stopped instead.
 
         Raises:
@@ -163,7 +163,7 @@ class _AnswerUpdate:
             forget()
 
     def _take(self) -> IndexProgress | IndexReport | None:
-        """Return the next progress update or the report, or None if none arrives within 0.1 s."""
+        """Return the next progress or the report, or None after 0.1 s."""
         try:
             news = self._news.get(timeout=_LOOK_S)
         except queue.Empty:
@@ -199,7 +199,7 @@ class _AnswerUpdate:
         self._listener.progress(progress)
 
     def _let_answer_go_first(self) -> None:
-        """Pause the update once, so that it does not slow down the preparation of the answer."""
+        """Pause the update once, so that it does not slow down the answer."""
         if not self._has_rested:
             self._has_rested = True
             ends_at = time.monotonic() + HEAD_START_S
@@ -210,14 +210,13 @@ class _AnswerUpdate:
 def _is_long(at: IndexProgress, began: float, started: float) -> bool:
     """Return whether a question has waited long enough for an index update.
 
-    Even if many notes remain to be embedded, the question waits until some are embedded: notes that
-    it names or that contain its words come first. This also lets the index become complete over
-    several program runs that each end with an answer, such as those of `strata ask`.
+    The question waits until at least some notes are embedded, starting with the most relevant ones.
+    As a result, repeated runs of `strata ask` complete the index over time.
 
     Args:
-        at: the latest progress of the update.
-        began: the monotonic time at which the current phase (reading or embedding notes) began.
-        started: the monotonic time at which the update started.
+        at: the latest progress.
+        began: when the current phase began, on the monotonic clock.
+        started: when the update started, on the monotonic clock.
     """
     now = time.monotonic()
     if at.phase in READING:

@@ -1,8 +1,8 @@
 """Instructions for models in the vault's AGENTS.md, and the user's decision about them.
 
-Anyone who can write to a vault can add an AGENTS.md, which a model would follow. It is therefore
-shown to the user first. The user's decision applies only to exactly the text that was shown: a
-changed file is shown again. Each decision is stored in a small file named after the text's digest.
+Anyone who can write to a vault can add an AGENTS.md, which models would follow. Therefore it is
+first shown to the user, whose decision applies only to the exact text shown. Each decision is
+stored in a small file named after the text's digest.
 """
 
 import logging
@@ -37,12 +37,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class VaultInstructions:
-    """The text of a vault's AGENTS.md, and the user's decision about it.
+    """A vault's AGENTS.md, with the user's decision.
 
     Attributes:
         path: the path relative to the vault.
         text: the text of the file.
-        digest: the digest of the file. A decision applies only to this content.
+        digest: the digest of the text that the decision applies to.
         decision: the user's decision, or None if the user has not decided yet.
     """
 
@@ -58,16 +58,16 @@ class VaultInstructions:
 
     @property
     def visible_text(self) -> str:
-        r"""The text with invisible characters shown as escapes such as `\u{200b}`.
+        r"""The text with invisible characters escaped, such as `\u{200b}`.
 
-        Models read invisible characters too. Without the escapes, such characters could hide
-        instructions from the user who decides.
+        Otherwise, instructions could be hidden from the user, since models also read invisible
+        characters.
         """
         return visible_text(self.text)
 
     @property
     def warning(self) -> str:
-        """A sentence that asks the user for a decision.
+        """A sentence that asks the user to decide.
 
         This is an empty string if the user has decided.
         """
@@ -79,7 +79,7 @@ class VaultInstructions:
         )
 
     def segment(self, section: str = SECTION) -> Segment:
-        """Return the instructions as a segment of layer L1, in the given section of the prompt."""
+        """Return the instructions as an L1 segment in the given prompt section."""
         return Segment.build(
             id=section,
             layer=Layer.L1,
@@ -92,23 +92,23 @@ class VaultInstructions:
 
 
 class InstructionDecisions:
-    """The user's stored decisions about AGENTS.md files, by the digest of the file's text."""
+    """The user's decisions about AGENTS.md files, by digest."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the folder for the decisions, which need not exist."""
+        """Set the folder for decisions, which need not exist."""
         self._folder = folder
 
     def of(self, library: Library, path: str = FILE_NAME) -> VaultInstructions | None:
-        """Return a vault's AGENTS.md with the user's decision about it.
+        """Return a vault's AGENTS.md with the user's decision.
 
-        The result is None if the file is missing, blank, or excluded from models.
+        Returns None if the file is missing, blank, or excluded from models.
 
         Args:
             library: the vault.
-            path: the path of the file. A project in the vault has an AGENTS.md of its own.
+            path: the path of the file. A project in the vault has its own AGENTS.md.
 
         Raises:
-            NoteUnreadable: the AGENTS.md cannot be read as text.
+            NoteUnreadable: the file cannot be read as text.
         """
         try:
             note = library.read_allowed(path)
@@ -123,7 +123,7 @@ class InstructionDecisions:
         return VaultInstructions(note.path, note.text, note.version, self._decision(note.version))
 
     def decide(self, digest: str, decision: Decision) -> None:
-        """Store the user's decision about the AGENTS.md with this digest.
+        """Store the user's decision about an AGENTS.md.
 
         Raises:
             StorageFailed: the decision cannot be stored.
@@ -144,7 +144,7 @@ class InstructionDecisions:
 
 
 def visible_text(text: str) -> str:
-    r"""Return a text with invisible characters replaced with escapes such as `\u{200b}`."""
+    r"""Escape invisible characters, for example as `\u{200b}`."""
     return "".join(_visible(sign) for sign in text)
 
 

@@ -1,4 +1,4 @@
-"""The open vault with its index: update, watch, search and read its notes."""
+"""The open vault and its index: update, watch, search and read notes."""
 
 import logging
 import threading
@@ -39,13 +39,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IndexFinished:
-    """The last event of an index update, which follows even if the update was cancelled."""
+    """The last event of an index update, even if it was cancelled."""
 
     report: IndexReport
 
 
 class Library:
-    """A vault with its index. The class is thread-safe."""
+    """A vault with its index. Thread-safe."""
 
     def __init__(
         self,
@@ -73,16 +73,16 @@ class Library:
         options: Callable[[], IndexOptions] = IndexOptions,
         embedder: Embedder | None = None,
     ) -> "Library":
-        """Open a vault. Nothing is written into its folder.
+        """Open a vault. Nothing is written to its folder.
 
-        If the folder was moved after it was indexed, its index is used again.
+        If the folder was moved, its existing index is reused.
 
         Args:
             folder: the folder that holds the notes.
-            paths: the folders of Strata's own files.
-            exclude: patterns, as in a `.gitignore`, for files to leave out of the index.
+            paths: the folders for Strata's own files.
+            exclude: patterns as in a `.gitignore`.
             options: returns the embedding model, vector server and reranker to use.
-            embedder: an embedder shared with other vaults; None means one of the vault's own.
+            embedder: an embedder shared with other vaults, or None to create one.
 
         Raises:
             VaultMissing: the folder does not exist.
@@ -103,7 +103,7 @@ class Library:
 
     @property
     def indexed_at(self) -> str | None:
-        """The UTC time of the last complete update in ISO 8601 format, or None before the first."""
+        """The time of the last complete update, in ISO 8601 and UTC, or None."""
         return self._index.indexed_at
 
     @property
@@ -113,13 +113,13 @@ class Library:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether `stop` was called and no update has been started since."""
+        """Whether `stop` was called, and no update has been started since."""
         return self._is_stopped
 
     def stop(self) -> None:
-        """Stop all running updates and keep the notes indexed so far.
+        """Stop all running updates. Notes that were already indexed are kept.
 
-        Afterwards, `freshen` does not start any update until `update` is called.
+        `freshen` then does nothing until `update` is called.
         """
         self._is_stopped = True
         self._index.updates.stop()
@@ -127,14 +127,14 @@ class Library:
     def update(
         self, cancel: CancelToken, *, is_background: bool = False
     ) -> Iterator[IndexProgressed | IndexFinished]:
-        """Update the index. The last event is `IndexFinished`, even if the update is cancelled.
+        """Update the index, and yield progress events, ending with `IndexFinished`.
 
         Args:
-            cancel: stops the update.
-            is_background: whether the update is slowed down under high load or on battery power.
+            cancel: cancels the update.
+            is_background: whether to slow down under high load or on battery.
 
         Raises:
-            VaultError: the update failed. The notes indexed before are kept.
+            VaultError: the update failed. Notes that were already indexed are kept.
         """
         abandoned = CancelToken()
         self._is_stopped = False
@@ -164,15 +164,15 @@ class Library:
         question: str = "",
         attached: Collection[str] = (),
     ) -> Iterator[Event]:
-        """Update the index before a user message is answered, if possible.
+        """Update the index before a message is answered.
 
-        The message waits only briefly: an update that takes long continues while the message is
-        answered. No update is started if updates are paused or stopped, or if one is running.
+        A long update continues in the background while the message is answered. Nothing is done if
+        updates are paused, stopped or already running.
 
         Args:
-            cancel: stops the update and the turn.
-            warnings: a sentence is added to this list if the index could not be updated.
-            question: the user message; notes that it names are indexed first.
+            cancel: cancels the update and the turn.
+            warnings: receives a sentence if the index could not be updated.
+            question: the user message. Notes that it names are indexed first.
             attached: the paths of attached notes, which are indexed first too.
         """
         if self.is_paused or self.is_stopped:
@@ -192,13 +192,13 @@ class Library:
         progress: Callable[[IndexProgress], None] = lambda _progress: None,
         failed: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
-        """Start watching the folder, and update the index when files change.
+        """Watch the folder, and update the index when files change.
 
-        All callbacks run in the thread of the update.
+        The callbacks run in the updating thread.
 
         Args:
             told: receives the report of each update.
-            progress: receives the progress of an update several times a second.
+            progress: receives progress several times a second.
             failed: receives the error of a failed update. The next change starts a new update.
         """
         self._answers.listener = IndexListener(told, progress, failed)
@@ -210,7 +210,7 @@ class Library:
         return self._index.throttle.is_paused
 
     def pause(self) -> None:
-        """Pause updates before their next note or batch of notes."""
+        """Pause updates before the next note or batch."""
         self._index.throttle.pause()
 
     def resume(self) -> None:
@@ -228,26 +228,26 @@ class Library:
         return self._index.is_watched
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged index once. Later calls return an empty string."""
+        """Return the warning about a damaged index, or an empty string on later calls."""
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:
-        """Return the index's status: its notes, the excluded files with reasons, the disk usage."""
+        """Return the index status: notes, excluded files with reasons, disk usage."""
         return self._index.status()
 
     def retry(self, paths: Sequence[str] | None = None) -> None:
-        """Let the next update read failed notes again: those in `paths`, or all if it is None.
+        """Retry failed notes on the next update: those in `paths`, or all of them.
 
         Raises:
-            VaultError: another process uses the index, or it cannot be written.
+            VaultError: another process is using the index, or it cannot be written.
         """
         self._index.retry(paths)
 
     def rebuild(self) -> None:
-        """Stop running updates and empty the index. The next update indexes all notes again.
+        """Clear the index. The next update indexes all notes again.
 
         Raises:
-            VaultError: another process uses the index, or it cannot be written.
+            VaultError: another process is using the index, or it cannot be written.
         """
         self._index.rebuild()
 
@@ -261,12 +261,12 @@ class Library:
         is_quoted: bool = False,
         covers: Covers = None,
     ) -> SearchResult:
-        """Return the best `k` passages by keywords and vectors; see `Searcher.search`."""
+        """Return the best `k` passages, see `Searcher.search`."""
         search = partial(self._index.search, in_play=in_play, reranks=reranks, covers=covers)
         return self._search_whole(lambda: search(query, k, is_quoted=is_quoted))
 
     def excerpts(self, query: str, k: int, covers: Covers = None) -> SearchResult:
-        """Return the best `k` excerpts: passages shortened to the sentences that match a query."""
+        """Return the best `k` excerpts: passages shortened to the matching sentences."""
         return self._index.excerpts(query, k, covers)
 
     def list_notes(
@@ -278,48 +278,48 @@ class Library:
         rebuilds: bool = True,
         covers: Covers = None,
     ) -> SearchResult:
-        """Return one page of the notes that match the filters and words of a query.
+        """Return one page of the notes that match a query.
 
         Args:
             query: words and filters.
-            limit: the maximum number of notes on the page.
-            offset: the index of the first note on the page, counted from 0.
+            limit: the maximum number of notes per page.
+            offset: the index of the first note on the page.
             rebuilds: whether to rebuild a damaged index first, unless the watcher does it.
-            covers: limits the list to a part of the vault, or None for all of it.
+            covers: the part of the vault to search, or None for all of it.
         """
         if not rebuilds:
             return self._index.list_notes(query, limit, offset, covers)
         return self._search_whole(lambda: self._index.list_notes(query, limit, offset, covers))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments, which may be outside the vault."""
+        """Return the best `k` passages in attachments, which may be outside of the vault."""
         return self._index.search_texts(read_texts(segments), query, k)
 
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes most related to a note, found by vectors and links."""
+        """Return the `k` notes most related to a note."""
         return self._index.find_related(path, k)
 
     def why_not_sent(self, path: str, query: str, k: int, in_play: Collection[str] = ()) -> str:
-        """Explain in one sentence why a note is or is not among the passages for a model."""
+        """Explain why a note is or is not among the passages sent to a model."""
         shown = self._index.search(query, k, in_play=in_play).hits
         return self._index.why_not(query, path, shown, in_play)
 
     def why_not(self, path: str, query: str, k: int = 8) -> str:
-        """Explain in one sentence why a note is or is not among the `k` hits of a query."""
+        """Explain why a note is or is not among the `k` hits of a query."""
         return self._index.why_not(query, path, self._index.excerpts(query, k).hits)
 
     def self_test(self, cancel: CancelToken) -> SelfTest:
-        """Measure how reliably and how fast search finds the notes in this vault."""
+        """Measure how reliably and how fast searches find this vault's notes."""
         return self._index.self_test(lambda: cancel.is_cancelled)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the indexing state of every file in the folder."""
+        """Return the state of every file in the folder."""
         return self._index.notes()
 
     def list_names(self) -> tuple[NoteState, ...]:
-        """List the files in the folder on disk, without reading them, sorted by path.
+        """List the files on disk without reading them, sorted by path.
 
-        This takes a fraction of a second, so the names can be shown before the index exists.
+        This is fast enough to show the names before the index exists.
         """
         found = scan(self.root, self._index.exclude)
         waiting = [NoteState(path, "", "waiting") for path in found.files]
@@ -328,42 +328,42 @@ class Library:
         return tuple(sorted((*waiting, *excluded, *failed), key=lambda note: note.path))
 
     def list_images(self) -> tuple[str, ...]:
-        """List the images in the folder that can be attached, sorted by path."""
+        """List the images that can be attached, sorted by path."""
         return list_attachable_images(self.root, self._index.exclude)
 
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """Map each tag, without its `#`, to the paths of the notes that had it when indexed."""
+        """Return the paths of the indexed notes with each tag. Tags have no `#`."""
         found: dict[str, list[str]] = {}
         for tag, path in self._index.tags():
             found.setdefault(tag, []).append(path)
         return {tag: tuple(paths) for tag, paths in found.items()}
 
     def build_link_resolver(self) -> LinkResolver:
-        """Build a link resolver for the indexed files in the folder."""
+        """Build a link resolver for the indexed files."""
         return self._index.build_link_resolver()
 
     def read_note(self, path: str) -> Note:
-        """Return a note's current version on disk."""
+        """Read the current version of a note."""
         return read_note(self.root, path)
 
     def read_allowed(self, path: str) -> Note:
-        """Return a note's current version on disk, or raise an error if models may not read it."""
+        """Read the current version of a note, if models may read it."""
         return read_as_tool(self.root, path, self._index.exclude)
 
     def read_attached(self, path: str) -> Note:
-        """Return the current version of a file that the user attached, of any kind with text."""
+        """Read the current version of an attached file of any text format."""
         return read_allowed(self.root, path, self._index.exclude)
 
     def read_image(self, path: str) -> bytes:
-        """Return the bytes of an image in the folder that the user attached."""
+        """Read an attached image."""
         return read_allowed_image(self.root, path, self._index.exclude)
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those of the paths that models may read now, even if the index is out of date."""
+        """Return those of the paths that models may currently read."""
         return self._index.filter_allowed(paths)
 
     def list_allowed_notes(self, folder: str) -> tuple[str, ...]:
-        """Return the notes in a folder that no pattern excludes; "" means the whole vault."""
+        """List the notes in a folder that are not excluded. "" means the whole vault."""
         return list_allowed_notes(self.root, folder, self._index.exclude)
 
     def health(self) -> list[tuple[str, bool, str]]:
@@ -371,12 +371,12 @@ class Library:
         return self._index.health()
 
     def close(self) -> None:
-        """Stop the updates started by turns, end the child processes, and close the index."""
+        """Stop updates and child processes, and close the index."""
         self._answers.close()
         self._index.close()
 
     def _search_whole(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Run a search. If the index is damaged and not watched, rebuild it and search again."""
+        """Run a search. If the index is damaged, rebuild it and search again."""
         found = search()
         if not self.is_mending or self.is_watched:
             return found
@@ -396,5 +396,5 @@ class Library:
 
 
 def read_texts(segments: Sequence[Segment]) -> list[AdhocText]:
-    """Convert attachments to the form in which they can be searched."""
+    """Convert attachments to searchable texts."""
     return [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in segments]

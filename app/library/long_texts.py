@@ -1,9 +1,7 @@
-"""Store a message that is too long as a file to attach, or split it into several messages.
+"""Store a message that is too long as a file to attach, or split it.
 
-The file is stored among Strata's own files, in a folder named after the hash of its content. An
-image from the clipboard is stored in the same way. Therefore the same content is stored only once,
-and a chat can find its attachment again. `LongTexts.sweep` removes the files that no chat or draft
-refers to.
+Files are stored in folders named by content hash, so that equal content is stored only once. Pasted
+images are stored in the same way. `LongTexts.sweep` removes files that no chat or draft refers to.
 """
 
 import hashlib
@@ -40,8 +38,8 @@ class PastedText:
 
     Attributes:
         path: the file.
-        rest: the text that remains as the message: a short question from the end or beginning of
-            the original text, or an empty string if it has no short paragraph there.
+        rest: the remaining message: a short question from the start or end of the text, or an empty
+            string.
     """
 
     path: Path
@@ -49,17 +47,17 @@ class PastedText:
 
 
 class LongTexts:
-    """Stores or splits texts that are too long for a message, and stores pasted images.
+    """Stores or splits long texts, and stores pasted images.
 
     Args:
-        folder: the folder that holds the texts and images.
+        folder: the folder for texts and images.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def as_file(self, text: str) -> PastedText:
-        """Store a message as a file, except for a short question at its beginning or end.
+        """Store a message as a file, except for a short question at its start or end.
 
         Raises:
             StorageFailed: the file cannot be written.
@@ -69,10 +67,10 @@ class LongTexts:
         return PastedText(file, rest)
 
     def store_image(self, data: bytes) -> Path:
-        """Store an image from the clipboard as a file to attach.
+        """Store a pasted image as a file.
 
         Args:
-            data: the image as the bytes of a PNG file.
+            data: the image as PNG.
 
         Raises:
             StorageFailed: the file cannot be written.
@@ -87,13 +85,13 @@ class LongTexts:
         return folder / name
 
     def sweep(self, referring: Iterable[Path]) -> tuple[str, ...]:
-        """Remove unused texts and images, and return the names of their folders.
+        """Remove unused texts and images. Returns the names of the removed folders.
 
-        If one of the referring files cannot be read, nothing is removed.
+        If a referring file cannot be read, nothing is removed.
 
         Args:
-            referring: the files that may refer to a stored text or image: drafts and chats,
-                including the files that store parts of a chat outside its log.
+            referring: the files that may refer to stored texts and images: drafts, chats, and files
+                with parts of chats.
         """
         try:
             unused = dict.fromkeys(self._old_folders())
@@ -120,19 +118,19 @@ class LongTexts:
         return time.time() - folder.stat(follow_symlinks=False).st_mtime > YOUNG_S
 
     def split(self, text: str, most_tokens: int, model: str) -> tuple[str, ...]:
-        """Split a message into several messages, between paragraphs if possible.
+        """Split a message into several, between paragraphs if possible.
 
         Args:
             text: the message.
-            most_tokens: the maximum number of tokens in each new message.
-            model: the model whose tokenizer counts the tokens.
+            most_tokens: the token limit of each new message.
+            model: the model whose tokenizer is used.
         """
         parts = split_text(text, 1, most_tokens, load_counter(model))
         return tuple(stripped for part in parts if (stripped := part.text.strip("\n")))
 
 
 def _find_names(file: Path, names: Iterable[str]) -> set[str]:
-    """Return those of the names that occur in a file. The file is read in blocks."""
+    """Return the names that occur in a file."""
     found: set[str] = set()
     rest = b""
     try:
@@ -147,9 +145,9 @@ def _find_names(file: Path, names: Iterable[str]) -> set[str]:
 
 
 def _split_question(text: str) -> tuple[str, str]:
-    """Split a text into its body and the short question at its end or beginning.
+    """Split off a short question at the end or start of a text.
 
-    The question is empty if neither the last nor the first paragraph is short.
+    The question is an empty string if there is none.
     """
     paragraphs = re.split(r"\n\s*\n", text.strip())
     last, first = paragraphs[-1], paragraphs[0]
@@ -165,7 +163,7 @@ def _asks(paragraph: str) -> bool:
 
 
 def _name(text: str) -> str:
-    """Return a file name made from the first words of a text."""
+    """Build a file name from the first words of a text."""
     line = next((line for line in text.split("\n") if _NO_NAME.sub("", line).strip()), "")
     words = " ".join(_NO_NAME.sub(" ", line).split())
     return words[:LONGEST_NAME].strip() or "Pasted text"

@@ -17,7 +17,7 @@ __all__ = ["OpenVault"]
 
 
 class OpenVault:
-    """The vault that is currently open. The class is thread-safe."""
+    """The currently open vault. Thread-safe."""
 
     def __init__(
         self,
@@ -35,17 +35,17 @@ class OpenVault:
 
     @property
     def library(self) -> Library | None:
-        """The open vault with its index, or None if no vault is open."""
+        """The open vault with its index, or None."""
         return self._library
 
     @property
     def folder(self) -> Path | None:
-        """The folder that holds the notes, or None if no vault is open."""
+        """The folder of the open vault, or None."""
         library = self._library
         return None if library is None else library.root
 
     def open(self, folder: Path, remember: bool) -> None:
-        """Open a folder as the vault and close the current one.
+        """Open a folder as the vault, and close the current one.
 
         Args:
             folder: the folder that holds the notes.
@@ -84,7 +84,7 @@ class OpenVault:
             )
 
     def close(self) -> None:
-        """Close the vault and end its child processes."""
+        """Close the vault and stop its child processes."""
         with self._lock:
             if self._library is not None:
                 self._library.close()

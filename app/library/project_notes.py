@@ -1,7 +1,7 @@
-"""A project's notes: a part of the open vault, or a folder outside it with its own index.
+"""The notes of a project: part of the open vault, or a folder with its own index.
 
-The notes of a project in the vault have paths relative to the vault. The notes of a project outside
-it have full paths, so that they can be opened and attached again while another vault is open.
+Notes of a project in the vault have paths relative to the vault. Otherwise they have absolute
+paths, so that they can be opened from other vaults.
 """
 
 import os
@@ -26,7 +26,7 @@ __all__ = ["ProjectNotes"]
 
 
 class ProjectNotes:
-    """A project's notes, as far as models and tools may use them."""
+    """The notes of a project that models and tools may use."""
 
     def __init__(
         self, library: Library, inside: str | None, include: Sequence[str], exclude: Sequence[str]
@@ -35,11 +35,9 @@ class ProjectNotes:
 
         Args:
             library: the open vault, or the project's own index.
-            inside: the project's path in the vault, or None if `library` is the project's own
-                index.
-            include: patterns for the project's notes, as in a `.gitignore`. If empty, all notes in
-                the folder belong to the project.
-            exclude: patterns, as in a `.gitignore`, for notes that do not belong to the project.
+            inside: the project's path in the vault, or None if it is outside.
+            include: patterns as in a `.gitignore` for the project's notes, or empty for all notes.
+            exclude: patterns as in a `.gitignore` for notes to leave out.
         """
         self.library = library
         self._is_own = inside is None
@@ -50,7 +48,7 @@ class ProjectNotes:
 
     @property
     def root(self) -> Path:
-        """The folder to which the library's paths are relative: the vault's or the project's."""
+        """The folder that paths are relative to: the vault's or the project's."""
         return self.library.root
 
     @property
@@ -69,7 +67,7 @@ class ProjectNotes:
         return f"{self._prefix}{FILE_NAME}"
 
     def covers(self, path: str) -> bool:
-        """Return whether a note of the library belongs to the project."""
+        """Return whether a note belongs to the project."""
         if not path.startswith(self._prefix):
             return False
         relative = path[len(self._prefix) :]
@@ -86,13 +84,13 @@ class ProjectNotes:
         reranks: bool = True,
         is_quoted: bool = False,
     ) -> SearchResult:
-        """Return the best `k` passages in the project's notes; see `Library.search`."""
+        """Return the best `k` passages in the project, see `Library.search`."""
         own = tuple(map(self._find_own, in_play))
         search = partial(self.library.search, in_play=own, covers=self.covers)
         return self._show(search(query, k, reranks=reranks, is_quoted=is_quoted))
 
     def excerpts(self, query: str, k: int) -> SearchResult:
-        """Return the best `k` excerpts from the project's notes; see `Library.excerpts`."""
+        """Return the best `k` excerpts in the project, see `Library.excerpts`."""
         return self._show(self.library.excerpts(query, k, self.covers))
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
@@ -100,15 +98,15 @@ class ProjectNotes:
         return self._show(self.library.list_notes(query, limit, offset, covers=self.covers))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments, which may be outside the project."""
+        """Return the best `k` passages in attachments, which may be outside of the project."""
         return self.library.search_within(segments, query, k)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the indexing state of every note in the project."""
+        """Return the state of every note in the project."""
         return tuple(note for note in self.library.notes() if self.covers(note.path))
 
     def tags(self) -> Mapping[str, Sequence[str]]:
-        """Map each tag, without its `#`, to the paths of the project's notes that have it."""
+        """Return the paths of the project's notes with each tag. Tags have no `#`."""
         inside = {
             tag: tuple(path for path in paths if self.covers(path))
             for tag, paths in self.library.tags().items()
@@ -120,7 +118,7 @@ class ProjectNotes:
         return self.library.build_link_resolver()
 
     def list_edit_patterns(self) -> tuple[str, ...]:
-        """Return patterns, as in a `.gitignore`, that exclude all notes except the project's."""
+        """Return patterns as in a `.gitignore` that exclude all other notes."""
         found: list[str] = []
         above = ""
         for name in filter(None, self._prefix.split("/")):
@@ -134,15 +132,15 @@ class ProjectNotes:
         return (*found, *(_anchor(above, pattern) for pattern in self._excluded))
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those of the paths that belong to the project and that models may read now."""
+        """Return those of the paths that belong to the project and that models may read."""
         return self.library.still_allowed([path for path in paths if self.covers(path)])
 
     def read_allowed(self, path: str) -> Note:
-        """Return the current version on disk of one of the project's notes.
+        """Read the current version of a project note.
 
         Raises:
             NoteUnreadable: the note is not in the project, or cannot be read.
-            NoteExcluded: a rule excludes the note, or the note marks itself as private.
+            NoteExcluded: the note is excluded by a rule or marked as private.
         """
         own = self._find_own(path)
         file = self.library.root / own
@@ -153,7 +151,7 @@ class ProjectNotes:
         return replace(note, path=self.name_path(own))
 
     def list_newest(self) -> Sequence[ProjectFile]:
-        """Return the project's notes that models may read, the most recently changed first."""
+        """List the project's notes that models may read, most recently changed first."""
         known = [note.path for note in self.notes() if note.state == "indexed"]
         allowed = self.still_allowed(known) - {self.instructions_path}
         found: list[tuple[int, ProjectFile]] = []
@@ -175,11 +173,11 @@ class ProjectNotes:
         )
 
     def name_path(self, path: str) -> str:
-        """Convert a note's path in the library to the one that models, tools and chats use."""
+        """Convert a path in the library to the one used by models, tools and chats."""
         return f"{self.library.root}/{path}" if self._is_own else path
 
     def _find_own(self, path: str) -> str:
-        """Convert a note's path as models use it to its path in the library."""
+        """Convert a path used by models to one in the library."""
         return path.removeprefix(f"{self.library.root}/") if self._is_own else path
 
 

@@ -1,9 +1,8 @@
 """Projects: folders with their own instructions, patterns, model and memory.
 
-Each project's settings are stored in a folder next to Strata's settings, never in the project's own
-folder. The files are `project.toml` (folder, include, exclude, model), `instructions.md` and
-`memory.md`. They are kept when the project is removed from the list: its chats are kept too, and
-its patterns may exclude notes from models.
+Settings are stored next to Strata's own, never in the project's folder: `project.toml` (folder,
+include, exclude, model), `instructions.md` and `memory.md`. They are kept when a project is removed
+from the list, because its chats remain and its patterns may exclude notes from models.
 """
 
 import logging
@@ -38,10 +37,10 @@ class ProjectSettings:
     """The settings of a project.
 
     Attributes:
-        include: patterns, as in a `.gitignore`, for the notes to use. If empty, all notes are used.
-        exclude: patterns, as in a `.gitignore`, for notes that are never used.
-        model: the model of the project's chats. If empty, the setting `chat.model` applies.
-        is_listed: whether the project is in the list of projects.
+        include: patterns as in a `.gitignore` for the notes to use, or empty for all notes.
+        exclude: patterns as in a `.gitignore` for notes that are never used.
+        model: the model of the project's chats, or an empty string for the setting `chat.model`.
+        is_listed: whether the project is in the list.
     """
 
     include: tuple[str, ...] = ()
@@ -52,10 +51,10 @@ class ProjectSettings:
 
 @dataclass(frozen=True)
 class Project:
-    """A project that has been opened at least once.
+    """A project that has been opened before.
 
     Attributes:
-        name: the project's name in chats: its path relative to the open vault, or its full path.
+        name: the name in chats: the path relative to the open vault, or the absolute path.
         folder: the folder of the project.
         is_there: whether the folder exists.
     """
@@ -66,7 +65,7 @@ class Project:
 
 
 class Projects:
-    """The projects, their settings and their notes. The class is thread-safe."""
+    """The projects with their settings and notes. Thread-safe."""
 
     def __init__(self, paths: Paths, vault: OpenVault) -> None:
         self._paths = paths
@@ -75,12 +74,12 @@ class Projects:
         self._lock = threading.RLock()
 
     def find_name(self, named: str) -> str:
-        """Return the name that a folder has as a project.
+        """Return the project name of a folder.
 
-        The name is the folder's path relative to the vault, or its full path if it is outside.
+        This is its path relative to the vault, or its absolute path if it is outside.
 
         Args:
-            named: the folder's full path, or its path relative to the vault or working directory.
+            named: an absolute path, or a path relative to the vault or working directory.
 
         Raises:
             InvalidRequest: the path is blank.
@@ -95,17 +94,17 @@ class Projects:
         return self._name(folder)
 
     def find_folder(self, name: str) -> Path:
-        """Return the folder of the project with this name. The folder need not exist."""
+        """Return the folder of a project, which need not exist."""
         vault = self._vault.folder
         return find_project_folder(None if vault is None else str(vault), name)
 
     def check_chat(self, named: str | None, project: str | None, *, is_needed: bool) -> None:
-        """Check that a turn's project is the project of its chat, and that its folder exists.
+        """Check that a turn's project matches its chat, and that the folder exists.
 
         Args:
-            named: the folder of the turn's project, or None if the user named no project.
-            project: the project of the chat, or None if the chat has no project.
-            is_needed: whether the turn's mode needs a project. If not, the folder is not checked.
+            named: the project folder given for the turn, or None.
+            project: the project of the chat, or None.
+            is_needed: whether the mode needs a project. If not, the folder is not checked.
 
         Raises:
             InvalidRequest: the chat belongs to another project or to none.
@@ -126,7 +125,7 @@ class Projects:
         check_folder(self.find_folder(project))
 
     def list(self) -> tuple[Project, ...]:
-        """Return the projects in the list, sorted by folder name."""
+        """Return the listed projects, sorted by folder name."""
         found = [
             Project(self._name(folder), folder, os.path.isdir(folder))
             for folder in self._list_folders()
@@ -134,7 +133,7 @@ class Projects:
         return tuple(sorted(found, key=lambda one: (one.folder.name.casefold(), one.name)))
 
     def add(self, named: str) -> str:
-        """Add a folder to the list of projects and return its name as a project.
+        """Add a folder to the list of projects, and return its project name.
 
         Raises:
             InvalidRequest: the path is blank, or the project's settings file is damaged.
@@ -149,10 +148,10 @@ class Projects:
         return name
 
     def remove(self, name: str) -> None:
-        """Remove a project from the list. Its settings, notes and chats are kept.
+        """Remove a project from the list, keeping its settings, notes and chats.
 
         Raises:
-            InvalidRequest: the project's settings file is damaged, so the project is not listed.
+            InvalidRequest: the project's settings file is damaged.
             StorageFailed: the settings cannot be written.
         """
         self._write(name, replace(self.settings(name), is_listed=False))
@@ -161,8 +160,8 @@ class Projects:
         """Return the settings of a project.
 
         Raises:
-            InvalidRequest: the settings file is damaged. In that case nothing may be sent to
-                models, since the patterns in the file may exclude notes.
+            InvalidRequest: the settings file is damaged. Nothing may then be sent to models,
+                because the file may exclude notes.
         """
         file = self._settings_file(name)
         try:
@@ -179,7 +178,7 @@ class Projects:
         """Change a setting of a project: `include`, `exclude` or `model`.
 
         Raises:
-            BadSetting: a project has no such setting, or the value is not valid.
+            BadSetting: the setting is unknown, or the value is invalid.
             InvalidRequest: the project's settings file is damaged.
             StorageFailed: the settings cannot be written.
         """
@@ -193,7 +192,7 @@ class Projects:
         return changed
 
     def instructions(self, name: str) -> UserTextFile:
-        """Return the file with the user's own instructions for a project."""
+        """Return the file with the user's instructions for a project."""
         return UserTextFile(self._settings_file(name).with_name("instructions.md"), _INSTRUCTIONS)
 
     def memory(self, name: str) -> UserTextFile:
@@ -207,7 +206,7 @@ class Projects:
     def open(self, name: str) -> ProjectNotes:
         """Open the notes of a project.
 
-        A project in the vault uses the vault's index. A project outside it has its own index.
+        Projects in the vault use the vault's index. Others have their own.
 
         Raises:
             VaultMissing: the folder does not exist.
@@ -223,7 +222,7 @@ class Projects:
         return ProjectNotes(self._open_outside(folder), None, settings.include, settings.exclude)
 
     def close(self) -> None:
-        """Close the index of a project outside the vault, if one is open."""
+        """Close the index of a project outside of the vault."""
         with self._lock:
             if self._outside is not None:
                 self._outside.close()
@@ -268,10 +267,10 @@ class Projects:
 
 
 def find_project_folder(vault: str | None, name: str) -> Path:
-    """Return a project's folder, given the project's name in a chat.
+    """Return the folder of a project, given its name in a chat.
 
     Args:
-        vault: the folder of the chat's vault, or None if the chat has no vault.
+        vault: the folder of the chat's vault, or None.
         name: the path of the project, relative to the vault or absolute.
     """
     return Path(name) if vault is None else Path(vault) / name
@@ -283,7 +282,7 @@ def _to_dict(settings: ProjectSettings) -> dict[str, Any]:
 
 
 def _read_settings(found: Mapping[str, object]) -> ProjectSettings:
-    """Convert the content of a project's settings file to validated settings.
+    """Parse a project's settings file.
 
     Raises:
         BadSetting: a value has the wrong type.

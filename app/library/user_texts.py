@@ -1,6 +1,6 @@
-"""The user's instructions and long-term memories, which are sent at the beginning of each request.
+"""The user's instructions and long-term memories, which are part of every request.
 
-Each text is a plain file next to the settings, outside any vault.
+Each is a plain text file next to the settings.
 """
 
 import hashlib
@@ -25,11 +25,11 @@ _MOST_BYTES: Final = 4 * MOST_CHARS + 4  # for any encoding, including a byte-or
 
 @dataclass(frozen=True)
 class UserTextKind:
-    """The kind of a user text, such as instructions or memories.
+    """A kind of user text, such as instructions or memories.
 
     Attributes:
-        section: the name of the prompt's section, which is also the id of the segment.
-        noun: the plural noun for the content of such a text in messages, such as "memories".
+        section: the name of the prompt section, which is also the segment id.
+        noun: the plural noun for messages, such as "memories".
     """
 
     section: str
@@ -42,14 +42,13 @@ MEMORIES: Final = UserTextKind("long_term_memories", "memories")
 
 @dataclass(frozen=True)
 class UserText:
-    """The current content of a user text's file.
+    """The current content of a user text.
 
     Attributes:
         path: the file.
-        text: the text of the file, or an empty string if the file does not exist or cannot be read.
-        digest: the SHA-256 hash of the file's bytes, or an empty string if the file was not read.
-        problem: one sentence that says why the text is not sent to models, or an empty string if
-            there is no problem.
+        text: the text, or an empty string if the file is missing or unreadable.
+        digest: the SHA-256 of the file, or an empty string if it was not read.
+        problem: why the text is not sent to models, or an empty string.
         kind: whether the text contains instructions or memories.
     """
 
@@ -60,7 +59,7 @@ class UserText:
     kind: UserTextKind = INSTRUCTIONS
 
     def segment(self) -> Segment | None:
-        """Return the text as a segment of layer L1, or None if it is blank or has a problem."""
+        """Return the text as an L1 segment, or None if it is blank or has a problem."""
         if self.problem or not self.text.strip():
             return None
         return Segment.build(
@@ -75,15 +74,15 @@ class UserText:
 
 
 class UserTextFile:
-    """The file that holds one user text. The class is thread-safe."""
+    """The file of a user text. Thread-safe."""
 
     def __init__(self, path: Path, kind: UserTextKind = INSTRUCTIONS) -> None:
-        """Set the path of the file, which need not exist."""
+        """Set the file path. The file need not exist."""
         self.path = path
         self._kind = kind
 
     def read(self) -> UserText:
-        """Read the text. Errors are not raised, but described in the result's `problem`."""
+        """Read the text. Errors are reported in the result's `problem`."""
         noun = self._kind.noun
         try:
             data = _read_file(self.path)
@@ -106,7 +105,7 @@ class UserTextFile:
         return UserText(self.path, text, digest, problem, self._kind)
 
     def write(self, text: str) -> None:
-        """Replace the text in the file. A blank text removes the file.
+        """Replace the text. A blank text removes the file.
 
         Raises:
             InvalidRequest: the text is too long.
@@ -128,7 +127,7 @@ class UserTextFile:
 
 
 def _read_file(path: Path) -> bytes:
-    """Read a file, at most one byte past the size limit, without blocking on a FIFO or device.
+    """Read a file up to one byte past the size limit, without blocking on a FIFO or device.
 
     Raises:
         OSError: the file cannot be read, or is not a regular file.

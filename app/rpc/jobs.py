@@ -1,4 +1,4 @@
-"""Run turns, searches and indexing while the server continues to read requests."""
+"""Run turns, searches and indexing while the server reads further requests."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -18,10 +18,9 @@ MOST_AT_ONCE: Final = 4
 
 
 class Jobs:
-    """Runs turns and other work in parallel, at most one turn per chat, and writes their events.
+    """Runs turns and other work in parallel, at most one turn per chat.
 
-    The class has its own thread pool: a turn waits for work in the thread pool of `chains`, so it
-    must not take a thread of that pool.
+    It has its own thread pool, because turns wait for work in the thread pool of `chains`.
     """
 
     def __init__(self, wire: Wire, approvals: ApprovalDesk) -> None:
@@ -33,12 +32,12 @@ class Jobs:
         self._running: set[CancelToken] = set()
 
     def is_busy(self, session: str | None) -> bool:
-        """Return whether a turn or a compaction of this chat is running."""
+        """Return whether a turn or compaction of this chat is running."""
         with self._changed:
             return session in self._busy
 
     def require_free(self, session: str) -> None:
-        """Raise `SessionBusy` if a turn or a compaction of this chat is running."""
+        """Raise `SessionBusy` if a turn or compaction of this chat is running."""
         if self.is_busy(session):
             raise SessionBusy(
                 f"The chat {session} is still at work.",
@@ -52,13 +51,12 @@ class Jobs:
         events: Callable[[CancelToken], Iterator[Event]],
         accept: Callable[[Event], None],
     ) -> None:
-        """Start a turn and write its events. The last event is `turn_end`.
+        """Start a turn and write its events, ending with `turn_end`.
 
         Args:
-            id: the id of the request.
+            id: the request id.
             session: the chat, which is busy until the turn ends.
-            events: runs the turn and yields its events. The first event means that the user message
-                is on disk.
+            events: runs the turn. The first event means that the user message is stored.
             accept: called with the first event, before any event is written.
 
         Raises:
@@ -93,14 +91,13 @@ class Jobs:
         work: Callable[[CancelToken], Json],
         session: str | None = None,
     ) -> None:
-        """Start work that takes time, and respond to the request when the work is done.
+        """Start long-running work, and respond when it is done.
 
         Args:
-            id: the id of the request.
-            command: the type of the request.
-            work: does the work and returns the data of the response.
-            session: the chat that the work changes, which is busy until the work ends, or None if
-                no chat is changed.
+            id: the request id.
+            command: the request type.
+            work: does the work and returns the response data.
+            session: the chat that the work changes, which is busy until it ends, or None.
         """
 
         def run(cancel: CancelToken) -> None:
@@ -114,7 +111,7 @@ class Jobs:
         self._submit(self._token(session), run)
 
     def abort(self, session: str | None) -> bool:
-        """Cancel the chat's running work. Return whether any work was running."""
+        """Cancel the work of a chat. Returns whether any was running."""
         with self._changed:
             cancel = None if session is None else self._busy.get(session)
         if cancel is not None:
@@ -122,7 +119,7 @@ class Jobs:
         return cancel is not None
 
     def stop(self, timeout_s: float) -> None:
-        """Cancel all work and wait at most `timeout_s` seconds until it has ended."""
+        """Cancel all work, and wait up to `timeout_s` seconds for it to end."""
         with self._changed:
             running = tuple(self._running)
         for cancel in running:
@@ -131,7 +128,7 @@ class Jobs:
             self._changed.wait_for(lambda: not self._running, timeout_s)
 
     def _token(self, session: str | None) -> CancelToken:
-        """Return a new cancel token, and mark the chat as busy unless it is None."""
+        """Create a cancel token, and mark the chat as busy unless it is None."""
         cancel = CancelToken()
         if session is not None:
             with self._changed:
@@ -145,7 +142,7 @@ class Jobs:
                 del self._busy[session]
 
     def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
-        """Write a turn's events except for the last one, and return the data of the last one."""
+        """Write all events of a turn except the last one, and return the last one's data."""
         end: Json = {}
         for event in events:
             if isinstance(event, ApprovalRequested):
@@ -174,6 +171,6 @@ class Jobs:
 
 
 def explain(error: Exception) -> ErrorInfo:
-    """Return an error's code, sentence and hint. A bug is also logged with its stack trace."""
+    """Describe an exception. A bug is also logged with its stack trace."""
     log_bug(error)
     return describe(error)

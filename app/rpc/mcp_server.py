@@ -5,8 +5,8 @@ MCP client ─ chains.mcp.tool_server ─ NoteServer ─ chains.tools.vault_tool
                                       └─ a thread: bring the index up to date
 ```
 
-Neither notes nor chats are changed. The index is updated in the background, so that the server
-responds immediately when a client connects.
+Nothing is modified. The index is updated in the background, so that the server responds
+immediately.
 """
 
 import logging
@@ -41,9 +41,9 @@ _log = logging.getLogger(__name__)
 
 
 def serve_notes(assistant: Assistant) -> None:
-    """Serve the open vault's notes over standard input and output until the input ends.
+    """Serve the open vault's notes over standard input and output.
 
-    SIGTERM is handled like Ctrl+C, so that the server's child processes end too.
+    SIGTERM is handled like Ctrl+C, so that child processes are stopped too.
 
     Raises:
         VaultNotChosen: no vault is open.
@@ -60,15 +60,14 @@ def serve_notes(assistant: Assistant) -> None:
 
 
 class NoteServer:
-    """Runs an MCP client's tool calls on the open vault. The class is thread-safe."""
+    """Runs an MCP client's tool calls on the open vault. Thread-safe."""
 
     def __init__(self, library: Library, longest_wait_s: float = LONGEST_WAIT_S) -> None:
-        """Prepare the server; `start` must be called before `run`.
+        """Prepare the server. Call `start` before `run`.
 
         Args:
             library: the open vault with its index.
-            longest_wait_s: the maximum number of seconds for which the first tool call waits until
-                keyword search works.
+            longest_wait_s: how long the first tool call waits for keyword search, in seconds.
         """
         self._library = library
         self._longest_wait_s = longest_wait_s
@@ -78,17 +77,17 @@ class NoteServer:
         self._thread = threading.Thread(target=self._update, name="first-update", daemon=True)
 
     def start(self) -> None:
-        """Update the index in the background, and watch the folder to keep it up to date."""
+        """Update the index in the background, and watch the folder."""
         self._library.watch(lambda _report: None)
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop the background update of the index. The notes indexed so far are kept."""
+        """Stop updating the index. Notes that were already indexed are kept."""
         self._cancel.cancel()
         self._thread.join()
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Run a tool call and return its answer. All tools except `read_note` need the index."""
+        """Run a tool call. All tools except `read_note` need the index."""
         if name != "read_note":
             self._is_waited_for.wait(self._longest_wait_s)
             self._is_waited_for.set()  # later calls do not wait again
@@ -98,7 +97,7 @@ class NoteServer:
         return ToolAnswer(found.content + note, found.is_error)
 
     def _is_partial(self, name: str) -> bool:
-        """Return whether notes may be missing from a tool's result, as the index is incomplete."""
+        """Return whether a tool's result may be incomplete, because the index is."""
         if name == "search_notes":
             return self._library.is_updating
         return name != "read_note" and self._is_reading

@@ -1,4 +1,4 @@
-"""The types of RPC requests. Each request is a JSON object on one line."""
+"""RPC requests, each a JSON object on one line."""
 
 import json
 import math
@@ -17,12 +17,12 @@ LONGEST_LINE: Final = (
 
 
 class Request(BaseModel):
-    """The fields that every request has.
+    """The fields of every request.
 
     Attributes:
-        id: any value that the client chooses; the response repeats it.
-        type: the name of the request's type, such as `prompt`.
-        session: the chat; None means the chat that was opened last.
+        id: any value chosen by the client, which the response repeats.
+        type: the request type, such as `prompt`.
+        session: the chat, or None for the one opened last.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -33,16 +33,15 @@ class Request(BaseModel):
 
 
 class PromptRequest(Request):
-    """Ask a question. The response is sent once it is stored. The last event is `turn_end`.
+    """Ask a question. The response is sent once it is stored, and `turn_end` is the last event.
 
     Attributes:
         text: the question.
-        mode: the mode of the turn; None means the current mode.
+        mode: the mode of the turn, or None for the current mode.
         attach: the paths and tags to attach.
-        parent: the entry after which the question is added; None means the end of the active
+        parent: the entry after which the question is added, or None for the end of the active
             branch.
-        read_whole: whether attachments that are too large for one request are read in parts.
-            `get_context` returns the cost of this.
+        read_whole: whether to read large attachments in parts. `get_context` returns the cost.
     """
 
     text: str
@@ -66,7 +65,7 @@ class Regenerate(Request):
 
 
 class SelectLeaf(Request):
-    """Make another branch of a chat the active one."""
+    """Switch a chat to another branch."""
 
     entry: str
 
@@ -76,13 +75,13 @@ class Abort(Request):
 
 
 class Approve(Request):
-    """Decide about a tool call for which an `approval_request` event was sent.
+    """Answer an `approval_request` event.
 
     Attributes:
         approval_id: the id in the event.
         decision: `allow` approves this call, `allow_session` also similar calls in the chat.
-        hunks: the numbers of the approved hunks of the change, counted from 0, if the decision is
-            `allow`. The other hunks are rejected. None approves all of them.
+        hunks: with `allow`, the indexes of the approved hunks, or None for all of them. The others
+            are rejected.
     """
 
     approval_id: str
@@ -97,20 +96,20 @@ class Compact(Request):
 
 
 class SetAutoCompaction(Request):
-    """Switch automatic compaction on or off."""
+    """Enable or disable automatic compaction."""
 
     enabled: bool
 
 
 class GetContext(Request):
-    """Get the *Context* report of a chat's last or next request.
+    """Get the context report of a chat's last or next request.
 
     Attributes:
-        when: `last` or `next`; None means the last request, or the next one before the first turn.
+        when: `last` or `next`. None means the last request, or the next one before the first turn.
         text: the question of the next request.
         attach: the attachments of the next request.
-        format: `full` adds the request itself to the report.
-        include_ephemeral: whether the Markdown form lists the ephemeral content.
+        format: `full` adds the request itself.
+        include_ephemeral: whether to list ephemeral content in Markdown.
     """
 
     when: Literal["last", "next"] | None = None
@@ -124,7 +123,7 @@ class GetEntries(Request):
     """Get the log entries of a chat.
 
     Attributes:
-        path_only: whether to return only the entries on the active path.
+        path_only: whether to return only entries on the active path.
     """
 
     path_only: bool = False
@@ -135,7 +134,7 @@ class GetState(Request):
 
 
 class Pin(Request):
-    """Pin or unpin a message or a segment.
+    """Pin or unpin a message or segment.
 
     Attributes:
         target: the id of the message's entry or of the segment.
@@ -147,10 +146,10 @@ class Pin(Request):
 
 
 class SendMessage(Request):
-    """Add another program's message to a chat. No model is called.
+    """Add a message from another program to a chat, without calling a model.
 
     Attributes:
-        custom_type: the name that the program gives to messages of this type.
+        custom_type: the program's name for this type of message.
         content: a text, or a list of parts as in a user message.
         display: whether the transcript shows the message.
     """
@@ -161,7 +160,7 @@ class SendMessage(Request):
 
 
 class Label(Request):
-    """Label an entry of a chat. An empty label removes the current one."""
+    """Label an entry of a chat. An empty label removes it."""
 
     target: str
     label: str
@@ -171,8 +170,7 @@ class NewSession(Request):
     """Create a chat.
 
     Attributes:
-        project: the folder of the chat's project, which switches the mode to `project`, or None for
-            a chat without a project.
+        project: the project folder, which switches the mode to `project`, or None.
     """
 
     project: str | None = None
@@ -185,13 +183,13 @@ class OpenSession(Request):
 
 
 class SetMode(Request):
-    """Set the mode of later questions."""
+    """Set the mode for later questions."""
 
     mode: Mode
 
 
 class SetModel(Request):
-    """Set the model of later questions."""
+    """Set the model for later questions."""
 
     model: str
 
@@ -204,11 +202,11 @@ class SetSetting(Request):
 
 
 class Undo(Request):
-    """Undo an edit run, that is, the edits to notes that a turn made.
+    """Undo an edit run, which contains the edits of one turn.
 
     Attributes:
-        run: the id of the edit run; None means the chat's last one.
-        edit: the id of a single edit to undo, instead of an edit run.
+        run: the id of the edit run, or None for the chat's last one.
+        edit: the id of a single edit to undo instead.
     """
 
     run: str | None = None
@@ -219,8 +217,8 @@ class Search(Request):
     """Search the notes for passages.
 
     Attributes:
-        query: the words and filters to search for.
-        k: the maximum number of passages; None means the setting `retrieval.topK`.
+        query: words and filters.
+        k: the maximum number of passages, or None for the setting `retrieval.topK`.
     """
 
     query: str
@@ -232,7 +230,7 @@ class Index(Request):
 
 
 class Shutdown(Request):
-    """Cancel all running work and end the server."""
+    """Cancel all running work and stop the server."""
 
 
 _TYPES: Final[Mapping[str, type[Request]]] = {
@@ -263,11 +261,11 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
 
 
 class UnreadableRequest(Exception):
-    """A line of input is not a valid request.
+    """A line is not a valid request.
 
     Attributes:
-        id: the id of the request, or None if the line has no readable id.
-        command: the type of the request, or None if the line has no readable type.
+        id: the request id, or None if it cannot be read.
+        command: the request type, or None if it cannot be read.
         error: the error to respond with.
     """
 
@@ -279,7 +277,7 @@ class UnreadableRequest(Exception):
 
 
 def parse(line: bytes) -> Request:
-    """Parse and validate a line as a request.
+    """Parse and validate a request.
 
     Raises:
         UnreadableRequest: the line is too long, is not JSON, has an unknown type, or has missing or
@@ -322,7 +320,7 @@ def _sentence(command: str, error: ValidationError) -> str:
 
 
 def _read_number(text: str) -> float:
-    """Parse a number in a request. Infinity is refused, as JSON cannot represent it."""
+    """Parse a number. Infinity is rejected, because JSON cannot represent it."""
     number = float(text)
     return number if math.isfinite(number) else _refuse_number(text)
 

@@ -5,8 +5,8 @@ standard input ─ requests.parse ─ RPC ─ Assistant
                                    └─ jobs.Jobs ─ wire.Wire ─ standard output
 ```
 
-Quick requests are answered in the order in which they arrive. Turns and other work that takes time
-run in threads, so that an `abort` request can be read meanwhile.
+Quick requests are answered in order. Long-running work uses threads, so that an `abort` request can
+be read in the meantime.
 """
 
 import os
@@ -44,8 +44,7 @@ _DECISIONS: Final[Mapping[str, Decision]] = {
 def serve_standard_streams(assistant: Assistant) -> None:
     """Serve requests from standard input until it ends.
 
-    Libraries' output is redirected to standard error, so that it cannot mix with the responses.
-    SIGTERM is handled like Ctrl+C.
+    Output of libraries is redirected to standard error. SIGTERM is handled like Ctrl+C.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.stdout.flush()
@@ -56,7 +55,7 @@ def serve_standard_streams(assistant: Assistant) -> None:
 
 
 def _lines() -> Iterator[bytes]:
-    """Yield the lines of standard input. A line that is too long is truncated."""
+    """Yield the lines of standard input, truncating overlong ones."""
     source = sys.stdin.buffer
     while line := source.readline(asked.LONGEST_LINE):
         yield line
@@ -65,15 +64,14 @@ def _lines() -> Iterator[bytes]:
 
 
 class RPC:
-    """Serves the requests of one client program, and keeps its current chat, mode and model."""
+    """Serves one client, and keeps its current chat, mode and model."""
 
     def __init__(self, assistant: Assistant, write: Callable[[bytes], object]) -> None:
-        """Start with no chat open.
+        """Start without a chat.
 
         Args:
             assistant: runs the requests.
-            write: writes a whole line of output. It raises `OSError` if the client has
-                disconnected.
+            write: writes a line of output. Raises `OSError` if the client has disconnected.
         """
         self._assistant = assistant
         self._wire = Wire(write)
@@ -113,9 +111,9 @@ class RPC:
         }
 
     def serve(self, lines: Iterable[bytes]) -> None:
-        """Run the requests in the given lines. After the last line, all running work is cancelled.
+        """Serve the requests in the given lines, then cancel all running work.
 
-        While requests are served, the vault is watched, and changed notes are indexed.
+        While serving, changes in the vault are watched and indexed.
         """
         if self._assistant.library is not None:
             self._assistant.library.watch(self._tell_of_changes)
@@ -131,7 +129,7 @@ class RPC:
         self._wire.event("index_progress", None, None, done.to_dict())
 
     def _take(self, line: bytes) -> bool:
-        """Run one request and return whether more requests may follow."""
+        """Handle one request. Returns whether more may follow."""
         try:
             request = asked.parse(line)
         except asked.UnreadableRequest as problem:
@@ -160,7 +158,7 @@ class RPC:
             self._wire.respond(request.id, request.type, self._quick[kind](request))
 
     def _begin_turn(self, request: asked.Request) -> None:
-        """Start a turn, and respond as soon as the user message is on disk."""
+        """Start a turn, and respond once the user message is stored."""
         session = request.session or self._assistant.sessions.begin(self._vault)
         self._jobs.require_free(session)
 
@@ -228,7 +226,7 @@ class RPC:
         return self._enter(chat.id, chat.header.project)
 
     def _enter(self, session: str, project: str | None) -> Json:
-        """Switch to the mode `project` if the chat has a project, or leave that mode if not."""
+        """Switch to the mode `project` if the chat has a project, or leave that mode."""
         if project is not None:
             self._mode = "project"
         elif self._mode == "project":
@@ -237,7 +235,7 @@ class RPC:
         return {"session": session}
 
     def _warm_up(self) -> None:
-        """Load the libraries for model calls before the first question arrives."""
+        """Load the model libraries before the first question arrives."""
         if (self._model or self._assistant.settings.values.chat_model) != EXTRACTIVE:
             warm_up()
 
@@ -315,9 +313,9 @@ class RPC:
         return {"markdown": markdown, "context": found, "read_whole": read}
 
     def _estimate_reading(self, question: AskRequest) -> Json | None:
-        """Return the cost of reading the attachments in parts, or why that is not possible.
+        """Return the cost of reading attachments in parts, or why this is not possible.
 
-        The result is None if the attachments fit into the request.
+        Returns None if the attachments fit.
         """
         try:
             cost = self._assistant.estimate_reading(question)

@@ -1,4 +1,4 @@
-"""The output of the RPC: responses and events, one JSON object on each line."""
+"""The RPC output: responses and events, one JSON object per line."""
 
 import json
 import threading
@@ -27,9 +27,9 @@ Json = Mapping[str, Any]
 
 
 class Wire:
-    """Writes responses and events to the client. The class is thread-safe.
+    """Writes responses and events to the client. Thread-safe.
 
-    After a write has failed, nothing more is written, and no error is raised.
+    After a write has failed, further writes are ignored.
     """
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
@@ -39,15 +39,15 @@ class Wire:
         self._progress: tuple[Any, Json] | None = None
 
     def respond(self, id: Any, command: str | None, data: Json) -> None:
-        """Write the response to a request that succeeded."""
+        """Write the response to a successful request."""
         self._line({**_head(id, command), "success": True, "data": data})
 
     def refuse(self, id: Any, command: str | None, error: ErrorInfo) -> None:
-        """Write the response to a request that failed."""
+        """Write the response to a failed request."""
         self._line({**_head(id, command), "success": False, "error": error.to_dict()})
 
     def event(self, name: str, id: Any, session: str | None, data: Json) -> bool:
-        """Write an event and return whether the client is still connected."""
+        """Write an event. Returns whether the client is still connected."""
         if name == "index_progress":
             if self._progress == (id, data):
                 return True
@@ -68,7 +68,7 @@ class Wire:
 
 
 def convert_event(event: Event) -> tuple[str, Json] | None:
-    """Return an event's name and data for clients, or None if it is not sent to clients."""
+    """Return an event's name and data for clients, or None for internal events."""
     if type(event) not in _EVENTS:
         return None
     name, data = _EVENTS[type(event)]

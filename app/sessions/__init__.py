@@ -1,4 +1,4 @@
-"""Sessions (chats): their log on disk, and the use-cases that read and extend it.
+"""Sessions (chats): the logs on disk, and the use-cases that read and write them.
 
     AskRequest → ask → chains.turn → session → file
     file → store → session → transcript_reader → transcript

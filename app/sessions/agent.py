@@ -1,7 +1,7 @@
-"""Build a turn's agent: its limits, its tools, and the approval of the tools' proposals.
+"""Build a turn's agent: limits, tools and approvals.
 
-The window, the command line and RPC each connect a port through which a person decides about
-proposals. An approval for a whole chat is remembered until the program ends.
+The window, the command line and RPC each provide a port for asking the user. An approval for a
+whole chat is remembered until the program exits.
 """
 
 import threading
@@ -40,8 +40,8 @@ class AgentScope:
     """The limits that a project sets for an agent.
 
     Attributes:
-        memories: the note with the project's long-term memories; None means the one for all chats.
-        exclude: patterns for notes that the agent may not change, in addition to `vault.exclude`.
+        memories: the note with the project's long-term memories, or None for the global one.
+        exclude: patterns for notes that the agent must not change, in addition to `vault.exclude`.
     """
 
     memories: MemoryNote | None = None
@@ -52,13 +52,12 @@ WHOLE_VAULT = AgentScope()
 
 
 class AgentBuilder:
-    """Builds agents. The class is thread-safe.
+    """Builds agents. Thread-safe.
 
-    An approval for a whole chat also applies to the chat's later turns. It is not stored, so the
-    program asks again after a restart.
+    An approval for a whole chat applies to its later turns until the program exits.
 
     Attributes:
-        edits: the edits to notes that agents make.
+        edits: the edits that agents make to notes.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class AgentBuilder:
         web: WebClient,
         mcp: McpServers,
     ) -> None:
-        """Start without an approval port, so that a proposal that needs a person is rejected."""
+        """Start without an approval port, so that proposals are rejected."""
         self.edits = edits
         self._settings = settings
         self._memories, self._web, self._mcp = memories, web, mcp
@@ -79,11 +78,11 @@ class AgentBuilder:
         self._rules: dict[str, ApprovalRules] = {}
 
     def connect(self, port: ApprovalPort | None, level: ApprovalLevel = "ask") -> None:
-        """Set who decides about tools' proposals in all later turns.
+        """Set who decides about proposals in later turns.
 
         Args:
-            port: asks a person, or None if no person can be asked.
-            level: which proposals are approved or rejected without asking.
+            port: asks the user, or None.
+            level: which proposals are decided without asking.
         """
         with self._lock:
             self._port, self._level = port, level
@@ -91,10 +90,10 @@ class AgentBuilder:
     def open_servers(
         self, session: str, cancel: CancelToken
     ) -> Generator[Event, None, tuple[str, ...]]:
-        """Start the MCP servers in the settings, and return a warning for each one left out.
+        """Start the configured MCP servers, and return a warning for each one left out.
 
         Args:
-            session: the id of the chat.
+            session: the chat id.
             cancel: the cancel token of the turn.
         """
         port, rules = self._find_approvals(session)
@@ -122,22 +121,21 @@ class AgentBuilder:
         cancel: CancelToken,
         scope: AgentScope = WHOLE_VAULT,
     ) -> Chain:
-        """Add an agent that reads the notes, and its tools' definitions, to a chain.
+        """Add an agent and its tool definitions to a chain.
 
         Args:
             chain: the chain without an agent.
             notes: the notes of the vault or of a project.
-            session: the id of the chat, or an empty string if the request is only shown and not
-                sent.
+            session: the chat id, or an empty string for a preview.
             cancel: the cancel token of the turn.
-            scope: the limits of the chat's project, or those of the whole vault.
+            scope: the limits of the chat's project, or of the whole vault.
         """
         agent = self._build_agent(notes, session, cancel, scope)
         definitions = (tool.definition for tool in agent.extra_tools)
         return replace(chain, prompt="agent", tools=(*AGENT_TOOLS, *definitions), agent=agent)
 
     def _find_approvals(self, session: str) -> tuple[ApprovalPort | None, ApprovalRules]:
-        """Return the approval port (None if no person can be asked) and a chat's approval rules."""
+        """Return the approval port, if any, and a chat's approval rules."""
         with self._lock:
             known = self._rules.setdefault(session, ApprovalRules())
             return self._port, known.with_level(self._level)
@@ -159,7 +157,7 @@ class AgentBuilder:
     ) -> tuple[Tool, ...]:
         """Build all tools except those that read notes.
 
-        A tool that changes or fetches something proposes this first.
+        Tools that change or fetch something ask for approval first.
         """
         return (
             *self.edits.build_tools(notes.root, self._list_excluded, session, scope.exclude),

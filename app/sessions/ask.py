@@ -1,7 +1,7 @@
-"""Run turns: from the user message to a stream of events.
+"""Run turns and yield their events.
 
-`ask` appends a question to the active leaf or to a given entry, `edit` adds another version of a
-question, and `regenerate` adds another version of an answer.
+`ask` adds a question, `edit` another version of a question, and `regenerate` another version of an
+answer.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -58,12 +58,12 @@ __all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
 @dataclass(frozen=True)
 class _TurnStart:
-    """A turn that has not run yet. Its chat's active path already ends where the turn begins.
+    """A turn that is about to run. The active path already ends where it begins.
 
     Attributes:
-        turn: the turn without its attachments.
+        turn: the turn without attachments.
         attach: reads the attachments, which may take time.
-        updates_index: whether to update the index before the question is answered.
+        updates_index: whether to update the index first.
     """
 
     turn: TurnRequest
@@ -73,7 +73,7 @@ class _TurnStart:
 
 @dataclass(frozen=True)
 class PinRoom:
-    """A chat's pins, and the token budget of its next request, which limits the pins.
+    """A chat's pins, and the token budget that limits them.
 
     Attributes:
         pins: the pinned messages and segments.
@@ -87,7 +87,7 @@ class PinRoom:
 
 
 class TurnRunner:
-    """Runs turns. The class is thread-safe."""
+    """Runs turns. Thread-safe."""
 
     def __init__(
         self,
@@ -106,11 +106,11 @@ class TurnRunner:
 
     @property
     def library(self) -> Library | None:
-        """The open vault with its index, or None if no vault is open."""
+        """The open vault with its index, or None."""
         return self._vault.library
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
-        """Answer a question. The last event is `TurnEnded`.
+        """Answer a question, ending with `TurnEnded`.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason and the chat.
@@ -121,14 +121,14 @@ class TurnRunner:
     def edit(
         self, session: str, entry: str, changed: AskRequest, mode: Mode | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Edit a question and answer the new version. The last event is `TurnEnded`.
+        """Edit a question and answer the new version, ending with `TurnEnded`.
 
         Args:
             session: the chat.
             entry: the user message to edit.
-            changed: the new question. The original question's attachments are attached again.
-            mode: the mode of the new version; None means the original question's mode.
-            cancel: stops the turn.
+            changed: the new question. The original attachments are attached again.
+            mode: the mode of the new version, or None to keep the original mode.
+            cancel: cancels the turn.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason.
@@ -143,9 +143,9 @@ class TurnRunner:
 
         Args:
             session: the chat.
-            entry: the answer that gets another version, or a user message without an answer.
-            model: the model; None means the one in the settings.
-            cancel: stops the turn.
+            entry: the answer, or a user message without an answer.
+            model: the model, or None for the configured one.
+            cancel: cancels the turn.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason.
@@ -156,7 +156,7 @@ class TurnRunner:
     def summarise(
         self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
     ) -> BranchSummary:
-        """Summarise a branch of a chat. If no model is set, build an outline instead."""
+        """Summarise a branch of a chat, or build an outline without a model."""
         turn = self._builder.build_turn(AskRequest("", "chat", model))
         chain = self._builder.build_chain("chat", None)
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
@@ -167,41 +167,38 @@ class TurnRunner:
         request: AskRequest,
         changes: Mapping[str, object] | None = None,
     ) -> PreparedRequest:
-        """Prepare a chat's next request without sending it. Nothing is searched or stored.
+        """Prepare a chat's next request without searching, sending or storing.
 
         Args:
             chat: the chat, or None for a new one.
-            request: the question as far as the user has typed it.
-            changes: settings by key that replace the current ones in this request only.
+            request: the question typed so far.
+            changes: settings to override for this request.
         """
         request = _name_project(request, chat)
         turn = self._builder.build_turn(request, changes)
         return preview(self._builder.build_chain(turn.mode, request.project), turn, chat)
 
     def estimate_reading(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
-        """Return the maximum cost of reading the attachments in parts, or None if all of them fit.
+        """Return the maximum cost of reading large attachments in parts, or None if all fit.
 
         No model is called.
 
         Raises:
-            CannotRead: an attachment does not fit, and cannot be read in parts either.
+            CannotRead: an attachment is too large, and cannot be read in parts either.
         """
         request = _name_project(request, chat)
         turn = self._builder.build_turn(request)
         return measure_reading(self._builder.build_chain(turn.mode, request.project), turn, chat)
 
     def pin_room(self, chat: Session) -> PinRoom:
-        """Return a chat's pins and the token budget of its next request."""
+        """Return a chat's pins and the token budget that limits them."""
         path = chat.path()
         report = self.prepare_next(chat, AskRequest("", find_last_mode(path))).report
         counter = load_counter(report.model)
         return PinRoom(replay_path(path, counter).pins, report.budget, counter)
 
     def rebuild_request(self, chat: Session) -> PreparedRequest:
-        """Rebuild the first request of a chat's last turn from its log.
-
-        The last turn is that of the active path.
-        """
+        """Rebuild the first request of the last turn on a chat's active path."""
         path, project = chat.path(), chat.header.project
         request = AskRequest("", find_last_mode(path), find_last_model(path), project=project)
         turn = self._builder.build_turn(request)
@@ -227,7 +224,7 @@ class TurnRunner:
                 chat.close()
 
     def _run_turn(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
-        """Run a turn. If its first request cannot be prepared, take the user message back."""
+        """Run a turn. If no request can be built, take the user message back."""
         require_model(begun.turn)
         leaf, is_prepared = chat.tree.leaf, False
         try:
@@ -269,7 +266,7 @@ class TurnRunner:
         chat.keep_counts(partial(load_counter, turn.model))
 
     def _complete_event(self, event: Event, warnings: Sequence[str], chat: Session) -> Event:
-        """Add warnings and the agent's changes to notes to a turn's last event.
+        """Add warnings and the agent's changes to the last event of a turn.
 
         Other events are returned unchanged.
         """
@@ -283,7 +280,7 @@ class TurnRunner:
         return TurnEnded(result)
 
     def _report_damage(self, warnings: list[str]) -> Iterator[Event]:
-        """Yield a warning, once only, if the index or `state.db` was damaged."""
+        """Yield a warning, only once, if the index or `state.db` was damaged."""
         library = self._vault.library
         said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
         for warning in filter(None, said):
@@ -365,12 +362,12 @@ class TurnRunner:
 
 
 def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
-    """Set a request's project to that of its chat. If there is no chat, return it unchanged."""
+    """Set a request's project to that of its chat, if there is a chat."""
     return request if chat is None else replace(request, project=chat.header.project)
 
 
 def _find_failed_session(named: str | None, chat: Session | None) -> str | None:
-    """Return the id of the chat in which a turn failed, or None if no chat was created."""
+    """Return the id of the chat in which a turn failed, or None."""
     if chat is None:
         return named
     return chat.id if chat.is_stored else None

@@ -1,6 +1,6 @@
-"""The user's changes to a chat: title, marks, branches, labels, pins, memory and compaction.
+"""Changes that the user makes to a chat: title, marks, branches, labels, pins, memory.
 
-Existing log entries never change: each of these changes is appended as a new entry.
+Existing log entries never change. Each change is appended as a new entry.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -55,7 +55,7 @@ class AbandonedBranch:
 
     Attributes:
         entry: the last entry of the branch.
-        turns: the number of turns in the branch that are not on the new active path.
+        turns: the number of turns that only this branch contains.
     """
 
     entry: str
@@ -63,14 +63,14 @@ class AbandonedBranch:
 
 
 class BranchEditor:
-    """Appends the user's changes to a chat, and other programs' messages, to the chat's log."""
+    """Appends the user's changes, and messages from other programs, to a chat's log."""
 
     def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
         self._asking = asking
 
     def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
-        """Make an entry's branch the active one, and return the branch that was active before.
+        """Switch to an entry's branch, and return the previous branch.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -84,9 +84,9 @@ class BranchEditor:
             return AbandonedBranch(before, len(_left(chat, before)[1]))
 
     def show_entry(self, session: str, entry: str) -> None:
-        """Make an entry's branch the active one, unless the entry is on the active path already.
+        """Switch to an entry's branch, unless the entry is already on the active path.
 
-        The errors are those of `select_leaf`.
+        Raises the same errors as `select_leaf`.
         """
         chat = self._sessions.read(session)
         if all(one.id != entry for one in chat.path()):
@@ -97,13 +97,13 @@ class BranchEditor:
 
         Args:
             session: the chat.
-            entry: the last entry to copy. None means the active leaf, or, if the active path has an
-                entry of an unknown type, the last entry before that.
+            entry: the last entry to copy. None means the active leaf, or the last entry before an
+                unknown entry type.
 
         Raises:
             SessionMissing: the chat does not exist.
             NotFound: the chat has no such entry.
-            InvalidRequest: the path to copy is empty, or contains an entry of an unknown type.
+            InvalidRequest: there is nothing to copy, or the path contains an unknown entry type.
         """
         chat = self._sessions.read(session)
         path = chat.path() if entry is None else chat.path_to(entry)
@@ -122,7 +122,7 @@ class BranchEditor:
             return copy.id
 
     def label(self, session: str, entry: str, text: str) -> str:
-        """Label an entry of a chat and return the id of the label entry.
+        """Label an entry, and return the id of the label's entry.
 
         An empty string removes the label.
 
@@ -139,7 +139,7 @@ class BranchEditor:
             return named.id
 
     def rename(self, session: str, title: str) -> None:
-        """Set a chat's title. If it is empty, the first question serves as the title again.
+        """Set a chat's title. An empty title restores the first question as the title.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -150,7 +150,7 @@ class BranchEditor:
             chat.append([OtherEntry(chat.new_id(), _leaf(chat), chat.now(), "custom", data)])
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
-        """Set or clear a chat's mark: `pinned` to the top of the list of chats, or `archived`.
+        """Pin a chat to the top of the list or archive it, or reverse this.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -161,7 +161,7 @@ class BranchEditor:
             chat.append([OtherEntry(chat.new_id(), _leaf(chat), chat.now(), "custom", data)])
 
     def pin(self, session: str, target: str, on: bool) -> None:
-        """Pin or unpin a message or segment. If pinned, it is always sent word for word.
+        """Pin or unpin a message or segment. Pinned text is always sent in full.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -176,7 +176,7 @@ class BranchEditor:
             chat.append([pin])
 
     def refresh_project(self, session: str) -> None:
-        """Let a chat's next turn read the names, outlines and texts of its project's notes again.
+        """Make the next turn reload the names, outlines and texts of the project's notes.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -189,7 +189,7 @@ class BranchEditor:
             chat.append([build_refresh_entry(chat)])
 
     def set_memory(self, session: str, memory: Memory) -> None:
-        """Replace a chat's memory: its scratchpad, progress and facts.
+        """Replace a chat's memory: scratchpad, progress and facts.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -205,14 +205,13 @@ class BranchEditor:
     def summarise_branch(
         self, session: str, entry: str, cancel: CancelToken, model: str | None = None
     ) -> str:
-        """Summarise the turns of a branch that is not active; store and return the summary.
+        """Summarise an inactive branch, and store the summary.
 
         Args:
             session: the chat.
             entry: any entry of the branch.
-            cancel: stops the summary.
-            model: the model; None means the one in the settings. If no model is set, an outline
-                replaces the summary.
+            cancel: cancels the summary.
+            model: the model, or None for the configured one. Without a model, an outline is built.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -233,7 +232,7 @@ class BranchEditor:
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool
     ) -> str:
-        """Append another program's message to the active leaf, and return the entry's id.
+        """Append a message from another program, and return its entry id.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -268,7 +267,7 @@ def _leaf(chat: Session) -> str | None:
 
 
 def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
-    """Return the path of an entry's branch, and its turns that are not on the active path."""
+    """Return the path of an entry's branch, and the turns that only this branch contains."""
     chat.path_to(entry)
     branch = chat.path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}
@@ -276,7 +275,7 @@ def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
 
 
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield a path's entries and their side entries, except branch selections and marks."""
+    """Yield a path's entries with their side entries, except branch selections and marks."""
     kept = {entry.id for entry in path}
     for entry in log:
         if is_path_entry(entry):
@@ -288,11 +287,11 @@ def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[
 
 @dataclass(frozen=True)
 class CompactionDraft:
-    """A summary of a chat that has not been stored yet.
+    """A summary of a chat that is not stored yet.
 
     Attributes:
-        report: the summary, and the number of tokens before and after the compaction.
-        leaf: the last entry of the path that it summarises.
+        report: the summary, and the token counts before and after the compaction.
+        leaf: the last summarised entry.
     """
 
     report: CompactionReport
@@ -300,13 +299,13 @@ class CompactionDraft:
 
 
 class ChatCompactor:
-    """Compacts chats on request, either in one go or in steps that the user can see and edit."""
+    """Compacts chats on request, at once or in steps that the user can review."""
 
     def __init__(self, sessions: SessionStore, vault: OpenVault, builder: TurnBuilder) -> None:
         self._sessions, self._vault, self._builder = sessions, vault, builder
 
     def preview(self, session: str, model: str | None = None) -> CompactionPreview:
-        """Estimate what compacting a chat would do. No model is called and nothing is stored."""
+        """Preview a compaction, without calling a model or storing anything."""
         chat = self._sessions.read(session)
         chain, turn = self._build(chat, model)
         return preview_compaction(chain, turn, chat)
@@ -314,13 +313,13 @@ class ChatCompactor:
     def draft(
         self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
     ) -> Iterator[Event | CompactionDraft]:
-        """Summarise a chat without storing the summary. The last item yielded is the draft.
+        """Summarise a chat without storing the summary. The last item is the draft.
 
         Args:
-            session: the chat. Only the reported token usage is stored in it.
-            cancel: stops the model.
-            instructions: the facts that are most important to keep in the summary.
-            model: the model; None means the one in the settings.
+            session: the chat. Only the token usage is stored in it.
+            cancel: cancels the call.
+            instructions: what the summary should keep above all.
+            model: the model, or None for the configured one.
         """
         with self._sessions.open(session) as chat:
             leaf = chat.path()[-1].id
@@ -332,11 +331,10 @@ class ChatCompactor:
     def store(
         self, session: str, draft: CompactionDraft, text: str, model: str | None = None
     ) -> CompactionReport:
-        """Store a drafted summary, with a text that the user may have edited.
+        """Store a summary that the user may have edited.
 
         Raises:
-            InvalidRequest: the chat was continued after the draft was made, or the text is too
-                long.
+            InvalidRequest: the chat has been continued since, or the text is too long.
         """
         maker: Any = draft.report.by
         with self._sessions.open(session) as chat:
@@ -355,14 +353,14 @@ class ChatCompactor:
     def compact(
         self, session: str, instructions: str, model: str | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Summarise a chat except for its last turn. The last event is `CompactionEnded`.
+        """Summarise a chat except for its last turn, ending with `CompactionEnded`.
 
         Args:
             session: the chat.
-            instructions: the facts that are most important to keep in the summary.
-            model: the model; None means the one in the settings, even if another one has answered.
-                If no model is set, nothing is sent, and an outline replaces the summary.
-            cancel: stops the compaction.
+            instructions: what the summary should keep above all.
+            model: the model, or None for the configured one. Without a model, nothing is sent and
+                an outline is built.
+            cancel: cancels the compaction.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -384,7 +382,7 @@ class ChatCompactor:
 def _close_after(
     events: Generator[Event, None, CompactionReport],
 ) -> Generator[Event, None, CompactionReport]:
-    """Yield all events, and close their generator even if the consumer stops early."""
+    """Yield all events, and close the generator even if the consumer stops early."""
     with closing(events):
         return (yield from events)
 

@@ -1,7 +1,7 @@
-"""Export a chat as Markdown to a new file, or build a note from it.
+"""Export a chat as Markdown, or build a note from it.
 
-The Markdown contains the messages, the names of each question's attachments and each answer's
-sources. It is meant for people; `strata sessions show ID --json` prints the log itself.
+The Markdown contains messages, attachment names and sources, for people to read. `strata sessions
+show ID --json` prints the log itself.
 """
 
 import json
@@ -35,7 +35,7 @@ _Resolve = Callable[[str], str | None]
 
 
 def export_markdown(chat: ChatTranscript) -> str:
-    """Return a chat as Markdown, with its title as the heading and a section for each message."""
+    """Return a chat as Markdown, with one section per message."""
     sections = (section for item in chat.items for section in _list_lines(item, _name_source))
     return "\n".join((f"# {chat.title or 'Chat'}", *sections)) + "\n"
 
@@ -43,16 +43,15 @@ def export_markdown(chat: ChatTranscript) -> str:
 def build_note(
     chat: ChatTranscript, session: str, entry: str | None, resolve: _Resolve | None
 ) -> tuple[str, str] | None:
-    """Build a note from a chat, or from one answer and its question. Returns its name and text.
+    """Build a note from a chat, or from a single answer and its question.
 
-    The front matter contains the date, the models and the chat's id. Sources become links to notes
-    in the vault.
+    The front matter contains the date, models and chat id. Sources become links to notes.
 
     Args:
         chat: the transcript.
-        session: the id of the chat.
+        session: the chat id.
         entry: the id of the answer, or None for the whole chat.
-        resolve: returns the path of the note that a link refers to, or None if no vault is open.
+        resolve: resolves a link to a note, or None if no vault is open.
 
     Returns:
         The note's name and text, or None if the chat has no such answer.
@@ -72,9 +71,9 @@ def build_note(
 
 
 def _find_turn(items: Sequence[TranscriptItem], entry: str) -> Sequence[TranscriptItem]:
-    """Return an answer and the question before it.
+    """Return an answer and its question.
 
-    Returns an empty sequence if the chat has no such answer.
+    Returns an empty sequence if there is no such answer.
     """
     for at, item in enumerate(items):
         if isinstance(item, AnswerItem) and item.entry == entry:
@@ -84,7 +83,6 @@ def _find_turn(items: Sequence[TranscriptItem], entry: str) -> Sequence[Transcri
 
 
 def _list_properties(items: Sequence[TranscriptItem], session: str) -> Iterator[str]:
-    """Yield the lines of a note's front matter."""
     times = [item.time for item in items if isinstance(item, UserItem | AnswerItem)]
     models = list(dict.fromkeys(item.model for item in items if isinstance(item, AnswerItem)))
     yield "---"
@@ -99,8 +97,8 @@ def _list_properties(items: Sequence[TranscriptItem], session: str) -> Iterator[
 def _link_source(cited: Citation, resolve: _Resolve | None) -> str:
     """Return a link to a source.
 
-    The link contains the note's name if that is unambiguous, and otherwise its path. A source that
-    cannot be linked to is named instead.
+    The link uses the note's name if it is unambiguous, otherwise the path. A source that cannot be
+    linked is only named.
     """
     path = cited.path
     if resolve is None or PurePath(path).is_absolute() or _NOT_IN_LINKS.search(path):
@@ -117,7 +115,7 @@ def _link_source(cited: Citation, resolve: _Resolve | None) -> str:
 
 
 def write_export(folder: Path, title: str, text: str, suffix: str = ".md") -> Path:
-    """Write an exported chat to a new file in a folder, and return its path. No file is replaced.
+    """Write an exported chat to a new file, and return its path.
 
     Raises:
         StorageFailed: the file cannot be written.

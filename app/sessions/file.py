@@ -1,8 +1,8 @@
-"""A chat's file: read its lines, repair a truncated end, rewrite a file of an older version.
+"""Read, repair and migrate a chat's file.
 
-Reading never changes the file. A line that cannot be read is skipped and reported. Broken
-references between entries are repaired in memory by `context.log.parse`. When the file is opened
-for writing, a truncated last line is moved to a separate file.
+Reading never changes the file: invalid lines are skipped and reported, and broken references are
+repaired in memory by `context.log.parse`. When the file is opened for writing, a truncated last
+line is moved to a separate file.
 """
 
 import gc
@@ -29,17 +29,16 @@ _DECODER: Final = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class LoadedLog:
-    """The content of a chat's file, as it was read.
+    """The content of a chat's file.
 
     Attributes:
-        header: the first line: the chat's id, time of creation, vault and project.
-        entries: the entries of the log, in the order of the file.
-        whole_bytes: the length of the file in bytes, without a truncated last line.
-        torn: the truncated last line, or empty bytes if the last line is complete.
-        lacks_newline: whether the last line is complete except for its line break.
+        header: the first line: chat id, creation time, vault and project.
+        entries: the log entries, in file order.
+        whole_bytes: the length of the file without a truncated last line.
+        torn: the truncated last line, or empty bytes.
+        lacks_newline: whether only the final line break is missing.
         problems: one sentence for each line that was skipped or repaired.
-        why_read_only: one sentence that says why entries cannot be appended, or None if they can
-            be.
+        why_read_only: why entries cannot be appended, or None.
         is_outdated: whether the file must be rewritten before anything is appended.
     """
 
@@ -54,11 +53,11 @@ class LoadedLog:
 
     @cached_property
     def index(self) -> "LogIndex":
-        """The index of the log: its tree, and its entries by type."""
+        """The index of the log: its tree, and entries by type."""
         return LogIndex.build(self.entries)
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
-        """Return a copy of the log with new entries. If an index was built, it is extended too."""
+        """Return a copy of the log with new entries, extending any existing index."""
         more = tuple(more)
         entries = self.entries + more
         log = replace(self, entries=entries, torn=b"", lacks_newline=False, is_outdated=False)
@@ -69,14 +68,13 @@ class LoadedLog:
 
 @dataclass(frozen=True)
 class LogIndex:
-    """An index of a log: its tree, its active path and its entries by type.
+    """An index of a log.
 
     Attributes:
         tree: the tree of all entries.
         path: the active path, from the root to the active leaf.
-        ids: all ids in use. A log and its extensions share this set, so it may contain the ids of
-            later entries.
-        usage: the token usage that providers reported, oldest first.
+        ids: all ids in use. The set is shared with extended logs, so it may contain later ids.
+        usage: the reported token usage, oldest first.
         others: the entries of custom or unknown types, oldest first.
     """
 
@@ -94,7 +92,7 @@ class LogIndex:
         return cls(tree, tree.path(), ids, _usage(entries), _others(entries))
 
     def with_entries(self, more: Sequence[Entry]) -> "LogIndex":
-        """Return the index of the log extended with new entries."""
+        """Extend the index with new entries."""
         tree = self.tree.with_entries(more)
         path = extend_path(self.path, more)
         self.ids.update(entry.id for entry in more)
@@ -111,7 +109,7 @@ def _others(entries: Iterable[Entry]) -> tuple[OtherEntry, ...]:
 
 
 def extend_path(path: tuple[Entry, ...], more: Sequence[Entry]) -> tuple[Entry, ...] | None:
-    """Return a path extended with new entries, or None if they continue another branch."""
+    """Extend a path with new entries, or return None if they belong to another branch."""
     for entry in more:
         if isinstance(entry, LeafEntry):
             return None
@@ -123,14 +121,14 @@ def extend_path(path: tuple[Entry, ...], more: Sequence[Entry]) -> tuple[Entry, 
 
 
 def encode_line(value: Mapping[str, Any]) -> bytes:
-    """Encode a JSON object as one line of a log in UTF-8, without escaping letters."""
+    """Encode a JSON object as one line of a log, without ASCII escapes."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     # A lone surrogate cannot be encoded in UTF-8; JSON keeps it as an escape.
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def load_log(session: str, content: bytes) -> LoadedLog:
-    """Parse the content of a chat's file; `session` is the id in the file's name."""
+    """Parse a chat's file. `session` is the id in the file name."""
     with _no_collections():
         return _read_log(session, content)
 
@@ -141,7 +139,7 @@ def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
     A truncated last line is moved to `<id>.jsonl.torn`, and a missing line break is added.
 
     Args:
-        handle: the descriptor of the file, which is open for appending and locked.
+        handle: the locked descriptor, opened for appending.
         path: the path of the file.
         log: the content of the file.
     """
@@ -166,8 +164,8 @@ def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
 def _no_collections() -> Iterator[None]:
     """Disable the garbage collector within a `with` block.
 
-    A long chat consists of a million objects, none of which can be freed. Repeated garbage
-    collections took a third of the time needed to load it.
+    Loading a long chat creates a million live objects, and repeated garbage collections took a
+    third of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -206,10 +204,9 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
 
 
 def _objects(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
-    """Return the JSON object in each line, or None for a line that is not a JSON object.
+    """Return the JSON object in each line, or None for invalid lines.
 
-    The file is decoded from UTF-8 as a whole, which takes half as long as decoding it line by line.
-    Only lines that cannot be read this way are decoded one by one.
+    Decoding the whole file at once is twice as fast as line by line, which is only the fallback.
     """
     try:
         text = content.decode("utf-8")
@@ -246,10 +243,10 @@ def _header(session: str, found: SessionHeader | None, entries: tuple[Entry, ...
 
 
 def migrate_file(path: Path, log: LoadedLog) -> int:
-    """Rewrite a chat's file in the current version, and return its open, locked descriptor.
+    """Rewrite a chat's file in the current version, and return its locked descriptor.
 
     Args:
-        path: the file. The caller holds its lock.
+        path: the file, which the caller has locked.
         log: the content of the file.
 
     Raises:
@@ -261,7 +258,7 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
 
 
 def _keep_original(path: Path) -> None:
-    """Keep the original file as `<name>.v1`. If that name is taken, as `<name>.v1-2` and so on."""
+    """Keep the original file as `<name>.v1`, or `<name>.v1-2` and so on."""
     names = (f"{path.name}.v1{f'-{number}' if number > 1 else ''}" for number in count(1))
     content = _read_file(path)
     aside = next(file for file in map(path.with_name, names) if _is_free(file, content))
@@ -275,7 +272,7 @@ def _keep_original(path: Path) -> None:
 
 
 def _is_free(file: Path, content: bytes) -> bool:
-    """Return whether a file name is unused, or a file with this content was left by a crash."""
+    """Return whether a file name is unused, or contains this content after a crash."""
     return not os.path.lexists(file) or (not file.is_symlink() and _read_file(file) == content)
 
 

@@ -1,4 +1,4 @@
-"""The chats' list entries, made from their logs: title, times and the user's marks."""
+"""Chat summaries for the list of chats: title, times and marks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -37,16 +37,16 @@ class SessionInfo:
     """A chat's entry in the list of chats.
 
     Attributes:
-        session: the id of the chat.
-        title: the title that the user or a model gave, on one line. If none was given, it is the
-            first question on the active path, or else the first one in the log.
-        created: the UTC time of creation, in ISO 8601 format.
-        updated: the UTC time of the last entry that is not a title or mark, in ISO 8601 format.
-        vault: the folder of the chat's vault, or None if it has none.
-        project: the chat's project, or None if it has none.
+        session: the chat id.
+        title: the title on one line: set by the user or a model, or else the first question on the
+            active path or in the log.
+        created: the creation time, in ISO 8601 and UTC.
+        updated: the time of the last entry that is not a title or mark, in ISO 8601 and UTC.
+        vault: the folder of the chat's vault, or None.
+        project: the chat's project, or None.
         turns: the number of questions on the active path.
-        pinned: whether the user pinned the chat to the top of the list.
-        archived: whether the user archived the chat and has asked nothing in it since.
+        pinned: whether the chat is pinned to the top of the list.
+        archived: whether the chat is archived and has not been continued since.
     """
 
     session: str
@@ -60,12 +60,12 @@ class SessionInfo:
     archived: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the list entry as a JSON object."""
+        """Return the list entry as JSON."""
         return asdict(self)
 
 
 def read_kept_info(kept: Mapping[str, Any]) -> SessionInfo | None:
-    """Return a stored list entry, or None if it does not have the expected fields."""
+    """Return a stored list entry, or None if its fields are invalid."""
     shown = {"session": str, "title": str, "created": str, "updated": str, "turns": int}
     marks = {PINNED: bool, ARCHIVED: bool}
     places = {"vault", "project"}
@@ -78,7 +78,7 @@ def read_kept_info(kept: Mapping[str, Any]) -> SessionInfo | None:
 
 
 def one_line(text: str, max_chars: int) -> str:
-    """Return a text on one line, shortened between words if it is longer than `max_chars`."""
+    """Convert a text to one line, shortened between words to `max_chars`."""
     line = " ".join(text.split())
     if len(line) <= max_chars:
         return line
@@ -120,9 +120,9 @@ def describe_unreadable(path: Path, error: Exception) -> SessionInfo:
 
 
 def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:
-    """Return the entry that gave a chat its title, and the title; None and "" if it has none.
+    """Return the entry that set a chat's title, and the title, or None and "".
 
-    The last title entry counts. If its title is empty, the chat has none.
+    The last title entry counts. An empty one removes the title.
     """
     named = next(filter(_is_title, reversed(log.index.others)), None)
     title = "" if named is None else named.data.get("content")
@@ -130,7 +130,7 @@ def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:
 
 
 def has_title_entry(log: LoadedLog) -> bool:
-    """Return whether a chat was ever given a title, even if the user removed it again."""
+    """Return whether a chat has ever been given a title."""
     return any(_is_title(entry) for entry in log.index.others)
 
 
@@ -148,7 +148,7 @@ def _is_custom(entry: Entry, types: Sequence[str]) -> bool:
 
 
 def _has_mark(log: LoadedLog, mark: ChatMark) -> bool:
-    """Return whether a chat has a mark, which its last entry for that mark decides.
+    """Return whether a chat has a mark, as set by the last entry for that mark.
 
     A later question removes the mark `archived`.
     """

@@ -1,8 +1,8 @@
-"""Approve and start the MCP servers in the settings, and list their tools, before an agent's turn.
+"""Approve and start the configured MCP servers before an agent's turn.
 
-The user approves a server's command once, and each later change of its tools. The approval is
-stored in a small file named after the command's hash, which contains the approved descriptions of
-the tools. If a server fails or is not approved, it is left out of the turn with a warning.
+The user approves each server's command once, and each later change of its tools. Approvals are
+stored in small files named by the command's hash, with the approved tool descriptions. Servers that
+fail or are not approved are left out with a warning.
 """
 
 import json
@@ -37,10 +37,10 @@ LEFT_OUT: Final = "The MCP server {name} is left out, because {reason} was not a
 
 
 class McpServers:
-    """The MCP servers in the settings. The class is thread-safe."""
+    """The configured MCP servers. Thread-safe."""
 
     def __init__(self, settings: SettingsStore, folder: Path, ledger: LedgerPort) -> None:
-        """Set the folder for the approvals, which need not exist. No server is started."""
+        """Set the folder for approvals, which need not exist. No server is started."""
         self._settings = settings
         self._folder = folder
         self._client = McpClient(lambda: settings.values.privacy_offline, ledger)
@@ -49,7 +49,7 @@ class McpServers:
         self._rejected: set[tuple[str, str]] = set()
 
     def build_tools(self, cancel: CancelToken) -> tuple[Tool, ...]:
-        """Build the tools of the servers that `open_servers` started.
+        """Build the tools of the servers started by `open_servers`.
 
         Args:
             cancel: the cancel token of the turn.
@@ -65,10 +65,10 @@ class McpServers:
     def open_servers(
         self, ask: AskAboutServer, cancel: CancelToken
     ) -> Generator[Event, None, tuple[str, ...]]:
-        """Start the servers in the settings, and return a warning for each one left out.
+        """Start the configured servers, and return a warning for each one left out.
 
         Args:
-            ask: asks the user for an approval.
+            ask: asks the user for approval.
             cancel: the cancel token of the turn.
 
         Raises:
@@ -98,7 +98,7 @@ class McpServers:
         self._client.close()
 
     def _stop_others(self, servers: tuple[McpServer, ...]) -> None:
-        """Stop the servers that have been removed from the settings."""
+        """Stop servers that have been removed from the settings."""
         with self._lock:
             gone = [server for server in self._open if server not in servers]
             self._open = {server: self._open[server] for server in self._open if server in servers}
@@ -108,7 +108,7 @@ class McpServers:
     def _is_approved(
         self, server: McpServer, ask: AskAboutServer, warnings: list[str]
     ) -> Generator[Event, None, bool]:
-        """Return whether a server's command is approved; ask the user if it is not yet."""
+        """Return whether a server's command is approved, asking the user if necessary."""
         if self._read_approval(server) is not None:
             return True
         proposal = propose_start(server)
@@ -124,7 +124,7 @@ class McpServers:
         ask: AskAboutServer,
         warnings: list[str],
     ) -> Generator[Event, None, bool]:
-        """Return whether a server's tools are approved; ask the user if they have changed."""
+        """Return whether a server's tools are approved, asking the user if they have changed."""
         new, approval = describe_tools(tools), self._read_approval(server) or {}
         old = approval.get("tools")
         if isinstance(old, str) and old != new:
@@ -144,7 +144,7 @@ class McpServers:
         ask: AskAboutServer,
         warnings: list[str],
     ) -> Generator[Event, None, bool]:
-        """Ask the user about a proposal. A rejected one is not proposed again before a restart."""
+        """Ask about a proposal. After a rejection, it is not proposed again until a restart."""
         question = (server.fingerprint, proposal.summary + proposal.diff)
         if question not in self._rejected and (yield from ask(server, proposal)):
             return True
@@ -155,7 +155,7 @@ class McpServers:
     def _list_tools(
         self, servers: list[McpServer], cancel: CancelToken
     ) -> list[tuple[McpServer, _Listed]]:
-        """Start servers in parallel. Returns each server's tools, or the error that it caused."""
+        """Start servers in parallel, and return each one's tools or error."""
 
         def build_work(server: McpServer) -> Callable[[], _Listed]:
             def list_tools() -> _Listed:
@@ -170,7 +170,7 @@ class McpServers:
         return [(server, found[place]) for place, server in enumerate(servers)]
 
     def _read_approval(self, server: McpServer) -> Mapping[str, Any] | None:
-        """Return a server's stored approval, or None if none is stored or it cannot be read."""
+        """Return a server's stored approval, or None."""
         try:
             found = json.loads(self._approval_file(server).read_text("utf-8"))
         except FileNotFoundError:

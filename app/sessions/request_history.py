@@ -1,4 +1,4 @@
-"""Show a chat's past requests and transcript, and explain why a note was or was not sent."""
+"""Show past requests and transcripts, and explain why a note was or was not sent."""
 
 import json
 from collections import deque
@@ -33,7 +33,7 @@ NOT_ASKED: Final = "Nothing was asked in this chat yet."
 
 
 class RequestHistory:
-    """Reads chats and their stored requests, without writing anything."""
+    """Reads chats and their stored requests."""
 
     def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
@@ -58,11 +58,11 @@ class RequestHistory:
         return replace(found, items=tuple(_mark_changes(item, read) for item in found.items))
 
     def answer(self, session: str, entry: str) -> AnswerItem:
-        """Return one version of an answer, which need not be on the active path.
+        """Return one version of an answer, on any branch.
 
         Raises:
             SessionMissing: the chat does not exist.
-            NotFound: the chat has no answer with that entry.
+            NotFound: there is no such answer.
         """
         chat = self._sessions.read(session)
         chat.path_to(entry)
@@ -74,11 +74,11 @@ class RequestHistory:
         raise NotFound(f"The chat has no answer {entry}.")
 
     def export(self, session: str, kind: str) -> tuple[str, str]:
-        """Return a chat's title, and the chat as a document to export.
+        """Return a chat's title and its exported document.
 
         Args:
             session: the chat.
-            kind: `md` for Markdown, or `json` for the log's entries.
+            kind: `md` for Markdown, or `json` for the log entries.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -96,7 +96,7 @@ class RequestHistory:
 
         Raises:
             SessionMissing: the chat does not exist.
-            NotFound: the chat has no such answer on its active branch.
+            NotFound: the active branch has no such answer.
         """
         library = self._asking.library
         resolve = None if library is None else library.build_link_resolver().resolve
@@ -108,18 +108,16 @@ class RequestHistory:
     def last_context(
         self, session: str, full: bool = False, entry: str | None = None
     ) -> dict[str, Any] | None:
-        """Return the *Context* report of a turn's last request.
+        """Return the context report of a turn's last request.
 
-        Returns None if the chat has no question.
-
-        If the request is stored, the field `counted` contains the token counts that the provider
-        reported. Otherwise the request is rebuilt from the log.
+        Returns None if the chat has no question. For a stored request, the field `counted` contains
+        the token counts reported by the provider. Otherwise the request is rebuilt from the log.
 
         Args:
             session: the chat.
             full: whether to add the request itself (`request_body` and `wire`) and the
                 `ephemeral_log`.
-            entry: the turn's question or an answer to it; None means the chat's last turn.
+            entry: the turn's question or answer, or None for the last turn.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -141,10 +139,10 @@ class RequestHistory:
         return {**describe_request(prepared, chat, full), "when": "last", "rebuilt": True}
 
     def entry_before(self, session: str, entry: str) -> str:
-        """Return the id of an entry's parent.
+        """Return the parent id of an entry.
 
         Raises:
-            NotFound: the chat has no such entry, or the entry is the first one.
+            NotFound: there is no such entry, or it is the first one.
         """
         path = self._sessions.read(session).path_to(entry)
         if len(path) < 2:
@@ -163,7 +161,7 @@ def _read_current(library: Library, path: str) -> CurrentText | None:
 def _mark_changes(
     item: TranscriptItem, read: Callable[[str], CurrentText | None]
 ) -> TranscriptItem:
-    """Add the cited notes that have changed to an answer. Return other items unchanged."""
+    """Add changed notes to an answer. Other items are returned unchanged."""
     if not isinstance(item, AnswerItem):
         return item
     cited = {citation.n for citation in item.citations}
@@ -172,7 +170,7 @@ def _mark_changes(
 
 
 def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
-    """Return the *Context* report of a request that was prepared but not sent."""
+    """Return the context report of a prepared request that was not sent."""
     shown = _shown(prepared.request_body(), None, chat) if full else {}
     return {**prepared.report.to_dict(), "rebuilt": False, **shown}
 
@@ -184,9 +182,9 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
 
     Args:
         library: the open vault with its index.
-        chat: the chat with the question.
+        chat: the chat.
         path: the path of the note.
-        k: the maximum number of passages to retrieve for a question.
+        k: the maximum number of passages for a question.
 
     Raises:
         VaultError: the index cannot be searched.
@@ -204,7 +202,7 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
 
 
 def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
-    """Return a provider's token counts for a request, or None if it reported none."""
+    """Return the provider's token counts for a request, or None."""
     turn = turn_ids(chat.path())[-1]
     for usage in reversed(chat.usage()):
         if usage.turn_id == turn and usage.request == report["request"]:
@@ -215,12 +213,12 @@ def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, 
 def _shown(
     body: Mapping[str, Any], wire: Mapping[str, Any] | None, chat: Session | None
 ) -> dict[str, Any]:
-    """Return a request in full as JSON fields, with the ephemeral messages of its chat."""
+    """Return a full request as JSON fields, with its chat's ephemeral messages."""
     return {"request_body": body, "wire": wire, "ephemeral_log": _ephemeral_log(chat)}
 
 
 def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
-    """Return the newest log entries of ephemeral messages on the active path."""
+    """Return the latest log entries of ephemeral messages on the active path."""
     if chat is None:
         return []
     path = {entry.id for entry in chat.path()}
@@ -232,10 +230,9 @@ def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
 
 
 def _kept_request(chat: Session) -> StoredRequest | None:
-    """Return the stored request of the active path's last turn.
+    """Return the stored request of the last turn on the active path.
 
-    Only a turn's last request is stored. The result is None if none is stored, or if the stored
-    request belongs to another answer, because the turn was answered again on another branch.
+    Returns None if none is stored, or if it belongs to another answer of a regenerated turn.
     """
     asked = turn_ids(chat.path())
     if not asked or not _is_newest_answer(chat):

@@ -1,7 +1,7 @@
-"""Search the text of all chats: titles, questions, answers and other programs' messages.
+"""Search the text of all chats: titles, questions, answers and other messages.
 
-There is no index: the chats' logs are read, including branches that are not active. Tool results
-are not searched, as they repeat the text of notes.
+There is no index: logs are read, including inactive branches. Tool results are not searched, since
+they repeat notes.
 """
 
 import logging
@@ -31,14 +31,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ChatHit:
-    """A text in a chat that contains the words of a query.
+    """A text in a chat that matches a query.
 
     Attributes:
-        session: the id of the chat.
-        entry: the id of the log entry with the text.
-        role: `user`, `assistant`, or `title` for a title that the user or a model gave.
-        text: an excerpt around the words, on one line.
-        at: the UTC time of the entry, in ISO 8601 format.
+        session: the chat id.
+        entry: the log entry id.
+        role: `user`, `assistant`, or `title`.
+        text: an excerpt around the match, on one line.
+        at: the time of the entry, in ISO 8601 and UTC.
     """
 
     session: str
@@ -48,19 +48,19 @@ class ChatHit:
     at: str
 
     def to_dict(self) -> dict[str, str]:
-        """Return the hit as a JSON object."""
+        """Return the hit as JSON."""
         return asdict(self)
 
 
 def search_chats(sessions: SessionStore, query: str) -> tuple[ChatHit, ...]:
-    """Return the texts in all chats that contain all words of a query, the newest first.
+    """Return the texts in all chats that contain all words of a query, newest first.
 
-    Case is ignored, and a word may be part of a longer one. Words in double quotes must be adjacent
-    and in this order. At most `MOST_HITS` texts are returned. An unreadable chat is skipped.
+    Case is ignored, and words may be parts of longer words. Words in double quotes must be
+    adjacent. At most `MOST_HITS` texts are returned. Unreadable chats are skipped.
 
     Raises:
         InvalidRequest: the query is blank.
-        StorageFailed: the folder of the chats cannot be read.
+        StorageFailed: the folder of chats cannot be read.
     """
     terms = read_terms(query)
     if not terms:
@@ -77,13 +77,13 @@ def search_chats(sessions: SessionStore, query: str) -> tuple[ChatHit, ...]:
 
 
 def read_terms(query: str) -> tuple[str, ...]:
-    """Return a chat query's words and quoted phrases, case-folded."""
+    """Parse a chat query into case-folded words and quoted phrases."""
     terms = (_fold(" ".join(phrase.split()) or word) for phrase, word in _TERM.findall(query))
     return tuple(filter(None, (term.strip() for term in terms)))
 
 
 def _search_log(log: LoadedLog, terms: Sequence[str]) -> Iterator[ChatHit]:
-    """Yield the texts in a chat that contain all search terms, each in full and on one line."""
+    """Yield the texts in a chat that contain all search terms."""
     for entry, role, text in _list_texts(log):
         line = unicodedata.normalize("NFC", " ".join(text.split()))
         folded = _fold(line)
@@ -111,7 +111,7 @@ def _cut_excerpt(line: str, terms: Sequence[str]) -> str:
 
 
 def _find_place(line: str, term: str) -> int:
-    """Return the position of a case-folded term in a text that is not case-folded."""
+    """Return the position of a case-folded term in a text that is not folded."""
     ends = list(accumulate(len(char.casefold()) for char in line))
     return bisect_right(ends, _fold(line).index(term))
 

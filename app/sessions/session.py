@@ -1,4 +1,4 @@
-"""A chat: its log in memory, and the file to which entries are appended."""
+"""A chat: its log in memory, and the file that entries are appended to."""
 
 import logging
 import os
@@ -38,10 +38,10 @@ COMPACTION = "compaction"
 
 
 class Session:
-    """A chat that is open for writing, through a locked file descriptor, or for reading only.
+    """A chat that is open for writing, with a locked file, or for reading only.
 
-    A new chat's file is created when the first entries are stored, so that a refused question
-    leaves no file.
+    The file of a new chat is created with its first entries, so that a rejected question leaves no
+    file.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class Session:
             path: the file of the chat.
             log: the content of the file.
             state: the database `state.db`.
-            handle: the descriptor of the locked file, or None for reading only, or for a new chat.
-            is_new: whether the file is created when the first entries are stored.
-            remember: receives the log after each write, so that it need not be read again.
+            handle: the locked file descriptor, or None for reading only or for a new chat.
+            is_new: whether the file is created with the first entries.
+            remember: caches the log after each write.
         """
         self._file = path
         self._log = log
@@ -76,32 +76,32 @@ class Session:
 
     @property
     def id(self) -> str:
-        """The chat's id, which is also the name of its file."""
+        """The chat id, which is also the name of its file."""
         return self._log.header.id
 
     @property
     def header(self) -> SessionHeader:
-        """The first line of the chat's log: time of creation, vault and project."""
+        """The first line of the log: creation time, vault and project."""
         return self._log.header
 
     @property
     def is_stored(self) -> bool:
-        """Whether the chat has a file."""
+        """Whether the chat has been written to disk."""
         return not self._is_new
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for each line of the file that was skipped or repaired."""
+        """One sentence for each line that was skipped or repaired."""
         return self._log.problems
 
     @property
     def log(self) -> LoadedLog:
-        """The whole content of the chat's file."""
+        """The content of the chat's file."""
         return self._log
 
     @property
     def tree(self) -> EntryTree:
-        """The tree of all entries of the chat."""
+        """The tree of all entries."""
         return self._log.index.tree
 
     def path(self) -> tuple[Entry, ...]:
@@ -112,7 +112,7 @@ class Session:
         """Return the path from the root to an entry.
 
         Raises:
-            NotFound: the tree of the chat has no such entry.
+            NotFound: there is no such entry in the tree.
         """
         try:
             return self.tree.path(entry)
@@ -123,22 +123,22 @@ class Session:
             ) from error
 
     def continue_from(self, entry: str | None) -> None:
-        """Make the path to an entry the active one in memory. The next append continues it.
+        """Make the next append continue from an entry, which changes the active path in memory.
 
         Args:
-            entry: the parent of the next entry; None means the beginning of the chat.
+            entry: the parent of the next entry, or None for the beginning of the chat.
 
         Raises:
-            NotFound: the tree of the chat has no such entry.
+            NotFound: there is no such entry in the tree.
         """
         self._active = () if entry is None else self.path_to(entry)
 
     def usage(self) -> tuple[UsageEntry, ...]:
-        """Return the token usage that providers reported for this chat, oldest first."""
+        """Return the token usage reported for this chat, oldest first."""
         return self._log.index.usage
 
     def custom(self, custom_type: str) -> tuple[OtherEntry, ...]:
-        """Return this chat's custom entries of a given type, oldest first."""
+        """Return this chat's custom entries of a type, oldest first."""
         others = self._log.index.others
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
@@ -147,11 +147,11 @@ class Session:
         return tuple(self._degraded)
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Append entries to the chat's log in one write, and return once they are on disk.
+        """Append entries to the log in one write, and flush them to disk.
 
         Raises:
             InvalidRequest: the chat was opened for reading only.
-            SessionBusy: another process has created the same chat meanwhile.
+            SessionBusy: another process has created the same chat.
             StorageFailed: the entries could not be written. The file is unchanged.
         """
         entries = [_redact_reason(entry) for entry in entries]
@@ -170,10 +170,10 @@ class Session:
         self._is_compacted |= _find_last_compaction(entries) is not None
 
     def take_back(self, leaf: str | None) -> bool:
-        """Make an earlier leaf the active one again. Later entries stay in the log.
+        """Restore an earlier leaf. Later entries stay in the log.
 
         Returns:
-            Whether the leaf was changed; False if it was active already, or writing failed.
+            Whether the leaf was changed. False if it was already active or writing failed.
         """
         if self.tree.leaf == leaf:
             return False
@@ -185,10 +185,10 @@ class Session:
         return True
 
     def recall_counts(self, counter: Callable[[], TokenCounter]) -> None:
-        """Restore the stored token counts of the messages on the active path.
+        """Restore the stored token counts of the active path.
 
         Args:
-            counter: returns the token counter; called only if counts are stored.
+            counter: returns the token counter. Called only if counts are stored.
         """
         try:
             snapshot = self._state.snapshot(self.id)
@@ -200,7 +200,7 @@ class Session:
             _recall_counts(self.path(), snapshot, counter())
 
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
-        """Store token counts of messages, if this object has compacted the chat.
+        """Store token counts, if this object has compacted the chat.
 
         The counts of all messages before the last compaction are stored.
         """
@@ -221,13 +221,14 @@ class Session:
         return candidate
 
     def now(self) -> str:
-        """Return the current UTC time in ISO 8601 format."""
+        """Return the current time, in ISO 8601 and UTC."""
         return now()
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the provider-neutral body of the newest stored request on the active path.
+        """Return the provider-neutral body of the latest stored request on the active path.
 
-        Turns without an answer on this path are skipped: their requests belong to other branches.
+        Turns without an answer on this path are skipped, since their requests belong to other
+        branches.
         """
         said = (entry for entry in self.path() if isinstance(entry, MessageEntry))
         answered = {entry.turn_id for entry in said if entry.message.role == "assistant"}
@@ -242,7 +243,7 @@ class Session:
         return None if kept is None else kept.body
 
     def last_request(self) -> StoredRequest | None:
-        """Return the last request of the active path's last turn, or None if it is not stored."""
+        """Return the last request of the last turn on the active path, or None."""
         asked = turn_ids(self.path())
         return self.kept_request(asked[-1]) if asked else None
 
@@ -263,7 +264,7 @@ class Session:
         body: Mapping[str, Any],
         wire: Mapping[str, Any] | None,
     ) -> None:
-        """Store a request. A failure does not stop the turn, since requests can be rebuilt."""
+        """Store a request. Failures do not stop the turn, since requests can be rebuilt."""
         try:
             self._state.save_request(StoredRequest(self.id, turn, request, report, body, wire))
         except StorageFailed as error:
@@ -271,7 +272,7 @@ class Session:
             self._degrade(error)
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
-        """Replace the report of a stored request. Return whether the request was found."""
+        """Replace the report of a stored request. Returns whether the request exists."""
         try:
             return self._state.save_report(self.id, turn, request, report)
         except StorageFailed as error:
@@ -280,7 +281,7 @@ class Session:
             return False
 
     def keep_result(self, tool: str, content: str) -> str | None:
-        """Store a large tool result. Returns its reference, or None if it cannot be stored."""
+        """Store a large tool result. Returns its reference, or None on failure."""
         try:
             return self._state.keep_result(tool, content)
         except StorageFailed as error:
@@ -289,7 +290,7 @@ class Session:
             return None
 
     def load_result(self, ref_id: str) -> str | None:
-        """Return a stored tool result, or None if it is not stored."""
+        """Return a stored tool result, or None."""
         try:
             return self._state.result(ref_id)
         except StorageFailed as error:
@@ -337,31 +338,31 @@ class Session:
 
 
 def turn_ids(path: Sequence[Entry]) -> tuple[str, ...]:
-    """Return the ids of a path's turns without duplicates, oldest first."""
+    """Return the distinct turn ids of a path, oldest first."""
     asked = (e for e in path if isinstance(e, MessageEntry) and e.message.role == "user")
     return tuple(dict.fromkeys(entry.turn_id for entry in asked))
 
 
 def now() -> str:
-    """Return the current UTC time in ISO 8601 format, to the millisecond."""
+    """Return the current time with millisecond precision, in ISO 8601 and UTC."""
     return timestamp(time.time())
 
 
 def timestamp(seconds: float) -> str:
-    """Convert seconds since 1970 to a UTC time in ISO 8601 format, to the millisecond."""
+    """Convert a Unix time to ISO 8601 and UTC, with millisecond precision."""
     at = datetime.fromtimestamp(seconds, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _redact_reason(entry: Entry) -> Entry:
-    """Remove API keys from an entry's failure reason. A service may quote the key in its error."""
+    """Remove API keys from an entry's error message. Services may quote the key."""
     if isinstance(entry, MessageEntry) and entry.reason:
         return replace(entry, reason=redact(entry.reason))
     return entry
 
 
 def _find_last_compaction(path: Sequence[Entry]) -> int | None:
-    """Return the index of the last compaction in a path, or None if it contains none."""
+    """Return the index of the last compaction in a path, or None."""
     places = [
         at
         for at, entry in enumerate(path)
@@ -371,13 +372,13 @@ def _find_last_compaction(path: Sequence[Entry]) -> int | None:
 
 
 def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
-    """Count the tokens of a path's messages. Returns the counts by the hash of each message."""
+    """Count the tokens of a path's messages, by message hash."""
     said = replay_path(path, counter).messages
     return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}
 
 
 def _recall_counts(path: Sequence[Entry], snapshot: Snapshot, counter: TokenCounter) -> None:
-    """Restore stored token counts of a path's messages, so that they are not counted again."""
+    """Restore stored token counts of a path's messages."""
     known = snapshot.get(_name_counter(counter))
     if not known:
         return

@@ -1,4 +1,4 @@
-"""The chats on disk. Each chat is an append-only file with one writer at a time."""
+"""The chats on disk: append-only files with one writer at a time."""
 
 import logging
 import os
@@ -22,7 +22,7 @@ _RESULT = re.compile(rb"\br[0-9a-f]{20}\b")  # the reference of a tool result in
 
 
 class SessionStore:
-    """Creates, opens, lists and deletes chats. The class is thread-safe."""
+    """Creates, opens, lists and deletes chats. Thread-safe."""
 
     def __init__(self, folder: Path, state: StateDB) -> None:
         self._folder = folder
@@ -34,32 +34,31 @@ class SessionStore:
     def create(
         self, vault: str | None, project: str | None = None, branched_from: str | None = None
     ) -> Session:
-        """Create a chat. Its file is created when the first entries are stored.
+        """Create a chat. Its file is created with the first entries.
 
         Args:
-            vault: the folder of the chat's vault, or None if no vault is open.
-            project: the project of the chat, or None if it has none.
-            branched_from: the id of the chat from which this one was forked, or None if it is no
-                fork.
+            vault: the folder of the chat's vault, or None.
+            project: the project of the chat, or None.
+            branched_from: the id of the chat that this one was forked from, or None.
         """
         return self._new(self._first_log(vault, project, branched_from))
 
     def begin(self, vault: str | None, project: str | None = None) -> str:
         """Create a chat in memory and return its id.
 
-        The file is created when the first entries are stored.
+        The file is created with the first entries.
         """
         log = self._first_log(vault, project)
         self._begun[log.header.id] = log
         return log.header.id
 
     def open(self, session: str) -> Session:
-        """Open a chat for writing. A line truncated by a crash is moved to `<id>.jsonl.torn`.
+        """Open a chat for writing. A truncated last line is moved to `<id>.jsonl.torn`.
 
         Raises:
             SessionMissing: the chat does not exist.
-            SessionBusy: the chat is being written to by another process, or elsewhere in this one.
-            InvalidRequest: the chat has a version that this program cannot write.
+            SessionBusy: the chat is being written to, by this or another process.
+            InvalidRequest: this program cannot write the chat's version.
             StorageFailed: the file cannot be read or written.
         """
         if (begun := self._unwritten(session)) is not None:
@@ -78,7 +77,7 @@ class SessionStore:
         return Session(path, log, self._state, handle, remember=self._remember)
 
     def read(self, session: str) -> Session:
-        """Open a chat for reading only. It may be written to elsewhere meanwhile.
+        """Open a chat for reading only. Others may write to it at the same time.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -91,10 +90,10 @@ class SessionStore:
             return Session(path, self._load(path), self._state, handle=None)
 
     def list(self) -> list[SessionInfo]:
-        """Return the chats that have a question or a title, the most recently used first.
+        """Return the chats that have a question or a title, most recently used first.
 
         Raises:
-            StorageFailed: the folder of the chats cannot be read.
+            StorageFailed: the folder of chats cannot be read.
         """
         with storage_errors(self._folder):
             files = list(self._folder.iterdir()) if self._folder.exists() else []
@@ -115,13 +114,13 @@ class SessionStore:
             return self._info(path)
 
     def delete(self, session: str) -> None:
-        """Delete a chat, its stored requests, and the tool results that no other chat refers to.
+        """Delete a chat, its stored requests, and tool results that no other chat refers to.
 
-        Long texts that were attached to it are removed by `LongTexts.sweep`.
+        Attached long texts are removed by `LongTexts.sweep`.
 
         Raises:
             SessionMissing: the chat does not exist.
-            SessionBusy: the chat is being written to by another process, or elsewhere in this one.
+            SessionBusy: the chat is being written to, by this or another process.
             StorageFailed: the file cannot be deleted.
         """
         if self._unwritten(session) is not None:
@@ -144,7 +143,7 @@ class SessionStore:
         self._forget(session, results)
 
     def newest(self) -> str | None:
-        """Return the id of the most recently used chat, or None if there are no chats."""
+        """Return the id of the most recently used chat, or None."""
         return next((info.session for info in self.list()), None)
 
     def file(self, session: str) -> Path:
@@ -171,7 +170,7 @@ class SessionStore:
         return Session(path, log, self._state, handle=None, is_new=True, remember=remember)
 
     def _unwritten(self, session: str) -> LoadedLog | None:
-        """Return the log of a chat that has been begun but has no file yet, or None for others."""
+        """Return the log of a chat that has no file yet, or None."""
         if session in self._begun and self.file(session).exists():
             del self._begun[session]
         return self._begun.get(session)
@@ -186,7 +185,7 @@ class SessionStore:
         return path
 
     def _load(self, path: Path) -> LoadedLog:
-        """Return the log in a chat's file. The log read last is cached until its file changes."""
+        """Load a chat's file. The last log is cached until its file changes."""
         with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
             stat = os.fstat(file.fileno())
             key = (path.stem, stat.st_size, stat.st_mtime_ns)
@@ -201,12 +200,12 @@ class SessionStore:
         return log
 
     def _remember(self, log: LoadedLog, stat: os.stat_result) -> None:
-        """Cache a log after a write, so that the next turn need not read it again."""
+        """Cache a log after a write."""
         with self._lock:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
 
     def _forget(self, session: str, results: set[bytes]) -> None:
-        """Remove a deleted chat's data from `state.db`. A failure is only logged."""
+        """Remove a deleted chat's data from `state.db`. Failures are only logged."""
         try:
             for file in self._folder.glob("*.jsonl") if results else ():
                 results -= _find_results(file)

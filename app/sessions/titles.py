@@ -1,4 +1,4 @@
-"""Let a model write a chat's title, once for each chat, after the first answer."""
+"""Let a model write a chat's title after the first answer."""
 
 import logging
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ BY_MODEL: Final = "model"
 
 @dataclass(frozen=True)
 class _Opening:
-    """A chat's first question with its answer, and the model that answered last."""
+    """A chat's first question and answer, and the last model."""
 
     model: str
     question: str
@@ -38,10 +38,10 @@ class _Opening:
 
 
 class ChatTitles:
-    """Writes titles of chats with a model. The class is thread-safe.
+    """Writes chat titles with a model. Thread-safe.
 
-    A title that the user gave is never replaced. If no model is set, if the setting `chat.titles`
-    is off, or if the model call fails, the chat's first words remain its title.
+    A title set by the user is never replaced. Without a model, with the setting `chat.titles` off,
+    or after a failed call, the chat's first words remain its title.
     """
 
     def __init__(
@@ -52,10 +52,9 @@ class ChatTitles:
     def write(self, session: str, cancel: CancelToken) -> str:
         """Write a chat's title after the first answer, and return it.
 
-        Returns an empty string if none was written.
-
-        The chat is not locked while the model is called. If the chat is being written to when the
-        model returns a title, the title is discarded, and one is written after the next answer.
+        Returns an empty string if none was written. The chat is not locked during the model call.
+        If it is being written to afterwards, the title is discarded and written after the next
+        answer.
 
         Raises:
             StorageFailed: the title cannot be written.

@@ -1,4 +1,4 @@
-"""The values that make up a chat's transcript, for display."""
+"""The items of a chat's transcript."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -19,12 +19,12 @@ class MessageItem:
     """A user message or an answer, with its versions.
 
     Attributes:
-        entry: the id of the log entry. If the answer was cut off, that of the turn's last message.
+        entry: the log entry id. For an interrupted answer, that of the turn's last message.
         text: the text of the message.
-        time: the UTC time in ISO 8601 format.
-        siblings: the entry ids of all versions of the message, in the order of the log.
-        label: the user's label for the message, or an empty string if it has none.
-        is_pinned: whether the message is always sent word for word.
+        time: the time, in ISO 8601 and UTC.
+        siblings: the entry ids of all versions, in log order.
+        label: the user's label, or an empty string.
+        is_pinned: whether the message is always sent in full.
     """
 
     entry: str
@@ -41,10 +41,10 @@ class UserItem(MessageItem):
     """A user message.
 
     Attributes:
-        mode: the mode of the turn, or None if an older version of Strata did not record it.
+        mode: the mode of the turn, or None if it was not recorded.
         attach: the names of the attached notes, folders and files.
         selections: the attached line ranges.
-        sent: the segments that were sent with the message.
+        sent: the segments sent with the message.
     """
 
     mode: Mode | None = None
@@ -60,13 +60,12 @@ class StepItem:
     Attributes:
         id: the id of the tool call.
         name: the name of the tool.
-        arguments: the arguments of the call, by name.
-        status: the outcome of the call.
-        seconds: the tool's run time, or None if it was not recorded.
-        ref_id: the reference to the stored result if it was too large for a request, otherwise
-            None.
-        text: the beginning of the result, or an empty string if the call has no result.
-        said: the text that the model wrote before the call; may be empty.
+        arguments: the arguments by name.
+        status: the outcome.
+        seconds: the duration, or None if it was not recorded.
+        ref_id: the reference to a large stored result, or None.
+        text: the beginning of the result, or an empty string.
+        said: the text that the model wrote before the call, which may be empty.
     """
 
     id: str
@@ -84,22 +83,20 @@ class AnswerItem(MessageItem):
     """An answer with its sources.
 
     Attributes:
-        model: the name of the model that answered, or an empty string if unknown.
+        model: the name of the model, or an empty string if unknown.
         status: `complete`, `interrupted`, `limit` or `error`.
-        citations: the citations of sources.
-        unverified: the claims and quotes that could not be verified.
+        citations: the citations.
+        unverified: the claims and quotations that could not be verified.
         sources: the numbered sources that were sent with the question or read by tools.
         seconds: the time from the question to the end of the answer, or None if unknown.
         steps: the tool calls, in order.
         changed: the cited notes that have changed since the answer.
-        reason: why the answer is missing or incomplete, or an empty string if it is complete or the
-            user stopped it.
-        cost: the price of the turn's model calls in dollars, or 0 for a model on this computer,
-            None if unknown.
-        error_code: the code of the error that ended the turn, or an empty string if unknown or no
-            error ended it.
-        sentences: the number of sentences for which Strata looked for a source, because the model
-            cited none, or 0 if the model cited sources itself.
+        reason: why the answer is missing or incomplete, or an empty string if it is complete or was
+            stopped.
+        cost: the price of the turn in dollars, 0 for a model on this computer, or None if unknown.
+        error_code: the code of the error that ended the turn, or an empty string.
+        sentences: for an answer without citations, the number of sentences for which Strata
+            searched a source, otherwise 0.
     """
 
     model: str
@@ -117,19 +114,19 @@ class AnswerItem(MessageItem):
 
     @property
     def shown_text(self) -> str:
-        """The answer's text, with the numbers of the sources that Strata found."""
+        """The answer's text, including citation numbers added by Strata."""
         return insert_numbers(self.text, self.citations) if self.sentences else self.text
 
     @property
     def found_sources(self) -> str:
-        """A sentence about the sources that Strata found, or an empty string if it found none."""
+        """A sentence about the sources that Strata found, or an empty string."""
         is_found = self.sentences and self.citations
         return name_share(self.citations, self.sentences) if is_found else ""
 
 
 @dataclass(frozen=True)
 class CustomItem:
-    """A message that another program added to the chat."""
+    """A message added by another program."""
 
     entry: str
     text: str
@@ -138,11 +135,11 @@ class CustomItem:
 
 @dataclass(frozen=True)
 class DroppedItem:
-    """A divider in a transcript: the turns above it are no longer sent.
+    """A divider below turns that are no longer sent.
 
     Attributes:
         turns: the number of dropped turns.
-        tokens: the number of tokens saved by dropping them.
+        tokens: the number of tokens saved.
         reason: why the turns were dropped.
     """
 
@@ -153,14 +150,14 @@ class DroppedItem:
 
 @dataclass(frozen=True)
 class SummaryItem:
-    """A divider in a transcript: the turns above it are sent as a summary.
+    """A divider below turns that are sent as a summary.
 
     Attributes:
         entry: the id of the compaction's log entry. The chat can be continued from before it.
-        summary: the text of the summary.
-        before_tokens: the number of tokens before the compaction.
-        after_tokens: the number of tokens after the compaction, or None if it was not recorded.
-        by: `model`, or `outline` if no model was set.
+        summary: the summary.
+        before_tokens: the token count before the compaction.
+        after_tokens: the token count after the compaction, or None if it was not recorded.
+        by: `model`, or `outline` if no model was configured.
     """
 
     entry: str
@@ -172,14 +169,14 @@ class SummaryItem:
 
 @dataclass(frozen=True)
 class HookChangeItem:
-    """A hook's change to later requests, which the hook wants to show in the transcript.
+    """A change by a hook that is shown in the transcript.
 
     Attributes:
-        entry: the id of the change's log entry.
+        entry: the log entry id.
         hook: the name of the hook.
-        title: the hook's heading for the change; may be empty.
-        summary: a short description; may be empty.
-        markdown: the full description; may be empty.
+        title: the heading, which may be empty.
+        summary: a short description, which may be empty.
+        markdown: the full description, which may be empty.
     """
 
     entry: str
@@ -197,8 +194,8 @@ class ChatCost:
     """The price of a chat.
 
     Attributes:
-        dollars: the sum of the known prices of the chat's model calls.
-        is_estimate: whether the price of some call is unknown, so that the sum is too low.
+        dollars: the sum of the known prices.
+        is_estimate: whether some prices are unknown, so that the sum is too low.
     """
 
     dollars: float
@@ -207,14 +204,14 @@ class ChatCost:
 
 @dataclass(frozen=True)
 class ChatTranscript:
-    """A whole chat, from its first message to its last.
+    """A whole chat, from its first to its last message.
 
     Attributes:
         title: the title of the chat.
-        items: the messages and dividers, in the order of display.
-        project: the chat's project, or None if it has none.
-        cost: the price of all the chat's model calls, including other versions, summaries and
-            titles, or None if no call has a known price.
+        items: the messages and dividers, in display order.
+        project: the chat's project, or None.
+        cost: the price of all model calls, including other versions, summaries and titles, or None
+            if unknown.
     """
 
     title: str

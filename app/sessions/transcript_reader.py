@@ -1,7 +1,7 @@
 """Build the transcript of a chat from its log.
 
-The transcript follows the active path. Summaries, changes by hooks, and the divider for dropped
-turns are placed where they took effect.
+The transcript follows the active path. Summaries, hook changes and the divider for dropped turns
+are shown where they took effect.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,10 +55,10 @@ def build_transcript(
     """Build the transcript of a chat along its active path.
 
     Args:
-        title: the chat's title in the list of chats.
+        title: the chat's title.
         log: all entries of the chat.
-        report: the *Context* report of the last request, which lists the dropped turns. If it is
-            None, the last drop entry in the log is used.
+        report: the context report of the last request, which lists the dropped turns. None means
+            the last drop entry in the log.
     """
     reader = _Reader(log)
     lines = dict(_summaries(reader.path))
@@ -75,7 +75,7 @@ def build_transcript(
 
 
 class _Reader:
-    """Builds the transcript items of turns, using the tree of all entries."""
+    """Builds the transcript items of turns."""
 
     def __init__(self, log: Sequence[Entry]) -> None:
         self._log = log
@@ -141,7 +141,7 @@ class _Reader:
         )
 
     def _find_cost(self, turn: Turn) -> float | None:
-        """Return the price of a turn's model calls, or None if the price of any call is unknown."""
+        """Return the price of a turn, or None if the price of any call is unknown."""
         entries = set(turn.entry_ids)
         costs = [
             call.cost
@@ -174,12 +174,12 @@ class _Reader:
                 said = ""
 
     def _siblings(self, entry: str, shown: str) -> tuple[str, ...]:
-        """Return the ids of a message's versions, as the entries that the transcript shows."""
+        """Return the entry ids of a message's versions, as shown in the transcript."""
         found = self._tree.siblings(entry)
         return tuple(shown if e.id == entry else self._shown(e) for e in found)
 
     def _shown(self, start: MessageEntry) -> str:
-        """Return the id of the last message in a message's branch before the next question."""
+        """Return the id of the last message before the next question in a message's branch."""
         if start.message.role == "user":
             return start.id
         branch = self._tree.path(self._tree.newest_leaf(start.id))
@@ -207,9 +207,9 @@ class _Reader:
 
 
 def _sum_costs(log: Sequence[Entry]) -> ChatCost | None:
-    """Return the price of all model calls in a chat, or None if it is zero or no price is known.
+    """Return the price of all model calls, or None if it is zero or unknown.
 
-    The sum is an estimate if a call's price is unknown, or if no usage was reported for an answer.
+    The sum is an estimate if any price or usage is unknown.
     """
     calls = [entry for entry in log if isinstance(entry, UsageEntry)]
     total = sum(entry.cost or 0.0 for entry in calls)
@@ -237,7 +237,7 @@ def _step(
 
 
 def _seconds(user: MessageEntry | None, answer: MessageEntry) -> float | None:
-    """Return the time between a question and its answer, or None if it cannot be computed."""
+    """Return the time between a question and its answer, or None."""
     if user is None:
         return None
     try:
@@ -273,9 +273,9 @@ def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
 
 
 def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
-    """Yield each summary on a path, after the id of the entry above which it is shown.
+    """Yield each summary with the id of the entry below it.
 
-    That is the first entry that the compaction kept, or else the compaction's own entry.
+    This is the first entry that the compaction kept, or else the compaction's own entry.
     """
     ids = {entry.id for entry in path}
     for entry in path:
@@ -299,10 +299,9 @@ def _summary(entry: str, op: Mapping[str, Any]) -> SummaryItem:
 def _find_dropped(
     path: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> tuple[DroppedItem | None, str]:
-    """Return the divider for the dropped turns, and the id of the entry above which it is shown.
+    """Return the divider for dropped turns, with the id of the entry below it.
 
-    This is the first entry of the oldest turn that is still sent. One divider is enough, since the
-    oldest turns are dropped first.
+    This is the first entry of the oldest turn that is still sent.
     """
     if report is None:
         return _find_dropped_in_log(path)

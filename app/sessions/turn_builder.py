@@ -33,10 +33,10 @@ from vault.search.search import SearchResult
 
 
 class TurnBuilder:
-    """Builds turns and chains. The class is thread-safe.
+    """Builds turns and chains. Thread-safe.
 
     Attributes:
-        agents: builds the agents that turns use.
+        agents: builds agents.
         local: runs model files.
     """
 
@@ -62,24 +62,24 @@ class TurnBuilder:
 
     @property
     def attachments(self) -> Attachments:
-        """A reader of attachments, including those in the open vault."""
+        """The reader of attachments."""
         return self._open_attachments()
 
     def build_turn(
         self, request: AskRequest, changes: Mapping[str, object] | None = None
     ) -> TurnRequest:
-        """Build a turn with its attachments; see `build_bare_turn`."""
+        """Build a turn with its attachments, see `build_bare_turn`."""
         attached = self.attachments.segments(request.attach, request.selections)
         return replace(self.build_bare_turn(request, changes), attached=attached)
 
     def build_bare_turn(
         self, request: AskRequest, changes: Mapping[str, object] | None = None
     ) -> TurnRequest:
-        """Build a turn without its attachments, which take time to read.
+        """Build a turn without attachments, which take time to read.
 
         Args:
-            request: the user's question and its options.
-            changes: settings by key that replace the current ones.
+            request: the user's question and options.
+            changes: settings to override.
         """
         values = self._settings.values_with(changes) if changes else self._settings.values
         return TurnRequest(
@@ -118,12 +118,10 @@ class TurnBuilder:
 
         Args:
             mode: the mode of the turn.
-            project: the chat's project, or None if it has none.
-            runs_hooks: whether hooks may run. For a turn that is not sent, it is false, so that no
-                hook is loaded.
-            session: the id of the chat, or an empty string if the request is only shown and not
-                sent.
-            cancel: the turn's cancel token, or None if the request is only shown and not sent.
+            project: the chat's project, or None.
+            runs_hooks: whether to load and run hooks. False for a preview.
+            session: the chat id, or an empty string for a preview.
+            cancel: the turn's cancel token, or None for a preview.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
@@ -151,7 +149,7 @@ class TurnBuilder:
         return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
 
     def _make_chain(self, within: AttachmentSearch, customization: Customization) -> Chain:
-        """Build a chain without search or tools, with the ports that all chains have."""
+        """Build a chain without search or tools."""
         return Chain(
             "chat",
             secrets.key_for,
@@ -169,12 +167,12 @@ class TurnBuilder:
         changes: Mapping[str, object] | None = None,
         key_for: KeyFor | None = None,
     ) -> ModelCheck:
-        """Test the model in the settings with a short call.
+        """Test the configured model with a short call.
 
         Args:
-            cancel: stops the call.
-            changes: settings by key that replace the current ones in this test only.
-            key_for: returns the API keys to use; None means the stored ones.
+            cancel: cancels the call.
+            changes: settings to override for this test.
+            key_for: returns API keys, or None to use the stored ones.
         """
         turn = self.build_bare_turn(AskRequest("", "chat"), changes)
         chain = self.build_chain("chat", None)
@@ -183,16 +181,16 @@ class TurnBuilder:
         return check_model(chain, turn, SessionView(), cancel)
 
     def stop_other_models(self, model: str | None) -> None:
-        """Stop the running model file, unless it is the given model or the model for summaries.
+        """Stop the running model file, unless it is the given model or the summary model.
 
         Args:
-            model: the model that is used from now on; None means the one in the settings.
+            model: the model to keep, or None for the configured one.
         """
         values = self._settings.values
         self.local.keep_only((model or values.chat_model, values.chat_summary_model))
 
     def find_library(self, mode: Mode, project: str | None) -> Library:
-        """Return the library whose index is used by turns in a mode.
+        """Return the library that turns in a mode use.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
@@ -216,7 +214,7 @@ class TurnBuilder:
 
 
 class NoLibrary:
-    """A replacement for the library while no vault is open. It can only search attachments."""
+    """Replaces the library while no vault is open. It can only search attachments."""
 
     def search(
         self,

@@ -1,7 +1,7 @@
-"""User messages: a question's options, and the mode and attachments recorded with it.
+"""User messages: options, and the mode and attachments recorded with them.
 
-The log records the mode and the names of the attachments. When a message is edited or answered
-again, notes are attached with their current content, but selected lines with their original text.
+The log contains the mode and attachment names. When a message is edited or regenerated, notes are
+attached in their current version, and selections with their original text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,19 +42,18 @@ class AskRequest:
     """A question with its options.
 
     Attributes:
-        question: the text of the question.
+        question: the text.
         mode: the mode of the turn.
-        model: the model; None means the one in the settings.
-        session: the chat to continue; None begins a new one.
-        dry_run: whether to only search and prepare the request, without sending or storing it.
+        model: the model, or None for the configured one.
+        session: the chat to continue, or None for a new one.
+        dry_run: whether to search and prepare the request without sending or storing it.
         update_index: whether to update the index first, if the mode searches notes.
         attach: the notes, folders, files, images, tags and web pages to attach.
         selections: line ranges in notes to attach.
-        parent: the entry after which the question is added; None means the active leaf.
-        project: the folder of the new chat's project; for an existing chat, its own project or
-            None.
-        reads_whole: whether attachments that are too large for one request are read in parts. The
-            user must have seen the cost that `TurnRunner.estimate_reading` returns.
+        parent: the entry after which the question is added, or None for the active leaf.
+        project: the project folder of a new chat. For an existing chat, its own project or None.
+        reads_whole: whether to read large attachments in parts. The user must have seen the cost
+            from `TurnRunner.estimate_reading`.
     """
 
     question: str
@@ -84,13 +83,13 @@ def record_names(attach: Sequence[str], selections: Sequence[Selection]) -> dict
 
 
 def read_mode(question: MessageEntry) -> Mode | None:
-    """Return the mode recorded with a question, or None if none is recorded."""
+    """Return the mode recorded with a question, or None."""
     recorded = question.extra.get("mode")
     return cast(Mode, recorded) if recorded in get_args(Mode) else None
 
 
 def read_names(question: MessageEntry) -> tuple[str, ...]:
-    """Return the names of the notes, folders and files attached to a question."""
+    """Return the names of a question's attached notes, folders and files."""
     found = question.extra.get("attach")
     return tuple(p for p in found if isinstance(p, str)) if isinstance(found, tuple) else ()
 
@@ -118,16 +117,16 @@ def require_model(turn: TurnRequest) -> None:
 
 
 def last_question(path: Sequence[Entry]) -> MessageEntry | None:
-    """Return a path's last question, or None if it has none."""
+    """Return the last question on a path, or None."""
     said = (entry for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((entry for entry in said if entry.message.role == "user"), None)
 
 
 def find_last_mode(path: Sequence[Entry]) -> Mode:
-    """Return the mode of a path's last question.
+    """Return the mode of the last question on a path.
 
-    Older versions did not record the mode. In that case it is "vault" if the turn has passages or
-    an empty search result, otherwise "chat".
+    Older versions did not record it. Then the mode is "vault" if the turn has passages or an empty
+    search result, otherwise "chat".
     """
     question = last_question(path)
     if question is None:
@@ -140,13 +139,13 @@ def find_last_mode(path: Sequence[Entry]) -> Mode:
 
 
 def find_last_model(path: Sequence[Entry]) -> str | None:
-    """Return the model that answered last on a path, or None if none did."""
+    """Return the last model that answered on a path, or None."""
     said = (entry.model for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((model for model in said if model), None)
 
 
 def was_prepared(question: MessageEntry, path: Sequence[Entry]) -> bool:
-    """Return whether the log shows that a question's first request was prepared."""
+    """Return whether a question's first request was prepared, according to the log."""
     is_last = path[-1].id == question.id
     found = (e for e in path if isinstance(e, SegmentsEntry) and e.turn_id == question.turn_id)
     return not is_last or any(found)
@@ -163,7 +162,7 @@ def _selection(item: object) -> Selection | None:
 
 @dataclass(frozen=True)
 class RestoredAttachments:
-    """An earlier question's attachments, as far as they are still available.
+    """An earlier question's attachments, as far as they are available.
 
     Attributes:
         segments: the segments, numbered from 1.
@@ -177,12 +176,11 @@ class RestoredAttachments:
 def list_attachments(
     question: MessageEntry, sent: Sequence[Segment]
 ) -> tuple[tuple[str, ...], tuple[Selection, ...]]:
-    """Return the names and line ranges of a question's attachments. No file is read.
+    """Return the names and line ranges of a question's attachments, without reading files.
 
     Args:
-        question: the user message. It names its attachments unless an older version of Strata
-            stored it.
-        sent: the segments that were sent with the question.
+        question: the user message, which names its attachments unless an older version stored it.
+        sent: the segments sent with the question.
     """
     own = _filter_attached(sent)
     attach = read_names(question) or tuple(dict.fromkeys(_list_sources(own)))
@@ -195,9 +193,9 @@ def restore_attachments(
     """Attach an earlier question's attachments again.
 
     Args:
-        attachments: reads the named files.
+        attachments: reads the files.
         question: as for `list_attachments`.
-        sent: the segments that were sent with the question.
+        sent: the segments sent with the question.
     """
     made = _index_selections(_filter_attached(sent))
     again = _Again(attachments)
@@ -228,7 +226,7 @@ class _Again:
             self._lost.append(f"{path} is not attached again: {error}")
 
     def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
-        """Attach the selected lines with their original text, if models may still read the note."""
+        """Attach selected lines with their original text, if models may still read the note."""
         try:
             (now,) = self._attachments.segments([], [selection])
         except (AppError, VaultError) as error:
