@@ -1,8 +1,8 @@
-"""Convert image files to PNG or JPEG, in a child process and without metadata.
+"""Convert images to PNG or JPEG, in a child process.
 
-Images are converted to be sent to models and to be shown. The child process runs `ui.image_worker`,
-since Qt decodes the images, and only `ui` uses Qt. The worker is started by its module name and not
-imported. Its memory is limited, so a malicious file can only make the worker fail.
+The results are sent to models or shown. The child process runs `ui.image_worker`, because images
+are decoded by Qt, which only `ui` may import. Its memory is limited, so that a malicious file can
+only crash the worker. Metadata is removed.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _START_BYTES: Final = 16
 
 @dataclass(frozen=True)
 class ReadImage:
-    """An image in the form in which it is sent to models and shown.
+    """An image as sent to models and shown.
 
     Attributes:
         version: the SHA-256 hash of the original file, in hexadecimal.
