@@ -29,16 +29,14 @@ ANSWER = "That was said before, and it still holds. " * 12
 
 def run(folder: Path) -> list[Ratio]:
     """Play one chat, and compare its quarters."""
-    arrived: list[float] = []
 
     def reply(_body: Body) -> Reply:
-        arrived.append(time.perf_counter())
         return Answer(ANSWER, chunk_chars=200)
 
     with ModelServer(reply) as server:
         program = _Rpc(folder / "home", server.url)
         try:
-            waits = [_wait(program, arrived, number) for number in range(WARM_UP + TURNS)]
+            waits = [_wait(program, server, number) for number in range(WARM_UP + TURNS)]
         finally:
             program.close()
     waits = waits[WARM_UP:]
@@ -49,11 +47,11 @@ def run(folder: Path) -> list[Ratio]:
     return [Ratio(name, last / first, at_most=1.3, detail=detail)]
 
 
-def _wait(program: "_Rpc", arrived: list[float], number: int) -> float:
-    """Ask once; return how long it took until the request arrived at the server."""
-    before = len(arrived)
-    asked = program.ask(QUESTION.format(number))
-    return arrived[before] - asked
+def _wait(program: "_Rpc", server: ModelServer, number: int) -> float:
+    """Ask once; return the seconds until the request had arrived, before the server parsed it."""
+    before = len(server.received)
+    accepted = program.ask(QUESTION.format(number))
+    return server.received[before].arrived_s - accepted
 
 
 class _Rpc:

@@ -16,6 +16,7 @@ body, so that an answer can quote what it received.
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -102,6 +103,8 @@ class Received:
     headers: Mapping[str, str]
     raw: bytes
     body: Body
+    arrived_s: float
+    """When the whole body had arrived, before it was parsed, by `time.perf_counter`."""
 
 
 class ModelServer:
@@ -204,7 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        body = self._record(raw)
+        body = self._record(raw, time.perf_counter())
         if self._send_page(body):
             return
         match self.server.owner.next_reply(body):
@@ -255,10 +258,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._chunk(f"{before}{event}{behind}".encode())
         self._end_stream()
 
-    def _record(self, raw: bytes) -> Body:
+    def _record(self, raw: bytes, arrived_s: float) -> Body:
         body: Body = json.loads(raw) if raw else {}
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.owner.received.append(Received(self.path, headers, raw, body))
+        self.server.owner.received.append(Received(self.path, headers, raw, body, arrived_s))
         return body
 
     def _send_json(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
