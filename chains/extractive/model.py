@@ -17,7 +17,7 @@ from chains.extractive.words import (
     split_words,
     weigh_length,
 )
-from chains.extractive.writer import escape_markdown, write_text
+from chains.extractive.writer import escape_markdown, write_item, write_text
 from chains.llm.port import ModelEnded, ModelEvent, ModelText
 from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
@@ -169,11 +169,8 @@ def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
         if source.source == LIST_SOURCE:
             yield f"{source.raw_content}\n"
         elif source.kind == "passage":
-            title, text = (
-                escape_markdown(source.title or source.source),
-                escape_markdown(source.raw_content),
-            )
-            yield f"\n- {title}: {text} [{source.number}]"
+            title = escape_markdown(source.title or source.source)
+            yield f"\n- {title}: {write_item(source.raw_content)} [{source.number}]"
 
 
 def _measure_coverage(question: AskedQuestion, sources: Sequence[Segment]) -> float:

@@ -10,12 +10,13 @@ from typing import Final
 
 from chains.citations.quotes import remove_markup
 
-__all__ = ["escape_markdown", "write_code", "write_lines", "write_text"]
+__all__ = ["escape_markdown", "write_code", "write_item", "write_lines", "write_text"]
 
 _CODE: Final = re.compile(r"(?<!`)(`{1,3})(?!`)(?:[^`]|(?!\1(?!`))`)+?\1(?!`)")
 _LEAD: Final = re.compile(
     r"(?P<indent>[ \t]*)(?P<mark>(?:[-*+•]|\d{1,3}[.)])[ \t]+)(?P<box>\[[ xX]\][ \t]+)?"
 )
+_BLOCK_LEAD: Final = re.compile(r"(?:#{1,6}|(?:>[ \t]*)+)[ \t]+")
 _BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}[ \t]*$")
 _COMMENT: Final = re.compile(r"<!--.*?-->|%%.*?%%")
 _EMBED: Final = re.compile(
@@ -45,6 +46,16 @@ def write_text(text: str) -> str:
     return "".join(
         piece if is_code else escape_markdown(remove_markup(piece)) for piece, is_code in _cut(text)
     ).strip()
+
+
+def write_item(line: str) -> str:
+    """Return a line of a note as the text of a list item, without its own list or table marks."""
+    line = line.strip()
+    if line.startswith("|"):
+        cells = (cell.strip() for cell in line.strip("|").split("|"))
+        line = " · ".join(cell for cell in cells if cell)
+    lead = _LEAD.match(line) or _BLOCK_LEAD.match(line)
+    return write_text(_COMMENT.sub("", _BLOCK_ID.sub("", line[lead.end() if lead else 0 :])))
 
 
 def escape_markdown(text: str) -> str:

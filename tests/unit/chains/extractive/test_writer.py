@@ -1,6 +1,6 @@
 import pytest
 
-from chains.extractive.writer import escape_markdown, write_lines, write_text
+from chains.extractive.writer import escape_markdown, write_item, write_lines, write_text
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,18 @@ def test_only_what_would_be_read_as_markdown_is_escaped(text, shown):
 def test_items_keep_their_marks_boxes_and_indents():
     lines = ["- [x] done ^id-1", "    1) inner", "  * other <!-- hidden -->"]
     assert write_lines(lines) == ["- [x] done", "    1) inner", "  * other"]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("- [ ] Set `a_b` to *4*", "Set `a_b` to 4"),
+        ("| `key` | changes a setting |", "`key` · changes a setting"),
+        ("## A heading", "A heading"),
+        ("> > quoted", "quoted"),
+        ("1. First ^block", "First"),
+        ("See [[Settings]] <!-- hidden -->", "See Settings"),
+    ],
+)
+def test_a_line_of_a_note_becomes_the_text_of_a_list_item(line, shown):
+    assert write_item(line) == shown
