@@ -30,7 +30,7 @@ answers a user message with it, in the thread of its consumer. Calls to servers,
 imports run in the pool, so that a cancel takes effect within 200 ms.
 
 May import: context, vault, resources. litellm only in `model`, tiktoken only in `tokenizer`,
-xllamacpp only in `gguf.worker`, each on first use. Must not: app, ui, Qt.
+xllamacpp only in `gguf.worker`, each on first use. Must not import: app, ui, Qt.
 
 Invariants: only a request that passed the budget guard is sent. The user message is on disk before
 any other step. A partial answer is kept. Only the calls themselves use the network, and only

@@ -30,7 +30,7 @@ the controllers. Therefore `panels`, `widgets` and the composer import types of 
 the type checker only; controllers, transcript and settings import them freely.
 
 May import: PySide6, `app`, the events and values of `chains`, `context` and `vault`, `resources`.
-Must not: open files, call a model, decide what a request contains. Holds always: nothing blocks the
+Must not: open files, call a model, decide what a request contains. Always true: nothing blocks the
 interface for more than 50 ms; text from notes, models and servers is shown as plain text; no widget
 outlives its window with a thread still running.
 """

@@ -5,7 +5,7 @@ own thread. A `Mailbox` delivers the items to the GUI thread in order. Text delt
 within one frame are joined, so a fast model causes one repaint every 33 ms instead of one per
 token.
 
-Holds always: signals are emitted in the GUI thread only, and never after `TaskRunner.close`. Only
+Always true: signals are emitted in the GUI thread only, and never after `TaskRunner.close`. Only
 `close` waits for a thread.
 """
 
@@ -88,8 +88,10 @@ class Mailbox(QObject):
 class Task(QObject):
     """An iterator that runs in its own thread. Connect to the signals before calling `start`.
 
-    Signals: `yielded` carries each item, and `failed` the exception. `finished` is emitted once at
-    the end, even after a failure or a cancellation. Cancellation is not a failure.
+    Signals:
+        yielded: an item of the iterator.
+        failed: the exception, except for a cancellation.
+        finished: the task has ended, even after a failure or cancellation. Emitted once.
     """
 
     yielded = Signal(object)

@@ -9,9 +9,9 @@ import pytest
 
 from tests.unit.test_structure import ROOT, Function, modules
 
-# Under `Args:` and `Attributes:`, an item is a name, or several, and a colon.
+# Under `Args:`, `Attributes:` and `Signals:`, an item is a name, or several, and a colon.
 _ITEM = re.compile(r"    ((?:\*{0,2}\w+)(?:, \*{0,2}\w+)*): ")
-_SECTION = re.compile(r"^(Args|Attributes):\n((?:(?: {4}.*)?\n)*)", re.MULTILINE)
+_SECTION = re.compile(r"^(Args|Attributes|Signals):\n((?:(?: {4}.*)?\n)*)", re.MULTILINE)
 # The spellings that the texts of the interface do not use. SQLite writes "unrecognized token".
 _OTHER_SPELLINGS = re.compile(r"\b(?!unrecog)\w*(?:summari|recogni)z\w*", re.IGNORECASE)
 
@@ -49,7 +49,7 @@ def test_a_name_that_does_not_exist_is_found() -> None:
 
 
 def _list_documented(node: ast.ClassDef | Function) -> Iterator[str]:
-    """Yield the names under `Args:` and `Attributes:` in a docstring."""
+    """Yield the names under `Args:`, `Attributes:` and `Signals:` in a docstring."""
     page = (ast.get_docstring(node) or "") + "\n"
     for section in _SECTION.finditer(page):
         for line in section[2].splitlines():

@@ -21,7 +21,7 @@ into the search field and shows the first match from the top of the view downwar
 search returns the cursor to where it was in the chat, or else to the message box. Closing the
 palette returns it to where it was. When a chat is opened, the cursor is in the message box.
 
-Holds always: streamed text is drawn every 33 ms, or less often if drawing is slow. Finished text is
+Always true: streamed text is drawn every 33 ms, or less often if drawing is slow. Finished text is
 not rendered again while more arrives. The scroll position and the selection do not change while an
 answer grows. Links and images in a text are never loaded, and code in it is never run.
 """

@@ -29,10 +29,11 @@ _PRIVACY = (
 class Middle(Scaled, Pane):
     """The middle column: header, transcript and composer, and the note that is open.
 
-    Signals: `composer_resized` carries the composer's height in pixels, or 0 while no chat is
-    shown. `menu_wanted` carries the open chat's menu, which the receiver fills. `columns_changed`
-    carries whether a note covers the chat, whether a button for the sidebar is needed, and whether
-    the right column is visible.
+    Signals:
+        composer_resized: the height of the composer in pixels, or 0 while no chat is shown.
+        menu_wanted: the open chat's menu, to be filled by the receiver.
+        columns_changed: whether a note covers the chat, whether a sidebar button is needed, and
+            whether the right column is visible.
     """
 
     columns_changed = Signal(bool, bool, bool)

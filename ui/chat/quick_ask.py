@@ -20,9 +20,12 @@ _WIDTH, _LOW, _HIGH = 560, 128, 480
 class QuickAskWindow(Pane):
     """A window that stays on top of others and shows one question with its answer.
 
-    Signals: `asked` carries a question, `stop_requested` asks to stop its answer, and
-    `open_requested` to show its chat in the main window. Esc hides the window. An answer that is
-    being generated continues.
+    Esc hides the window, but an answer in progress continues.
+
+    Signals:
+        asked: a question.
+        stop_requested: the user wants to stop the answer.
+        open_requested: the user wants to open the chat in the main window.
 
     Attributes:
         answer: the widget of the answer, or None before the first question.

@@ -37,8 +37,9 @@ class AttachmentController(QObject):
     An attachment is read as soon as it is added, so that its chip shows whether it can be sent. The
     token counts come from the report of the next request.
 
-    Signals: `changed` is emitted when attachments are added, removed or read; `measured` is emitted
-    when their sizes are known.
+    Signals:
+        changed: attachments were added, removed or read.
+        measured: the sizes of the attachments are known.
     """
 
     changed = Signal()

@@ -26,10 +26,13 @@ __all__ = ["CommandController", "list_command_choices"]
 class CommandController(QObject):
     """Runs slash commands and shows their output in the transcript.
 
-    Signals: `succeeded` is emitted after a command has run. `failed` carries the typed text and the
-    error. `compact_requested` carries the user's instructions for the summary, which may be empty.
-    `model_chosen` and `mode_chosen` carry the name of the model or mode. `message_made` carries a
-    `MessageDraft` to send.
+    Signals:
+        succeeded: a command has run.
+        failed: the typed text and the error.
+        compact_requested: the instructions for the summary, which may be empty.
+        model_chosen: the name of a model.
+        mode_chosen: the name of a mode.
+        message_made: a `MessageDraft` to send.
     """
 
     succeeded = Signal()

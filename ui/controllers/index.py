@@ -38,8 +38,9 @@ _MOMENT_S = 0.4
 class IndexController(QObject):
     """Runs one index update at a time, and shows its state in the footer, rail and index panel.
 
-    Signals: `phase_changed` carries the new phase of an indexing run. The list of notes may have
-    changed by then. `finished` carries a run's `IndexReport`.
+    Signals:
+        phase_changed: the new phase of an indexing run. The list of notes may have changed.
+        finished: the `IndexReport` of a run.
     """
 
     phase_changed = Signal(str)
@@ -300,9 +301,11 @@ class StateView(Protocol):
 class WatchController(QObject):
     """Watches the open vault for file changes on disk.
 
-    Signals: `looked` is emitted after each check for changes. `changed` carries the `IndexReport`
-    of an update that changed the index. `failed` carries the error of a failed update. `progressed`
-    carries the `IndexProgress` of an update that takes longer than 0.4 s.
+    Signals:
+        looked: a check for changes has ended.
+        changed: the `IndexReport` of an update that changed the index.
+        failed: the error of a failed update.
+        progressed: the `IndexProgress` of an update that takes longer than 0.4 s.
     """
 
     looked = Signal()

@@ -24,11 +24,13 @@ _SHARE = 0.5  # of the budget, so that the answer to the previous part still fit
 class LongMessageController(QObject):
     """Attaches a long message as a file, or splits it into parts.
 
-    Signals: `replaced` carries the `UnsentMessage` that replaces the current one. `changed` is
-    emitted when the property `line` changes. `failed` carries an error message.
-
     The functions `message` and `model`, passed to the constructor, return the current message and
     the model's name.
+
+    Signals:
+        replaced: the `UnsentMessage` that replaces the current one.
+        changed: the property `line` has changed.
+        failed: an error message.
 
     Attributes:
         waiting: the parts that follow the one in the composer.

@@ -67,8 +67,10 @@ class NoteListing:
 class NotesController(QObject):
     """Lists the notes of the open vault, and shows notes in the note panel.
 
-    Signals: `opened` is emitted when another vault has been opened. `open_failed` carries the error
-    if a vault could not be opened or listed. `listed` carries the new `NoteListing`.
+    Signals:
+        opened: another vault was opened.
+        open_failed: the error if a vault could not be opened or listed.
+        listed: the new `NoteListing`.
     """
 
     opened = Signal()

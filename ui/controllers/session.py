@@ -60,10 +60,12 @@ _NO_SOURCES_YET = "Sources appear here with the answer."
 class SessionController(QObject):
     """Runs turns in the open chat and shows them in the transcript.
 
-    Signals: `turn_begun` and `turn_ended` carry the `ChatTurn`; `turn_ended` is emitted even if its
-    chat is no longer open. `event_arrived` carries the turn and one of its events.
-    `session_changed` carries the session ID of the open chat, or None for a new chat. `loaded`
-    carries the transcript, and whether its chat was newly opened.
+    Signals:
+        turn_begun: the `ChatTurn` that has started.
+        turn_ended: the `ChatTurn` that has ended, even if its chat is no longer open.
+        event_arrived: a turn and one of its events.
+        session_changed: the session id of the open chat, or None for a new chat.
+        loaded: the transcript, and whether its chat was newly opened.
 
     Attributes:
         project: the open chat's project, or None if the chat belongs to no project.

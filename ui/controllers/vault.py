@@ -31,8 +31,9 @@ _EMPTY = "No notes in this folder yet. Add Markdown files, or choose another fol
 class VaultController(QObject):
     """Shows the open vault and keeps its views and its index up to date.
 
-    Signals: `opened` is emitted when another vault has been opened, `indexed` when the index may
-    have changed.
+    Signals:
+        opened: another vault was opened.
+        indexed: the index may have changed.
     """
 
     opened = Signal()

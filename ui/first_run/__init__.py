@@ -15,7 +15,7 @@
     parts        widgets: a card that the user can choose, and the bar that shows the steps
 
 May import: `ui.controllers`, `ui.frame`, `ui.panels.index.state`, `ui.widgets`, `ui.tasks`, `app`.
-Must not: `ui.window`, `ui.settings`.
+Must not import: `ui.window`, `ui.settings`.
 Always true: each step can be skipped, and nothing is stored before the step's button is pressed.
 """
 

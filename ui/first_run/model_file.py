@@ -20,8 +20,10 @@ _FILTER = "Model files (*.gguf);;All files (*)"
 class ModelFileChooser(QObject):
     """Lets the user choose a model file, and reads the file's header in a task.
 
-    Signals: `looking` is emitted when a file has been chosen. `offered` carries the `FileOffer` for
-    the file. `failed` carries the error if the file cannot be used.
+    Signals:
+        looking: a file was chosen.
+        offered: the `FileOffer` for the file.
+        failed: the error if the file cannot be used.
     """
 
     looking = Signal()

@@ -24,8 +24,9 @@ _NO_NOTES = "No folder is open, so there are no notes to ask. Go back to choose 
 class StepPage(QWidget):
     """The page of one step: a title, a sentence, a column of cards, and the main button's action.
 
-    Signals: `changed` is emitted when the main button's label may have changed. `done` is emitted
-    when the step is completed.
+    Signals:
+        changed: the label of the main button may have changed.
+        done: the step is completed.
     """
 
     changed = Signal()
@@ -111,8 +112,9 @@ class StepPage(QWidget):
 class NotesPage(StepPage):
     """The page for the notes: the open vault, another folder, or the sample notes.
 
-    Signals: `folder_requested` asks for a folder dialog. `samples_requested` asks to open the
-    sample notes.
+    Signals:
+        folder_requested: the user wants to choose a folder.
+        samples_requested: the user wants to open the sample notes.
     """
 
     folder_requested = Signal()

@@ -14,7 +14,7 @@
     project        the dialog with the settings of one project
     writer         writes settings in a task, in order, and reports errors to the setting's row
 
-May import: `ui.widgets`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not: `ui.window`,
+May import: `ui.widgets`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not import: `ui.window`,
 `ui.controllers`.
 Always true: a rejected value changes nothing, and the setting's row shows the error.
 """

@@ -79,10 +79,11 @@ _ICONS = {
 class SettingsDialog(QDialog):
     """The settings dialog: the list of pages on the left, the open page on the right.
 
-    Signals: `changed` carries the key of a changed setting, or `instructions` if the user's
-    instructions or memories for models were saved. `index_requested` asks for an indexing run.
-    `scale_chosen` carries the chosen font scale. `setup_requested` carries the name of a step of
-    the first run. `file_requested` carries a file to open in another program.
+    Signals:
+        changed: the key of a changed setting, or `instructions` for instructions and memories.
+        index_requested: the user wants to update the index.
+        scale_chosen, setup_requested: a font scale, or the name of a first-run step.
+        file_requested: a file to open in another program.
     """
 
     changed = Signal(str)

@@ -16,8 +16,9 @@ __all__ = ["SettingsWriter"]
 class SettingsWriter(QObject):
     """Writes settings in the order in which they were changed.
 
-    Signals: `changed` carries the key of a setting that was written. `refused` carries the key of a
-    setting that could not be written, and an error message.
+    Signals:
+        changed: the key of a setting that was written.
+        refused: the key of a setting that could not be written, and an error message.
     """
 
     changed = Signal(str)

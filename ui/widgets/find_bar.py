@@ -22,8 +22,10 @@ _OPTIONS = (
 class FindBar(QWidget):
     """A search bar: Enter goes to the next match, Shift+Enter to the previous one, Esc closes.
 
-    Signals: `sought` carries the changed search text. `stepped` carries 1 for the next match or -1
-    for the previous one. `closed` is emitted when the user closes the bar.
+    Signals:
+        sought: the changed search text.
+        stepped: 1 for the next match or -1 for the previous one.
+        closed: the user closed the bar.
 
     Args:
         hint: the placeholder of the field, such as "Find in this chat".

@@ -182,9 +182,11 @@ class RowDelegate(QStyledItemDelegate):
 class FitTree(WithMenus, QTreeView):
     """A tree view without header and branch lines, as high as its rows up to a maximum height.
 
-    Rows with children open and close on a click. Signals: `chosen` carries the index that was
-    clicked or activated with Enter or Space. `menu_wanted` carries an index and the context menu to
-    fill.
+    Rows with children open and close on a click.
+
+    Signals:
+        chosen: an index that was clicked, or activated with Enter or Space.
+        menu_wanted: an index and the context menu to fill.
     """
 
     chosen = Signal(QModelIndex)

@@ -65,9 +65,10 @@ class TwoLines:
 class LongList(WithMenus, QListView):
     """A list view of `TwoLines` rows with its own scroll bar.
 
-    Signals: `chosen` carries the index that was clicked or activated with Enter or Space. `acted`
-    carries the index whose button was clicked, or for which Ctrl+Enter was pressed. `menu_wanted`
-    carries an index and the context menu to fill.
+    Signals:
+        chosen: an index that was clicked, or activated with Enter or Space.
+        acted: an index whose button was clicked, or that was activated with Ctrl+Enter.
+        menu_wanted: an index and the context menu to fill.
     """
 
     acted = Signal(QModelIndex)

@@ -73,6 +73,7 @@ def test_a_folder_is_opened_and_its_notes_are_there(open_window: Opened, small_v
     window.click("garden", "TreeItem", "Notes")
     window.click("Tomatoes.md", "TreeItem", "Notes")
     window.wait_for("Matina is the earliest of our tomatoes", under="Note")
+    assert not window.shows(STEPS[0])
 
 
 def test_a_server_is_set_later_and_a_wrong_address_is_named(

@@ -150,10 +150,12 @@ class Dropped:
 class Drops(QObject):
     """Handles files, folders and images that are dropped on a window.
 
-    Signals: `attached` carries the attachments, `image_dropped` a `QImage`, such as one that is
-    dragged from a browser, `folder_dropped` a folder to open, and `folder_refused` a folder that
-    was dropped on the chat and cannot be attached. `hovered` carries whether something that can be
-    attached is being dragged over the window.
+    Signals:
+        attached: the attachments that were dropped.
+        image_dropped: a `QImage`, for example dragged from a browser.
+        folder_dropped: a folder to open.
+        folder_refused: a folder that was dropped on the chat and cannot be attached.
+        hovered: whether something that can be attached is being dragged over the window.
 
     Args:
         window: the window that accepts drops anywhere.

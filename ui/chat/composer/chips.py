@@ -46,8 +46,9 @@ _NO_USES: Mapping[Attachment, str] = MappingProxyType({})
 class Chip(QAbstractButton):
     """A chip for one attachment. A click opens the attachment.
 
-    Signals: `removed` is emitted when the user clicks the cross or presses Delete or Backspace.
-    `left` is emitted by the arrow keys; it carries the step to the neighbouring chip, -1 or 1.
+    Signals:
+        removed: the user clicked the cross or pressed Delete or Backspace.
+        left: an arrow key moved the focus to the previous (-1) or next chip (1).
 
     Args:
         attachment: the attachment that the chip shows.
@@ -247,8 +248,10 @@ def _name_font() -> QFont:
 class ChipRow(FlowRow):
     """The row of chips for one message's attachments.
 
-    Signals: `removed` carries the attachment that was removed, `opened` the one that was clicked.
-    `left` is emitted when the focus moves beyond the last chip.
+    Signals:
+        removed: the attachment that was removed.
+        opened: the attachment that was clicked.
+        left: the focus moved beyond the last chip.
     """
 
     removed = Signal(object)

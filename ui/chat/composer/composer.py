@@ -67,12 +67,17 @@ class ModelOption(Protocol):
 class Composer(Scaled, QWidget):
     """The composer: text field, attachment chips, mode, model, context meter and Send button.
 
-    Signals: `submitted` carries the text, which stays in the field until the receiver clears it.
-    The send key emits it even while an answer is being generated. `attach_chosen` carries the path
-    or tag to attach; `attach_removed` and `attach_opened` carry an `Attachment`. `file_requested`
-    asks for a file dialog, `last_requested` asks to edit the last user message, `model_wanted` to
-    set up a model, and `file_model_wanted` to open a model file. `image_pasted` carries a `QImage`
-    and `files_pasted` the paths of files from the clipboard.
+    Signals:
+        submitted: the text, even while an answer is being generated. The receiver clears the field.
+        attach_chosen: the path or tag to attach.
+        attach_removed: the removed `Attachment`.
+        attach_opened: the clicked `Attachment`.
+        file_requested: the user wants to choose a file.
+        last_requested: the user wants to edit the last message.
+        model_wanted: the user wants to set up a model.
+        file_model_wanted: the user wants to open a model file.
+        image_pasted: a `QImage` from the clipboard.
+        files_pasted: the paths of files from the clipboard.
 
     Attributes:
         offer: the line that offers to read large attachments in parts, or to search them instead.

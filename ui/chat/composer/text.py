@@ -31,10 +31,14 @@ _BASELINE = 0.8
 class ComposerText(QTextEdit):
     """A plain-text field for a message of any length.
 
-    Signals: the keymap's send key emits `sent`. Shift+Enter begins a new line, and so does Enter if
-    the send key is Ctrl+Enter. `focus_changed` carries whether the field has the focus. If the
-    field is empty, Backspace emits `left_back` and Up emits `left_up`. `image_pasted` carries a
-    `QImage` from the clipboard, and `files_pasted` the paths of files.
+    Signals:
+        sent: the send key was pressed. Shift+Enter starts a new line, as does Enter if the send key
+            is Ctrl+Enter.
+        focus_changed: whether the field has the focus.
+        left_back: Backspace was pressed in the empty field.
+        left_up: Up was pressed in the empty field.
+        image_pasted: a `QImage` from the clipboard.
+        files_pasted: the paths of files from the clipboard.
     """
 
     sent = Signal()

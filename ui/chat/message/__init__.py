@@ -32,7 +32,7 @@ May import: PySide6, `ui.markdown.page`, `ui.chat.composer`, `ui.widgets`, `ui.t
 and values of `app`, `chains.events`, `chains.tool`, `chains.citations`, `context.layers` and
 `vault.notes.kinds`.
 Must not import: `ui.chat.transcript`.
-Holds always: user messages, errors, and the arguments and results of tools are shown as plain text.
+Always true: user messages, errors, and the arguments and results of tools are shown as plain text.
 Each message widget has an accessible name and role.
 """
 

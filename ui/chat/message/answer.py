@@ -35,9 +35,10 @@ _STOPPED_EARLY = "Stopped before anything arrived."
 class Answer(AccessibleFrame):
     """The widget of one answer; its `view`, a `MarkdownView`, draws the text.
 
-    Signals: `citation_activated` carries the path and the first and last line of a source.
-    `citation_pointed` carries the answer's entry ID and the number of the hovered citation, or 0
-    when the pointer leaves it. `action_requested` carries a `MessageAction`.
+    Signals:
+        citation_activated: the path and line range of a source.
+        citation_pointed: the answer's entry id and the number of the hovered citation, or 0.
+        action_requested: a `MessageAction`.
 
     Attributes:
         changed: the cited notes that have changed since the answer was written.

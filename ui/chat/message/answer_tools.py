@@ -22,8 +22,9 @@ _Kind = Literal["again", "branch", "label", "saw", "pin", "unpin", "note", "comp
 class AnswerTools(ToolStrip):
     """The strip below an answer: actions on the left; model, location and duration on the right.
 
-    Signals: `action_requested` carries a `MessageAction`; `copied` is emitted when the user clicks
-    Copy.
+    Signals:
+        action_requested: a `MessageAction`.
+        copied: the user clicked Copy.
     """
 
     copied = Signal()

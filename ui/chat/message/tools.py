@@ -333,8 +333,9 @@ class MessageAction:
 class UserTools(ToolStrip):
     """The strip below a user message: its label, its versions and its actions.
 
-    Signals: `action_requested` carries a `MessageAction`; `copied` is emitted when the user clicks
-    Copy.
+    Signals:
+        action_requested: a `MessageAction`.
+        copied: the user clicked Copy.
     """
 
     action_requested = Signal(object)

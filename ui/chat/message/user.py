@@ -51,8 +51,10 @@ _HINT = "{} asks again, Esc leaves it as it was. The present answer is kept besi
 class UserMessage(AccessibleFrame):
     """The widget of one user message, with its attachments, tools and versions.
 
-    Signals: `action_requested` carries a `MessageAction`, `attachment_opened` the clicked
-    `Attachment`. `edit_closed` is emitted when the editor is closed, by sending or by cancelling.
+    Signals:
+        action_requested: a `MessageAction`.
+        attachment_opened: the clicked `Attachment`.
+        edit_closed: the editor was closed, by sending or cancelling.
 
     Attributes:
         attached: the attachments that were sent with the message.

@@ -20,7 +20,7 @@
 
 May import: PySide6, `ui.chat.message`, `ui.chat.composer.attachment`, `ui.markdown`, `ui.widgets`,
 `ui.notify`, and values of `app` and `chains`.
-Holds always: the messages in view do not move while others are added or removed above them.
+Always true: the messages in view do not move while others are added or removed above them.
 """
 
 __all__ = ["finder", "instructions_bar", "transcript", "widgets"]

@@ -24,7 +24,9 @@ _SHARE = 0.2
 class InstructionsBar(QWidget):
     """A bar that asks whether to use instructions.
 
-    Signals: `accepted` and `refused` carry the digest of the instructions.
+    Signals:
+        accepted: the digest of the accepted instructions.
+        refused: the digest of the rejected instructions.
     """
 
     accepted = Signal(str)

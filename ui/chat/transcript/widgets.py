@@ -38,11 +38,14 @@ _HERE = "this computer"
 class MessageMaker(QObject):
     """Builds the widgets of a chat's messages, and forwards their signals.
 
-    Signals: `citation_activated` carries the path and the first and last line of a source.
-    `citation_pointed` carries an answer's entry ID and the number of the hovered citation, or 0.
-    `link_activated` carries an allowed address, `action_requested` a `MessageAction`,
-    `attachment_opened` an `Attachment`, and `error_action` the name of an action that an error
-    offers, with the error. `edit_closed` is emitted when a message's editor is closed.
+    Signals:
+        citation_activated: the path and line range of a source.
+        citation_pointed: an answer's entry id and the number of the hovered citation, or 0.
+        link_activated: a permitted address.
+        action_requested: a `MessageAction`.
+        attachment_opened: the clicked `Attachment`.
+        error_action: the name of an action offered by an error, and the error.
+        edit_closed: a message's editor was closed.
     """
 
     citation_activated = Signal(str, int, int)

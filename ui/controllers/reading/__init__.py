@@ -6,7 +6,7 @@
     note    Shows a note or an image, follows links in notes and answers, and goes back and forward.
 
 May import: what `ui.controllers` may import.
-Holds always: reading a note changes neither the chat nor the unsent message.
+Always true: reading a note changes neither the chat nor the unsent message.
 """
 
 __all__ = ["links", "note"]

@@ -48,9 +48,10 @@ _COLORS_S = 0.006
 class MarkdownView(QTextBrowser):
     """Draws a Markdown text, complete or streamed. The view is always as high as the text.
 
-    Signals: `citation_clicked` carries the number of a source. `citation_pointed` carries the
-    number of the hovered source, or 0 when the pointer leaves its citation. `link_clicked` carries
-    an allowed address.
+    Signals:
+        citation_clicked: the number of a source.
+        citation_pointed: the number of the hovered source, or 0.
+        link_clicked: a permitted address.
 
     Attributes:
         flushes: how many times streamed text was drawn.

@@ -60,8 +60,11 @@ class ProjectListModel(QAbstractListModel):
 class ProjectList(FitTree):
     """The list of projects.
 
-    Signals: `project_chosen` carries the clicked row's project. `new_chat_requested`,
-    `settings_requested` and `remove_requested` carry the project whose context menu was used.
+    Signals:
+        project_chosen: the clicked project.
+        new_chat_requested: the project in which to start a chat.
+        settings_requested: the project whose settings to show.
+        remove_requested: the project to remove from the list.
     """
 
     project_chosen = Signal(object)

@@ -169,11 +169,14 @@ class ChatList(FitTree):
 
     Ctrl+D pins a chat to the top or unpins it. Ctrl+E archives a chat or restores it.
 
-    Signals: `chat_chosen`, `delete_requested` and `note_requested` carry a session id,
-    `export_requested` a session id and the format (`md` or `json`), `rename_requested` a session id
-    and the new title. `mark_requested` carries a session id, the mark (`pinned` or `archived`), and
-    whether to set or clear it. `hit_chosen` carries the `ChatHit` that was chosen from search
-    results.
+    Signals:
+        chat_chosen: the session id of a chat to open.
+        delete_requested: the session id of a chat to delete.
+        note_requested: the session id of a chat to save as a note.
+        export_requested: a session id and the format, `md` or `json`.
+        rename_requested: a session id and the new title.
+        mark_requested: a session id, the mark (`pinned` or `archived`), and whether to set it.
+        hit_chosen: the chosen `ChatHit` of a search.
     """
 
     chat_chosen = Signal(str)

@@ -23,8 +23,9 @@ _MIDDLE = Qt.TextElideMode.ElideMiddle
 class LeftOutList(FitTree):
     """The tree of omitted items; rows with details can be expanded.
 
-    Signals: `place_chosen` carries the path and lines of a note; `summary_chosen` carries the id of
-    the entry with a summary.
+    Signals:
+        place_chosen: the path and lines of a note.
+        summary_chosen: the id of the entry with a summary.
     """
 
     place_chosen = Signal(str, int, int)

@@ -65,11 +65,14 @@ class PanelState:
 class ContextPanel(Pane):
     """The panel that shows what one request contains.
 
-    Signals: `which_chosen` carries `next`, `last`, or `chosen` for the request of an older answer.
-    `place_chosen` carries the path and lines of a segment. `pin_chosen` carries an item's id, and
-    True to pin or False to unpin the item. `action_chosen` carries an action and the id of the
-    compaction that it applies to, which may be empty. `request_requested` asks to show the complete
-    request; `model_wanted` asks to set up a model.
+    Signals:
+        which_chosen: `next`, `last`, or `chosen` for the request of an older answer.
+        place_chosen: the path and lines of a segment.
+        pin_chosen: the id of an item, and whether to pin it.
+        action_chosen: an action, and the id of the compaction that it applies to, which may be
+            empty.
+        request_requested: the user wants to see the complete request.
+        model_wanted: the user wants to set up a model.
     """
 
     which_chosen = Signal(str)

@@ -32,8 +32,9 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class PartTree(FitTree):
     """A tree whose rows the user can open and pin.
 
-    Signals: `place_chosen` carries the path and lines of a segment. `pin_chosen` carries an item's
-    id, and True to pin or False to unpin the item.
+    Signals:
+        place_chosen: the path and lines of a segment.
+        pin_chosen: the id of an item, and whether to pin it.
     """
 
     place_chosen = Signal(str, int, int)

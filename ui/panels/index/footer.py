@@ -17,8 +17,9 @@ __all__ = ["IndexFooter"]
 class IndexFooter(Scaled, Pane):
     """The sidebar's footer: the state of the index on the left, the settings button on the right.
 
-    Signals: `problems_requested` asks to show the failed notes. `details_requested` asks to show
-    the index panel.
+    Signals:
+        problems_requested: the user wants to see the failed notes.
+        details_requested: the user wants to see the index panel.
     """
 
     settings_requested = Signal()

@@ -28,9 +28,10 @@ class NoteLists(QWidget):
 
     By default, the first state that has any notes is selected.
 
-    Signals: `note_chosen` carries the path of a note to open. `reveal_requested` carries the path
-    of a note to select in the note tree. `retry_requested` carries the paths to index again. An
-    empty list means all failed notes.
+    Signals:
+        note_chosen: the path of a note to open.
+        reveal_requested: the path of a note to select in the note tree.
+        retry_requested: the paths to index again. An empty list means all failed notes.
     """
 
     note_chosen = Signal(str)

@@ -23,8 +23,9 @@ __all__ = ["IndexPanel"]
 class IndexPanel(Pane):
     """The index panel. `show_state`, `show_status` and `show_notes` set its content.
 
-    Signals: `rebuild_confirmed` is emitted when the user confirms that the index should be rebuilt.
-    `looked_at` is emitted when the panel becomes visible. `run` and `lists` have their own signals.
+    Signals:
+        rebuild_confirmed: the user confirmed that the index should be rebuilt.
+        looked_at: the panel became visible.
     """
 
     rebuild_confirmed = Signal()

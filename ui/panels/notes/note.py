@@ -36,12 +36,13 @@ _MOST_HEADINGS = 400
 class NotePanel(Pane):
     """The panel that shows a note as rendered Markdown or as source text, or an image.
 
-    Signals: the header's buttons emit `closed`, `related_requested` and `attach_requested`.
-    `attach_requested` carries the path and the first and last selected line, which are 0 for the
-    whole note. `link_clicked` carries the address of a link in the note. `step_requested` carries
-    -1 to go back and 1 to go forward. `menu_wanted` carries the note's menu, which the receiver
-    fills. `sidebar_requested` and `panel_requested` ask to show or hide the left and the right
-    column.
+    Signals:
+        closed, related_requested: the user clicked the button in the header.
+        attach_requested: the path and selected line range, or 0 and 0 for the whole note.
+        link_clicked: the address of a link.
+        step_requested: -1 to go back, or 1 to go forward.
+        menu_wanted: the note's menu, to be filled by the receiver.
+        sidebar_requested, panel_requested: the user wants to show or hide a column.
 
     Attributes:
         page: the note as rendered Markdown.

@@ -137,9 +137,11 @@ class NoteTreeModel(QAbstractItemModel):
 class NoteTree(FitTree):
     """The tree of notes in the sidebar.
 
-    Signals: `note_chosen` carries the path of the clicked note or image. `attach_requested` carries
-    the path of a note or an image, or of a folder with a trailing `/`. `reason_requested` carries
-    the path of a note; the receiver explains why the last answer used the note, or why it did not.
+    Signals:
+        note_chosen: the path of the clicked note or image.
+        attach_requested: the path of a note or image, or of a folder with a trailing `/`.
+        reason_requested: the path of a note. The user wants to know why the last answer used it or
+            not.
     """
 
     note_chosen = Signal(str)

@@ -27,9 +27,11 @@ _KEPT_PAGES = 4
 class NoteReader(QScrollArea):
     """Shows a note as rendered Markdown, with highlighted lines.
 
-    Signals: `link_clicked` carries an allowed address. `image_wanted` carries the path or name of a
-    local image. `selection_changed` is emitted when the selection changes. `part_drawn` carries the
-    number of a part whose view has just been created.
+    Signals:
+        link_clicked: a permitted address.
+        image_wanted: the path or name of a local image.
+        selection_changed: the selection has changed.
+        part_drawn: the number of a part whose view was just created.
     """
 
     part_drawn = Signal(int)

@@ -37,9 +37,11 @@ _INSERT = "Insert a link to it"
 class RelatedPanel(Pane):
     """The list of notes related to a note, the most similar first.
 
-    Signals: `note_chosen` carries the clicked note's path. `attach_requested` carries the path of a
-    note to attach. `link_requested` carries the path of a note that the open note should link to.
-    `looked_at` is emitted when the panel becomes visible.
+    Signals:
+        note_chosen: the path of the clicked note.
+        attach_requested: the path of a note to attach.
+        link_requested: the path of a note that the open note should link to.
+        looked_at: the panel became visible.
     """
 
     link_requested = Signal(str)

@@ -83,10 +83,11 @@ def source_rows(
 class SourcesPanel(Pane):
     """The panel that lists an answer's sources.
 
-    Signals: `place_chosen` carries the path and lines of a clicked source. `hovered` carries the
-    number of the hovered source, or 0 if none is hovered. `cited` carries the path of the first row
-    that has a note. `reason_requested` carries the path of a note. The receiver explains why it was
-    used.
+    Signals:
+        place_chosen: the path and lines of a clicked source.
+        hovered: the number of the hovered source, or 0.
+        cited: the path of the first row that has a note.
+        reason_requested: the path of a note. The user wants to know why it was used.
     """
 
     place_chosen = Signal(str, int, int)

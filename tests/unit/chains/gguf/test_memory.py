@@ -32,8 +32,10 @@ def refuse(context: int, free: int) -> str:
 
 
 def test_a_model_that_fits_or_whose_memory_is_unknown_is_accepted() -> None:
-    require_memory(BIG, 16_384, BIG.count_needed_bytes(16_384))
+    needed = BIG.count_needed_bytes(16_384)
+    require_memory(BIG, 16_384, needed)
     require_memory(BIG, 131_072, None)
+    assert "needs 12.8 GB" in refuse(16_384, needed - 1)
 
 
 def test_a_refusal_names_a_context_that_fits() -> None:
