@@ -28,7 +28,7 @@ from chains.tools.memory_tools import find_long_part, list_memory_updates
 from chains.turn.run import compact_on_request, preview_compaction
 from context.assemble.inputs import GivenSummary
 from context.errors import MalformedMessage, SummaryFailed
-from context.fit.compact import CompactionPreview, CompactionReport
+from context.fit.compact_session import CompactionPreview, CompactionReport
 from context.history.memory import Memory, read_memory
 from context.history.pins import check_pin
 from context.history.turns import Turn, list_turns

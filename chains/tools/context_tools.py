@@ -23,7 +23,7 @@ from chains.tools.registry import (
     build_integer_schema,
     build_text_schema,
 )
-from context.fit.compact import CompactionReport
+from context.fit.compact_session import CompactionReport
 from context.fit.policy import COMPACT_CONTEXT as NAME
 from context.messages import ToolDefinition, compact_json
 from context.offload import offload_stub

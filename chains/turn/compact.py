@@ -32,7 +32,7 @@ from context.assemble.request import Preamble, make_preamble
 from context.budget import RequestBudget, compute_budget
 from context.envelope import System
 from context.errors import ContextOverflow, SummaryFailed
-from context.fit.compact import CompactionReport, compact_if_due, compact_session
+from context.fit.compact_session import CompactionReport, compact_if_due, compact_session
 from context.fit.guard import PreparedRequest
 from context.fit.summaries import SUMMARY_TOKENS, make_outline
 from context.history.turns import MeasuredTurn, Turn

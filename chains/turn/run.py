@@ -45,7 +45,7 @@ from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hoo
 from chains.turn.regenerate import find_last_question, find_sent_segments, redraft_turn
 from chains.turn.result import build_dry_result, build_result, end_turn
 from context.assemble.inputs import GivenSummary
-from context.fit.compact import CompactionPreview, CompactionReport, preview_session
+from context.fit.compact_session import CompactionPreview, CompactionReport, preview_session
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
 from context.report.warnings import warn_of_attachments

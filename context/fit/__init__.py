@@ -7,7 +7,8 @@
 
     policy         decides when to trim and when to compact, and why
     trim           plans how far to trim the history and the work
-    compact        compacts the history for a request, on demand (`compact_session`), after a turn
+    compact        compacts the history, and builds the log entries of the compaction
+    compact_session  compacts a session on demand, or after a turn
     compact_steps  the steps of a compaction: clear old results, summarise, leave turns out
     summaries      checks a model's summary; builds an outline where there is no model
     guard          the last step: enforces the budget; only `seal` can build a `PreparedRequest`
@@ -26,4 +27,4 @@ Always true: only a request that passed the guard can be sent; only compaction c
 trim or compaction never makes the history larger; there is a reason for whatever is left out.
 """
 
-__all__ = ["cache", "compact", "drop", "guard", "marks", "policy", "summaries"]
+__all__ = ["cache", "compact", "compact_session", "drop", "guard", "marks", "policy", "summaries"]

@@ -10,7 +10,7 @@ from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.branches import CompactionDraft
 from context.compaction import HEAD
-from context.fit.compact import CompactionPreview, CompactionReport
+from context.fit.compact_session import CompactionPreview, CompactionReport
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.session import SessionController

@@ -114,8 +114,7 @@ class NotePanel(Pane):
 
         Args:
             note: the note as just read from disk.
-            first: the first line to highlight and to scroll to; 0 highlights no lines.
-            last: the last line to highlight.
+            first, last: the lines to highlight and scroll to, or 0 for none.
         """
         if note.path != self.path:
             self.remove_card()

@@ -114,12 +114,8 @@ def test_a_file_with_changed_bytes_is_read_or_refused(changes: list[tuple[int, i
 @given(st.binary(max_size=300))
 def test_any_bytes_after_the_magic_are_read_or_refused(rest: bytes) -> None:
     data = b"GGUF\x03\x00\x00\x00" + rest
-    try:
-        header = read(data)
-    except BadModelFile as error:
-        assert str(error)
-    else:
-        assert 0 < header.least_bytes
+    with suppress(BadModelFile):
+        assert read(data).least_bytes > 0
 
 
 def test_a_large_header_is_read_in_parts(tmp_path: Path) -> None:

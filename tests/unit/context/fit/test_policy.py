@@ -7,7 +7,7 @@ import pytest
 from context.assemble.inputs import HistoryPolicy
 from context.compaction import HEAD
 from context.errors import ContextOverflow, SummaryFailed
-from context.fit.compact import compact_if_due, compact_session
+from context.fit.compact_session import compact_if_due, compact_session
 from context.layers import Layer
 from context.log.entries import PinEntry
 from context.messages import ToolResultPart

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from context.assemble.inputs import HistoryPolicy
 from context.compaction import HEAD
 from context.errors import ContextOverflow
-from context.fit.compact import compact_session
+from context.fit.compact_session import compact_session
 from context.history.tool_pairing import is_final
 from context.history.turns import list_turns
 from context.tokens import count_message

@@ -1,0 +1,154 @@
+"""Compact a session outside of a request: on demand, or after a turn."""
+
+from dataclasses import dataclass
+
+from context.assemble.apply_hooks import link_entries, make_hook_envelope
+from context.assemble.inputs import Ports, PrepareInputs, RequestContext
+from context.assemble.request import Tail, make_preamble
+from context.assemble.turn_context import count_lasting_tail
+from context.compaction import CompactResult
+from context.fit.compact import History, compact_history, preview_compaction, write_compaction
+from context.fit.policy import HistoryUsage, Why
+from context.fit.summaries import Maker
+from context.history.boundaries import (
+    TrimInput,
+    TrimOffsets,
+    count_dropped_turns,
+    find_trim_offsets,
+)
+from context.history.replay import CurrentTurn, ReplayedPath, replay_path
+from context.history.turn_list import find_guaranteed_turn
+from context.layers import Layer
+from context.messages import Message
+from context.tokens import TokenCounter, count_message
+
+
+@dataclass(frozen=True)
+class CompactionReport:
+    """The result of a compaction outside of a request.
+
+    Attributes:
+        entry: the id of the log entry that stores the compaction, or None if nothing was compacted.
+    """
+
+    result: CompactResult
+    entry: str | None
+    summary: str
+    by: Maker
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the report as JSON."""
+        return write_compaction(self.result, self.entry, self.summary, self.by)
+
+
+def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> CompactionReport:
+    """Compact a session on demand, regardless of its size.
+
+    The new log entries are written together. If the compaction frees nothing, none is written.
+
+    Args:
+        inputs: the inputs of a request. Unlike for a request, the path may also end with an answer.
+            A turn in progress stays unchanged.
+        why: the reason for the compaction. `asked` summarises everything before the last complete
+            turn. Any other reason compacts to the usual share of the history budget.
+
+    Source: "Context Management Enhancements", 7.
+    """
+    history, usage = _read_history(request := RequestContext.build(inputs, ports))
+    compacted = _try_compaction(history, usage, request, why)
+    return _report_nothing(history) if compacted is None else compacted
+
+
+def _report_nothing(history: History) -> CompactionReport:
+    tokens, messages = history.shown.tokens, history.shown.message_count
+    return CompactionReport(CompactResult(tokens, tokens, messages, messages, ()), None, "", "none")
+
+
+@dataclass(frozen=True)
+class CompactionPreview:
+    """A preview of a requested compaction. An outline stands in for the model's summary.
+
+    Attributes:
+        questions: the user messages that would be summarised, oldest first.
+        maker: the model that would write the summary, or an empty string for an outline.
+    """
+
+    report: CompactionReport
+    questions: tuple[str, ...]
+    maker: str = ""
+
+
+def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
+    """Preview `compact_session`. Nothing is stored."""
+    history, usage = _read_history(request := RequestContext.build(inputs, ports))
+    found = preview_compaction(history, usage, request, "asked")
+    if found is None:
+        return CompactionPreview(_report_nothing(history), ())
+    shown = tuple(history.shown)
+    turns = (*history.dropped_turns, *shown[: find_guaranteed_turn(shown)])
+    questions = tuple(turn.turn.user.message.text for turn in turns if turn.turn.user)
+    report = CompactionReport(found.result, found.entry, found.summary, found.by)
+    return CompactionPreview(report, questions)
+
+
+def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
+    """Compact a session after a turn if necessary. Returns None if nothing was compacted."""
+    history_policy, request = inputs.history_policy, RequestContext.build(inputs, ports)
+    if history_policy is None or not history_policy.auto_compact:
+        return None
+    if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, request.budget_tokens):
+        return None
+    history, usage = _read_history(request)
+    if not usage.should_compact(history_policy):
+        return None
+    return _try_compaction(history, usage, request, "auto")
+
+
+def _try_compaction(
+    history: History, usage: HistoryUsage, request: RequestContext, why: Why
+) -> CompactionReport | None:
+    compacted = compact_history(history, usage, request, why)
+    if compacted is None:
+        return None
+    entries = link_entries(compacted.entries, request.inputs.path[-1].id)
+    request.ports.append(entries)
+    segments = compacted.summary, compacted.by, compacted.warnings
+    return CompactionReport(compacted.result, compacted.entry, *segments)
+
+
+def _read_history(request: RequestContext) -> tuple[History, HistoryUsage]:
+    reading, counter = replay_path(request.inputs.path, request.counter), request.counter
+    envelope = make_hook_envelope(request, reading)
+    start = make_preamble(envelope.system, envelope.tools, counter)
+    worked_on = _find_current_turn(reading, request.inputs.turn)
+    turns = reading.earlier if worked_on else reading.turns
+    _, question, work = worked_on.parts if worked_on else ((), None, ())
+    epoch = request.epoch
+    cut = count_dropped_turns(reading.drops, turns, epoch)
+    trim_input = TrimInput(turns[cut:], question, work, reading.pins.messages, counter)
+    trims = [trim for trim in reading.trims if epoch.binds(trim)]
+    offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
+    shown, work = trim_input.shown_parts(offsets)
+    tail = _make_tail(worked_on, question, counter)
+    fixed_tokens = start.tool_tokens + start.system_tokens
+    fixed_tokens += count_lasting_tail(tail, reading.earlier, request.budget_tokens) if tail else 0
+    size = sum(count_message(message, counter) for message in work)
+    asked = tail.tokens[Layer.L5] if tail else 0
+    usage = HistoryUsage(request.budget_tokens, fixed_tokens, shown.tokens, size, asked)
+    return History(shown, trim_input, offsets, turns[:cut], start), usage
+
+
+def _find_current_turn(reading: ReplayedPath, turn: str) -> CurrentTurn | None:
+    current = reading.open
+    if current is None or current.turn.turn_id != turn or current.turn.is_ended:
+        return None
+    return current if current.turn.user is not None else None
+
+
+def _make_tail(
+    worked_on: CurrentTurn | None, question: Message | None, counter: TokenCounter
+) -> Tail | None:
+    if worked_on is None or question is None:
+        return None
+    return Tail(worked_on.turn.segments, question, counter, worked_on.memory.render())
