@@ -18,7 +18,14 @@ from typing import Final
 
 from vault.catalog import Catalog
 from vault.embedding_versions import read_used_model
-from vault.ranking.fusion import DEFAULT_WEIGHTS, RankingWeights, Scores, fuse, weigh_words
+from vault.ranking.fusion import (
+    DEFAULT_WEIGHTS,
+    RankingWeights,
+    Scores,
+    complete_first_notes,
+    fuse,
+    weigh_words,
+)
 from vault.ranking.questions import VaultQuestion
 
 __all__ = ["Fit", "fit_weights", "is_of_size", "read_fit", "store_fit"]
@@ -203,29 +210,34 @@ def _has_loser(asked: Sequence[_Asked], weights: RankingWeights) -> bool:
 
 def _measure(asked: Sequence[_Asked], weights: RankingWeights) -> _Quality:
     """Return the mean quality of the questions' rankings with the given weights."""
-    columns = (weights.title, weights.heading)
-    return _average(
-        _rate(each, columns, weigh_words(each.question.text, weights.words), weights.note_share)
-        for each in asked
-    )
+    rated = list[_Quality]()
+    for each in asked:
+        scores = each.scores[weights.title, weights.heading]
+        weight = weigh_words(each.question.text, weights.words)
+        ranked = complete_first_notes(fuse(scores, weight, weights.note_share), scores)
+        rated.append(_rate(ranked, scores, each.question.answers))
+    return _average(rated)
 
 
 def _measure_single(asked: Sequence[_Asked]) -> _Quality:
     """Return the best nDCG@10 and the best R@10 with a single score."""
-    found = [_average(_rate(each, _COLUMNS[0], *way) for each in asked) for way in _SINGLE]
+    found = [_average([_rate_single(each, *way) for each in asked]) for way in _SINGLE]
     return _Quality(max(one.ndcg for one in found), max(one.recall for one in found))
 
 
-def _average(rated: Iterable[_Quality]) -> _Quality:
-    found = list(rated)
-    return _Quality(mean(one.ndcg for one in found), mean(one.recall for one in found))
+def _rate_single(each: _Asked, weight: float, share: float) -> _Quality:
+    scores = each.scores[_COLUMNS[0]]
+    return _rate(fuse(scores, weight, share), scores, each.question.answers)
 
 
-def _rate(each: _Asked, columns: tuple[float, float], weight: float, share: float) -> _Quality:
-    """Return the quality of one question's ranking with given weights."""
-    scores, answers = each.scores[columns], each.question.answers
-    ranked = dict.fromkeys(scores.files.get(item, -1) for item, _ in fuse(scores, weight, share))
-    places = [place for place, file in enumerate(list(ranked)[:_DEPTH]) if file in answers]
+def _average(rated: Sequence[_Quality]) -> _Quality:
+    return _Quality(mean(one.ndcg for one in rated), mean(one.recall for one in rated))
+
+
+def _rate(ranked: Iterable[tuple[int, float]], scores: Scores, answers: frozenset[int]) -> _Quality:
+    """Return the quality of one question's ranking."""
+    notes = dict.fromkeys(scores.files.get(item, -1) for item, _ in ranked)
+    places = [place for place, file in enumerate(list(notes)[:_DEPTH]) if file in answers]
     gain = sum(1 / math.log2(place + 2) for place in places)
     most = sum(1 / math.log2(place + 2) for place in range(len(answers)))
     return _Quality(gain / most, len(places) / len(answers))

@@ -17,6 +17,7 @@ __all__ = [
     "DEFAULT_WEIGHTS",
     "RankingWeights",
     "Scores",
+    "complete_first_notes",
     "fuse",
     "sort_by_score",
     "spread_notes",
@@ -31,6 +32,8 @@ _FEW_TOKENS: Final = 2
 _MAX_TOKENS: Final = 64
 _PASSAGES_AT_ONCE: Final = 3
 _LATER_TURN: Final = 0.7
+_FIRST_NOTES: Final = 10
+_COMPLETED: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,42 @@ def spread_notes(
         spread.append((item, score * _LATER_TURN ** (counts[file] // _PASSAGES_AT_ONCE)))
         counts[file] += 1
     return sort_by_score(spread)
+
+
+def complete_first_notes(
+    ranked: Sequence[tuple[int, float]], scores: Scores
+) -> list[tuple[int, float]]:
+    """Give the last two places of the first ten notes to those that any single score ranks highest.
+
+    So a note is not lost that one score ranks high and the others rank low.
+    """
+    notes = _list_notes(ranked, scores.files)
+    head = list(dict.fromkeys(notes))[: _FIRST_NOTES - _COMPLETED]
+    places = _find_best_places(scores)
+    others = sorted(set(notes).difference(head), key=lambda note: (places[note], note))
+    first = {*head, *others[:_COMPLETED]}
+    at = next((at for at, note in enumerate(notes) if note not in first), len(notes))
+    rising = first.difference(notes[:at])
+    best = {note: pair[0] for note, pair in reversed([*zip(notes, ranked, strict=True)])}
+    risen = [best[note] for note in others if note in rising]
+    moved = [(item, ranked[at][1]) for item in risen]
+    return [*ranked[:at], *moved, *(pair for pair in ranked[at:] if pair[0] not in risen)]
+
+
+def _list_notes(ranked: Sequence[tuple[int, float]], files: Mapping[int, int]) -> list[int]:
+    return [files.get(item, -item) for item, _ in ranked]
+
+
+def _find_best_places(scores: Scores) -> Mapping[int, int]:
+    """Return the best place of each note in the rankings by a single score."""
+    places: dict[int, int] = {}
+    rankings = [_list_notes(sort_by_score(scores.notes.items()), {n: n for n in scores.notes})]
+    for found in (scores.words, scores.dense):
+        rankings.append(_list_notes(sort_by_score(found.items()), scores.files))
+    for ranking in rankings:
+        for place, note in enumerate(dict.fromkeys(ranking)):
+            places[note] = min(place, places.get(note, place))
+    return places
 
 
 def _score_by_words(scores: Scores, note_share: float) -> dict[int, float]:

@@ -15,6 +15,7 @@ from vault.ranking.fusion import (
     DEFAULT_WEIGHTS,
     RankingWeights,
     Scores,
+    complete_first_notes,
     fuse,
     sort_by_score,
     spread_notes,
@@ -192,7 +193,8 @@ class Searcher:
             near = {*titled, *(number for number, _ in fused[:_BOOSTED])}
             found.boosts = self._context.compute_boosts(words, near, in_play, self._today())
             boosted = ((n, apply_boosts(s, found.boosts.get(n))) for n, s in fused)
-            ranked = spread_notes(sort_by_score(boosted), scores.files)
+            spread = spread_notes(sort_by_score(boosted), scores.files)
+            ranked = complete_first_notes(spread, scores)
         else:
             ranked = [(number, 1.0) for number in scope.passages or ()]
         return list(islice(self._build_hits(ranked, found, k), k))
