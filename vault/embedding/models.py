@@ -42,6 +42,11 @@ def load_tokenizer() -> "Tokenizer":
     return loaded
 
 
+def is_common_word(word: str) -> bool:
+    """Return whether a lower-case word is a token of its own, as some 20,000 English words are."""
+    return load_tokenizer().token_to_id(word) is not None
+
+
 _OWN_NAMES = ("", MODEL_NAME, f"sentence-transformers/{MODEL_NAME}")
 _SMALL_BYTES = 1 << 20
 _SAMPLES = 64

@@ -1,12 +1,14 @@
 """Correct the spelling of a query, using the words in the notes.
 
-A word that does not occur in any note is replaced with the most frequent similar word.
+A word that does not occur in any note is replaced with the most frequent similar word, unless it
+is a common English word.
 """
 
 import re
 from typing import Final
 
 from vault.catalog import Catalog
+from vault.embedding.models import is_common_word
 from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold
 
 __all__ = ["correct_spelling", "measure_edits"]
@@ -32,8 +34,12 @@ def correct_spelling(catalog: Catalog, query: str) -> str:
         return query
     found = {word for word in _WORD.findall(query) if _may_be_wrong(word)}
     unknown = sorted(word for word in found if not _is_known(catalog, word))[:MOST_CORRECTED]
-    nearest = {word: _find_nearest(catalog, fold(word)) for word in unknown}
-    return _WORD.sub(lambda match: nearest.get(match.group()) or match.group(), query)
+    nearest = {
+        word: near
+        for word in unknown
+        if (near := _find_nearest(catalog, fold(word))) and not _is_other_word(fold(word), near)
+    }
+    return _WORD.sub(lambda match: nearest.get(match.group(), match.group()), query)
 
 
 def _may_be_wrong(word: str) -> bool:
@@ -41,6 +47,11 @@ def _may_be_wrong(word: str) -> bool:
     return (
         is_latin and SHORTEST_WORD <= len(word) <= LONGEST_WORD and fold(word) not in FUNCTION_WORDS
     )
+
+
+def _is_other_word(word: str, found: str) -> bool:
+    """Return whether a word is no typing error but a common word, and no form of the found one."""
+    return not word.startswith(found) and is_common_word(word)
 
 
 def _is_known(catalog: Catalog, word: str) -> bool:
