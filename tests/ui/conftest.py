@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
+from tests.support.model_server import ModelServer
 from tests.support.transcripts import HERE, Place
 from ui.actions import Keymap
 from ui.chat.transcript.transcript import Transcript
@@ -55,6 +56,21 @@ def assistant(strata_home: Path, embedder: Embedder) -> Iterator[Assistant]:
     assistant = build(Paths.find(), without_titles, embedder=embedder)
     yield assistant
     assistant.close()
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A model server whose answers the test scripts."""
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def scripted(assistant: Assistant, server: ModelServer) -> Assistant:
+    """The assistant with the model of `server`."""
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    return assistant
 
 
 @pytest.fixture

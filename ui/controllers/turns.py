@@ -10,12 +10,21 @@ from PySide6.QtCore import QObject
 from app.errors import ErrorInfo, describe
 from app.library.attachments import Selection
 from chains.cancel import CancelToken
-from chains.events import AskResult, Event, MessageEnded, Retrieved, Step, TurnEnded
+from chains.events import AskResult, Event, MessageEnded, Retrieved, Step, TextDelta, TurnEnded
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
+from ui.chat.message.answer import Answer
+from ui.chat.message.sources import list_sources
 from ui.tasks import Task
 
-__all__ = ["ChatTurn", "OutgoingMessage", "StartTurn", "list_paths", "list_selections"]
+__all__ = [
+    "ChatTurn",
+    "OutgoingMessage",
+    "StartTurn",
+    "list_paths",
+    "list_selections",
+    "show_event",
+]
 
 StartTurn = Callable[[CancelToken], Iterator[Event]]
 
@@ -91,6 +100,17 @@ class ChatTurn(QObject):
         self.error = describe(error)
         self.is_stored = self.is_stored and not self.error.is_taken_back
         self.session = self.session or self.error.session
+
+
+def show_event(event: object, turn: ChatTurn, answer: Answer) -> None:
+    """Show an event of a running turn in the widget of its answer."""
+    match event:
+        case TextDelta():
+            answer.append(event.text)
+        case Retrieved():
+            answer.set_sources(list_sources(event.segments))
+        case Step():
+            answer.show_step(turn.count_down(event.text), monotonic() - turn.started_s)
 
 
 def list_paths(attached: tuple[Attachment, ...]) -> tuple[str, ...]:

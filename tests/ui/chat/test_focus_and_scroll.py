@@ -18,19 +18,9 @@ LONG = "\n\n".join(f"Paragraph {n} of a long answer about rain." for n in range(
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def window(
-    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
-) -> Iterator[WindowPage]:
+def window(scripted: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[WindowPage]:
     """A window with an empty chat that asks a scripted model."""
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    page = open_window(assistant, runner, qtbot, mode="chat")
+    page = open_window(scripted, runner, qtbot, mode="chat")
     page.view.activateWindow()
     qtbot.waitUntil(page.view.isActiveWindow)
     yield page

@@ -17,19 +17,11 @@ SUMMARY = "The barrel holds 210 litres, and the pump runs at night."
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
 def window(
-    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
+    scripted: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
 ) -> Iterator[WindowPage]:
     """A window with a chat of three answered questions, whose work is done at once."""
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    window = open_window(assistant, runner, qtbot, mode="chat")
+    window = open_window(scripted, runner, qtbot, mode="chat")
     window.view.activateWindow()
     qtbot.waitUntil(window.view.isActiveWindow, timeout=60_000)
     for question in ("How much does it hold?", "When does the pump run?", "Who built it?"):

@@ -1,7 +1,5 @@
 """The context panel in the window: what is pinned, previewed and counted reaches it."""
 
-from collections.abc import Iterator
-
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
@@ -16,19 +14,11 @@ from ui.tasks import TaskRunner
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
 def window(
-    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
+    scripted: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
 ) -> WindowPage:
     """A window with one answered question, whose work is done at once."""
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    window = open_window(assistant, runner, qtbot)
+    window = open_window(scripted, runner, qtbot)
     server.script(Answer("The barrel holds 210 litres. " * 300))
     window.composer.send("How much does the barrel hold?")
     return window

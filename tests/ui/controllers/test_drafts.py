@@ -1,6 +1,5 @@
 """What is written, attached, commanded and changed, through the window and the real assistant."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,18 +20,10 @@ WATERING = Attachment("Watering.md")
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def talking(assistant: Assistant, server: ModelServer, small_vault: Path) -> Assistant:
+def talking(scripted: Assistant, small_vault: Path) -> Assistant:
     """The assistant with notes that are open but not indexed, and a model that is scripted."""
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    assistant.open_vault(small_vault, remember=False)
-    return assistant
+    scripted.open_vault(small_vault, remember=False)
+    return scripted
 
 
 @pytest.fixture

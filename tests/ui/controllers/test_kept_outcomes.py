@@ -1,7 +1,6 @@
 """How long an answer took and why one is missing, as shown when the chat is opened again."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,18 +17,8 @@ QUESTION = "How much does the barrel hold?"
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def window(
-    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
-) -> WindowPage:
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    return open_window(assistant, runner, qtbot)
+def window(scripted: Assistant, runner: TaskRunner, qtbot: QtBot) -> WindowPage:
+    return open_window(scripted, runner, qtbot)
 
 
 def come_back(window: WindowPage) -> None:

@@ -14,17 +14,9 @@ from tests.support.window_pages import WindowPage, open_window
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def window(assistant: Assistant, server: ModelServer, qtbot: QtBot) -> Iterator[WindowPage]:
+def window(scripted: Assistant, server: ModelServer, qtbot: QtBot) -> Iterator[WindowPage]:
     """A window whose first answer stalls until it is stopped."""
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    page = open_window(assistant, None, qtbot, mode="chat")
+    page = open_window(scripted, None, qtbot, mode="chat")
     server.script(Answer("A long answer that stalls.", stall_after=1))
     type_message(page, "First?")
     qtbot.waitUntil(lambda: page.chat.is_running and len(server.bodies) == 1, timeout=30_000)

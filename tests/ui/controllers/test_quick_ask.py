@@ -1,6 +1,5 @@
 """The small window for a quick question, and its icon in the tray."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,6 @@ from tests.support.window_pages import WindowPage, open_window
 from ui.chat.quick_ask import QuickAskWindow
 from ui.tasks import TaskRunner
 from ui.widgets.controls import Switch
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Asking, failing, stopping and coming back, with a scripted model behind the real client."""
 
-from collections.abc import Iterator
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton
@@ -17,29 +15,15 @@ from ui.tasks import TaskRunner
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def talking(assistant: Assistant, server: ModelServer) -> Assistant:
-    """The assistant with a model that says what a test tells it."""
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    return assistant
-
-
-@pytest.fixture
-def window(talking: Assistant, runner: TaskRunner, qtbot: QtBot) -> WindowPage:
+def window(scripted: Assistant, runner: TaskRunner, qtbot: QtBot) -> WindowPage:
     """A window whose work is done at once."""
-    return open_window(talking, runner, qtbot)
+    return open_window(scripted, runner, qtbot)
 
 
 @pytest.fixture
-def live(talking: Assistant, qtbot: QtBot) -> WindowPage:
+def live(scripted: Assistant, qtbot: QtBot) -> WindowPage:
     """A window whose work is done in threads."""
-    return open_window(talking, None, qtbot)
+    return open_window(scripted, None, qtbot)
 
 
 def test_an_answer_is_stored_listed_and_accounted_for(
@@ -107,12 +91,12 @@ def register(registry):
 
 
 @pytest.fixture
-def failing_hook(talking: Assistant) -> None:
+def failing_hook(scripted: Assistant) -> None:
     """A file of the user's whose hook fails at every request."""
-    folder = talking.paths.config / "hooks"
+    folder = scripted.paths.config / "hooks"
     folder.mkdir(parents=True)
     (folder / "tables.py").write_text(HOOK, "utf-8")
-    talking.settings.set("hooks.enabled", True)
+    scripted.settings.set("hooks.enabled", True)
 
 
 @pytest.mark.usefixtures("failing_hook")

@@ -1,6 +1,5 @@
 """Small truths of the window: another folder, an empty one, menus that closed, places of rows."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,19 +23,9 @@ QUESTION = "How much does the barrel hold?"
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def window(
-    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot, small_vault: Path
-) -> WindowPage:
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    assistant.open_vault(small_vault)
-    return open_window(assistant, runner, qtbot, mode="chat")
+def window(scripted: Assistant, runner: TaskRunner, qtbot: QtBot, small_vault: Path) -> WindowPage:
+    scripted.open_vault(small_vault)
+    return open_window(scripted, runner, qtbot, mode="chat")
 
 
 def shown(window: WindowPage) -> list[str]:

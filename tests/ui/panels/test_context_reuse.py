@@ -1,7 +1,5 @@
 """What the context panel says is reused, with a scripted model behind the real client."""
 
-from collections.abc import Iterator
-
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -15,18 +13,8 @@ HEAD = "Reused from before"
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def window(
-    assistant: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
-) -> WindowPage:
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    return open_window(assistant, runner, qtbot, mode="chat")
+def window(scripted: Assistant, runner: TaskRunner, qtbot: QtBot) -> WindowPage:
+    return open_window(scripted, runner, qtbot, mode="chat")
 
 
 def is_reuse_shown(window: WindowPage) -> bool:

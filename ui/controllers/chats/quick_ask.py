@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app.assistant import Assistant
 from app.sessions.ask import AskRequest
-from chains.events import Mode, Retrieved, Step, TextDelta
+from chains.events import Mode
 from ui.chat.message.sources import list_sources
 from ui.chat.quick_ask import QuickAskWindow
 from ui.chat.transcript.widgets import MessageMaker
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn, OutgoingMessage
+from ui.controllers.turns import ChatTurn, OutgoingMessage, show_event
 from ui.frame import WindowFrame
 from ui.icons import app_icon
 from ui.tasks import TaskRunner
@@ -130,13 +130,7 @@ class QuickAskController(QObject):
         if turn is None or answer is None:
             return
         turn.record(event)
-        match event:
-            case TextDelta():
-                answer.append(event.text)
-            case Retrieved():
-                answer.set_sources(list_sources(event.segments))
-            case Step():
-                self._show_step(turn.count_down(event.text))
+        show_event(event, turn, answer)
 
     def _show_step(self, text: str) -> None:
         if self._turn is not None and self.window.answer is not None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from time import monotonic
 from typing import Final
 
 from PySide6.QtCore import QObject
@@ -12,14 +11,12 @@ from app.assistant import Assistant
 from app.config.models import ModelChoice
 from app.errors import describe
 from app.sessions.transcript import AnswerItem
-from chains.events import Retrieved, Step, TextDelta
 from ui.chat.message.answer import Answer
-from ui.chat.message.sources import list_sources
 from ui.chat.message.tools import MessageAction
 from ui.chat.transcript.widgets import MessageMaker
 from ui.chat.versions import VersionsDialog
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn
+from ui.controllers.turns import ChatTurn, show_event
 from ui.frame import WindowFrame
 from ui.tasks import LatestOnly, TaskRunner
 
@@ -150,15 +147,8 @@ class VersionsController(QObject):
 
     def _on_event(self, turn: ChatTurn, event: object) -> None:
         answer = self._dialog.right.answer
-        if turn is not self._turn or answer is None:
-            return
-        match event:
-            case TextDelta():
-                answer.append(event.text)
-            case Retrieved():
-                answer.set_sources(list_sources(event.segments))
-            case Step():
-                answer.show_step(event.text, monotonic() - turn.started_s)
+        if turn is self._turn and answer is not None:
+            show_event(event, turn, answer)
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
         if turn is not self._turn:
