@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from app.config import secrets
-from app.config.model_files import ModelFiles
+from app.config.model_files import RecentModelFiles
 from app.config.model_setup import ModelSetup
 from app.config.models import LearnedLimits, ModelChoice, model_choices
 from app.config.settings_file import SettingsStore
@@ -111,7 +111,7 @@ class Assistant:
             self.projects,
         )
         self._asking = TurnRunner(sessions, self._vault, self.customization, self.projects, turns)
-        self._model_files = files = ModelFiles(paths.model_files)
+        self._model_files = files = RecentModelFiles(paths.model_files)
         self.model_setup = ModelSetup(
             settings, self.ledger, self._limits, turns.check_model, turns.local, files
         )

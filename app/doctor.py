@@ -20,7 +20,7 @@ from app.library.instructions import InstructionDecisions
 from app.library.library import Library
 from app.paths import make_private_folder
 from chains.gguf.file import find_path
-from chains.gguf.process import INSTALL, LIBRARY, LocalModels, is_installed
+from chains.gguf.process import INSTALL, LIBRARY, ModelRunner, is_installed
 from chains.models import EXTRACTIVE, ModelInfo
 from chains.models import describe as describe_model
 from vault.errors import NoteUnreadable, VaultError
@@ -135,7 +135,7 @@ def _check_file(info: ModelInfo, values: Settings) -> Check:
     if info.file is None:
         return Check("model", False, info.problem)
     try:
-        offer = look_at_file(info.file.path, values, LocalModels())
+        offer = look_at_file(info.file.path, values, ModelRunner())
     except InvalidRequest as error:  # the file was changed meanwhile
         return Check("model", False, str(error))
     said = f"{info.file.name} in {info.file.path}. {offer.sentence}"

@@ -14,8 +14,8 @@ from ui.controllers.agent.edits import EditsController
 from ui.controllers.attachments import AttachmentPicker
 from ui.controllers.chats.actions import ChatActionController
 from ui.controllers.chats.compaction import CompactionController
-from ui.controllers.chats.note import SaveNoteController
 from ui.controllers.chats.quick_ask import QuickAskController
+from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.chats.versions import VersionsController
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController

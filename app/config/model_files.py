@@ -19,10 +19,10 @@ from app.paths import make_private_folder
 from chains.errors import LocalModelFailed
 from chains.gguf.file import find_path, make_name
 from chains.gguf.memory import format_size
-from chains.gguf.process import LocalModels
+from chains.gguf.process import ModelRunner
 from chains.models import describe
 
-__all__ = ["FileOffer", "ModelFiles", "look_at_file"]
+__all__ = ["FileOffer", "RecentModelFiles", "look_at_file"]
 
 _log = logging.getLogger(__name__)
 MOST_FILES: Final = 12
@@ -43,7 +43,7 @@ class FileOffer:
     obstacle: str = ""
 
 
-def look_at_file(path: Path, values: Settings, local: LocalModels) -> FileOffer:
+def look_at_file(path: Path, values: Settings, local: ModelRunner) -> FileOffer:
     """Inspect a model file without loading it.
 
     Args:
@@ -71,7 +71,7 @@ def look_at_file(path: Path, values: Settings, local: LocalModels) -> FileOffer:
     return FileOffer(describe_file_choice(name, values), sentence)
 
 
-class ModelFiles:
+class RecentModelFiles:
     """The model files that the user has opened, most recent first. Thread-safe."""
 
     def __init__(self, path: Path) -> None:

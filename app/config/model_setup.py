@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.config import secrets
-from app.config.model_files import FileOffer, ModelFiles, look_at_file
+from app.config.model_files import FileOffer, RecentModelFiles, look_at_file
 from app.config.models import (
     FoundServer,
     LearnedLimits,
@@ -18,7 +18,7 @@ from app.config.settings_file import SettingsStore
 from app.errors import InvalidRequest, NotFound
 from app.log import hide
 from chains.cancel import CancelToken
-from chains.gguf.process import LocalModels
+from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
 from chains.llm.port import KeyFor
 from chains.models import EXTRACTIVE, describe, list_services
@@ -81,8 +81,8 @@ class ModelSetup:
         ledger: LedgerPort,
         limits: LearnedLimits,
         check: CheckModel,
-        local: LocalModels,
-        files: ModelFiles,
+        local: ModelRunner,
+        files: RecentModelFiles,
     ) -> None:
         self._settings, self._ledger = settings, ledger
         self._limits, self._check = limits, check

@@ -17,7 +17,7 @@ from app.sessions.agent import WHOLE_VAULT, AgentBuilder, AgentScope
 from app.sessions.user_messages import AskRequest, record_names
 from chains.cancel import CancelToken
 from chains.events import Mode
-from chains.gguf.process import LocalModels
+from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
 from chains.llm.port import KeyFor, LimitsPort
 from chains.prompts import Customization
@@ -58,7 +58,7 @@ class TurnBuilder:
         self._customization = customization
         self.agents = agents
         self._open_attachments = open_attachments
-        self.local = LocalModels()
+        self.local = ModelRunner()
 
     @property
     def attachments(self) -> Attachments:

@@ -2,7 +2,7 @@
 
 ```
 gguf//path/to/FILE ── file ──> its header: name, context length, memory
-                        └── model: FileModel, a ModelPort ── process ──> worker (a child process)
+                        └── model: GgufModel, a ModelPort ── process ──> worker (a child process)
                                └── calls the child's server, by the port that the caller makes
 ```
 

@@ -1,7 +1,7 @@
 """A `ModelPort` for model files, which are loaded on demand.
 
 ```
-stream ── LocalModels.open ──> ModelLoading … ──> the calls of another port, to the child's address
+stream ── ModelRunner.open ──> ModelLoading … ──> the calls of another port, to the child's address
                                                       └── the child ended? say so, and how
 ```
 """
@@ -14,11 +14,11 @@ from chains.cancel import CancelToken, Pause
 from chains.concurrency import Emit, iterate
 from chains.errors import ModelUnavailable
 from chains.gguf.file import ModelFile
-from chains.gguf.process import LocalModels, RunningModel
+from chains.gguf.process import ModelRunner, RunningModel
 from chains.llm.port import Endpoint, KeyFor, ModelEnded, ModelEvent, ModelLoading, ModelPort
 from context.fit.guard import PreparedRequest
 
-__all__ = ["FileModel", "MakePort", "make_file_endpoint"]
+__all__ = ["GgufModel", "MakePort", "make_file_endpoint"]
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -39,7 +39,7 @@ def make_file_endpoint(file: ModelFile) -> Endpoint:
     )
 
 
-class FileModel:
+class GgufModel:
     """A language model that runs from a file.
 
     Args of the constructor: `models` runs the model. `context` is the context length in tokens.
@@ -48,7 +48,7 @@ class FileModel:
 
     def __init__(
         self,
-        models: LocalModels,
+        models: ModelRunner,
         file: ModelFile,
         context: int,
         make_port: MakePort,

@@ -27,7 +27,7 @@ from chains.gguf.memory import FindFree, find_free_bytes, read_used_bytes, requi
 from vault.errors import ChildDied, ChildRefused
 from vault.workers.process import Child
 
-__all__ = ["INSTALL", "LIBRARY", "LocalModels", "OnProgress", "RunningModel", "is_installed"]
+__all__ = ["INSTALL", "LIBRARY", "ModelRunner", "OnProgress", "RunningModel", "is_installed"]
 
 INSTALL: Final = 'pip install "strata-notes[local]"'
 LIBRARY: Final = "xllamacpp"
@@ -83,7 +83,7 @@ class RunningModel:
             )
 
 
-class LocalModels:
+class ModelRunner:
     """Runs one model file at a time in a child process. Thread-safe."""
 
     def __init__(self, find_free: FindFree = find_free_bytes) -> None:

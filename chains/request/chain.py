@@ -12,7 +12,7 @@ from typing import Protocol
 
 from chains.cancel import Pause, wait_or_cancel
 from chains.folders import FOLDER, find_recorded_names, list_names
-from chains.gguf.process import LocalModels
+from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort, NoLedger
 from chains.llm.port import KeyFor, LimitsPort
 from chains.prompts import (
@@ -170,7 +170,7 @@ class Chain:
     ledger: LedgerPort = field(default_factory=NoLedger)
     limits: LimitsPort | None = None
     deferred: DeferredTools = NOTHING_DEFERRED
-    local: LocalModels = field(default_factory=LocalModels)
+    local: ModelRunner = field(default_factory=ModelRunner)
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from chains.cancel import CancelToken, Pause
 from chains.errors import BadRequest, LocalModelFailed
 from chains.events import Mode
 from chains.extractive.model import ExtractiveModel
-from chains.gguf.model import FileModel
+from chains.gguf.model import GgufModel
 from chains.llm.port import Endpoint, KeyFor, ModelPort
 from chains.llm.records import CallOrigin, CallRecorder
 from chains.model import LiteLLMModel
@@ -352,4 +352,4 @@ def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] =
     if model.file is None:
         return make_port(model.endpoint, chain.key_for, chain.pause)
     context_tokens = model.input_limit or model.file.context_length
-    return FileModel(chain.local, model.file, context_tokens, make_port, chain.pause)
+    return GgufModel(chain.local, model.file, context_tokens, make_port, chain.pause)

@@ -20,10 +20,10 @@ from context.messages import ToolDefinition
 from vault.index import NoteState
 from vault.notes.note import Note
 
-__all__ = ["NOTE_TOOLS", "Sources", "build_note_tools"]
+__all__ = ["NOTE_TOOLS", "NumberedSources", "build_note_tools"]
 
 
-class Sources:
+class NumberedSources:
     """The numbered sources of a turn. Thread-safe."""
 
     def __init__(self, attached: Iterable[Segment] = ()) -> None:
@@ -103,7 +103,7 @@ NOTE_TOOLS: Final = (_SEARCH, _READ, _LIST)
 
 
 def build_note_tools(
-    notes: NotesPort, sources: Sources, known: Sequence[Segment] = ()
+    notes: NotesPort, sources: NumberedSources, known: Sequence[Segment] = ()
 ) -> tuple[Tool, ...]:
     """Build the tools that read notes.
 

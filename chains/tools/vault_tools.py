@@ -13,7 +13,7 @@ from chains.llm.port import RequestedCall
 from chains.request.chain import NotesPort
 from chains.tool import Tool
 from chains.tools.listing import LISTING_TOOLS, build_listing_tools, list_allowed
-from chains.tools.notes import NOTE_TOOLS, Sources, build_note_tools
+from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
 from chains.tools.registry import (
     ToolOutcome,
     ToolRegistry,
@@ -69,7 +69,7 @@ def run_vault_tool(notes: NotesPort, name: str, arguments: Mapping[str, Any]) ->
 
 
 def _build_tools(notes: NotesPort) -> Iterator[Tool]:
-    agent_tools = (*build_note_tools(notes, Sources()), *build_listing_tools(notes))
+    agent_tools = (*build_note_tools(notes, NumberedSources()), *build_listing_tools(notes))
     works = {tool.definition.name: tool.run for tool in agent_tools}
     works[_LIST.name] = lambda arguments: _list_notes(notes, **arguments)
     yield from (Tool(definition, works[definition.name]) for definition in VAULT_TOOLS)

@@ -38,7 +38,7 @@ from chains.tools.context_tools import (
 )
 from chains.tools.listing import LISTING_TOOLS, build_listing_tools
 from chains.tools.memory_tools import MEMORY_TOOLS, SessionMemory, build_memory_tools
-from chains.tools.notes import NOTE_TOOLS, Sources, build_note_tools
+from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, parse_arguments
 from chains.turn.answer import AnswerStream, TurnAnswer
 from chains.turn.approvals import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
@@ -74,7 +74,7 @@ class AgentLoop:
         self._context = context
         self._session = context.session
         self._limits, self._clock = agent.limits, agent.clock
-        self._sources = Sources(first.request.segments)
+        self._sources = NumberedSources(first.request.segments)
         number = self._sources.number
         known = context.customization.instructions
         tools = build_note_tools(agent.notes, self._sources, known)

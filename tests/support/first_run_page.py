@@ -5,8 +5,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from tests.support.clicks import button_named, click_button
+from ui.first_run.cards import ChoiceCard
 from ui.first_run.dialog import STEPS, FirstRunDialog
-from ui.first_run.parts import ChoiceCard
 from ui.window import MainWindow
 
 

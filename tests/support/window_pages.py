@@ -48,7 +48,7 @@ from ui.chat.message.user import UserMessage
 from ui.chat.middle import Middle
 from ui.chat.transcript.transcript import Transcript
 from ui.palette import Palette
-from ui.panels.chats.note import SaveNoteDialog
+from ui.panels.chats.save_note import SaveNoteDialog
 from ui.panels.context.compaction import CompactionDialog
 from ui.panels.context.notice import Act
 from ui.panels.context.panel import ContextPanel

@@ -16,7 +16,7 @@ from app.errors import ErrorInfo, describe
 from app.sessions.branches import AbandonedBranch
 from app.sessions.transcript import ChatTranscript, SummaryItem
 from ui.chat.message.tools import MessageAction
-from ui.controllers.chats.note import SaveNoteController
+from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.navigation import SessionListController

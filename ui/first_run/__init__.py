@@ -12,7 +12,7 @@
     model_file   the choice of a model file, and what the file's header says
     connection   the form for a service or a server: address, key, model, and a test of the
                  connection
-    parts        widgets: a card that the user can choose, and the bar that shows the steps
+    cards        widgets: a card that the user can choose, and the bar that shows the steps
 
 May import: `ui.controllers`, `ui.frame`, `ui.panels.index.state`, `ui.widgets`, `ui.tasks`, `app`.
 Must not import: `ui.window`, `ui.settings`.

@@ -5,9 +5,9 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.config.model_setup import ModelSetup
+from ui.first_run.cards import StepBar
 from ui.first_run.model_page import ModelPage
 from ui.first_run.pages import AskPage, NotesPage, StepPage
-from ui.first_run.parts import StepBar
 from ui.panels.index.state import IndexState
 from ui.tasks import TaskRunner
 from ui.theme import Theme, dress

@@ -10,10 +10,10 @@ from app.config.model_setup import Connection, ModelSetup
 from app.config.models import FoundServer
 from app.errors import describe
 from chains.models import EXTRACTIVE
+from ui.first_run.cards import ChoiceCard
 from ui.first_run.connection import ConnectionForm
 from ui.first_run.model_file import ModelFileForm
 from ui.first_run.pages import StepPage
-from ui.first_run.parts import ChoiceCard
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.controls import button, label, make_wrapped_label
 from ui.widgets.figures import count, plural

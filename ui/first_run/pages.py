@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from app.errors import ErrorInfo
 from resources import sample_vault
-from ui.first_run.parts import ChoiceCard
+from ui.first_run.cards import ChoiceCard
 from ui.panels.sidebar import folder_name
 from ui.theme import dress
 from ui.widgets.controls import make_wrapped_label, one_line

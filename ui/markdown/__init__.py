@@ -7,7 +7,7 @@
                  nested in.
     code_colors  Syntax highlighting with Pygments: lines of code with the names of their colours.
     inline       Converts the parser's inline tokens to runs of text, and checks link addresses.
-    parts        Cuts a note into parts that are parsed and drawn one by one.
+    note_parts   Cuts a note into parts that are parsed and drawn one by one.
     parser       The Markdown dialect of answers and notes: CommonMark, mathematics, and Obsidian's
                  additions.
     reader       Converts the parser's block tokens to leaves, cut into units that become final
@@ -22,4 +22,4 @@ resource is loaded. A text that is read piece by piece yields the same leaves as
 its final part is never read again.
 """
 
-__all__ = ["blocks", "inline", "parts", "stream"]
+__all__ = ["blocks", "inline", "note_parts", "stream"]

@@ -26,7 +26,7 @@ from vault.notes.markdown import Document, Heading, parse_document
 from vault.notes.parser_client import ParserClient
 from vault.notes.properties import read_text_properties, split_values
 from vault.notes.readers import read_extract
-from vault.notes.readers.parts import Extract, build_document
+from vault.notes.readers.extract import Extract, build_document
 from vault.paths import open_inside, printable
 
 __all__ = ["Heading", "Link", "Note", "TaskItem", "parse_note", "read_bytes", "read_note"]

@@ -8,7 +8,7 @@ from typing import Final
 
 from vault.errors import ChildDied, ChildRefused, ReadingFailed
 from vault.notes.kinds import FileKind
-from vault.notes.readers.parts import Extract, ExtractPart
+from vault.notes.readers.extract import Extract, ExtractPart
 from vault.workers.process import Child
 
 READ_S: Final = 20.0

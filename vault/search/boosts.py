@@ -21,10 +21,10 @@ from vault.ranking.titles import NEAR_TITLE, list_telling_words, measure_likenes
 from vault.records import Records
 
 __all__ = [
+    "Booster",
     "Boosts",
-    "ContextReader",
-    "PassageContext",
-    "QueryContext",
+    "DetailsReader",
+    "PassageDetails",
     "apply_boosts",
 ]
 
@@ -70,7 +70,7 @@ def apply_boosts(score: float, boosts: Boosts | None) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class PassageContext:
+class PassageDetails:
     """The names, dates and headings of a passage or note, for boosting.
 
     Attributes:
@@ -120,13 +120,13 @@ class PassageContext:
         return _build_day(datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date())
 
 
-class ContextReader:
+class DetailsReader:
     """Reads the context of passages from the catalog, one SQL statement per method."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
 
-    def read_passages(self, ids: Collection[int]) -> dict[int, PassageContext]:
+    def read_passages(self, ids: Collection[int]) -> dict[int, PassageDetails]:
         """Return the context of each passage, by id."""
         rows = self._catalog.rows(
             "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading, text"
@@ -135,7 +135,7 @@ class ContextReader:
             (json.dumps(list(ids)),),
         )
         return {
-            number: PassageContext(
+            number: PassageDetails(
                 file,
                 path,
                 title,
@@ -147,7 +147,7 @@ class ContextReader:
             for number, file, path, title, aliases, mtime_ns, headings, text in rows
         }
 
-    def read_notes(self, paths: Collection[str]) -> list[PassageContext]:
+    def read_notes(self, paths: Collection[str]) -> list[PassageDetails]:
         """Return the contexts of notes, by path."""
         rows = self._catalog.rows(
             "SELECT file_id, path, title, aliases, mtime_ns"
@@ -156,7 +156,7 @@ class ContextReader:
             (json.dumps(list(paths)),),
         )
         return [
-            PassageContext(file, path, title, _parse_names(aliases), mtime_ns)
+            PassageDetails(file, path, title, _parse_names(aliases), mtime_ns)
             for file, path, title, aliases, mtime_ns in rows
         ]
 
@@ -196,7 +196,7 @@ def _parse_names(stored: str) -> tuple[str, ...]:
 _MOST_NAMED = 3  # if more notes match, the words are a subject and no name
 
 
-class QueryContext:
+class Booster:
     """Computes boosts for a query."""
 
     def __init__(self, catalog: Catalog, attachments: str = "/"):
@@ -208,8 +208,8 @@ class QueryContext:
         """
         self._catalog = catalog
         self._attachments = attachments
-        self._reader = ContextReader(catalog)
-        self._known: dict[int, PassageContext] = {}
+        self._reader = DetailsReader(catalog)
+        self._known: dict[int, PassageDetails] = {}
         self._tags: dict[int, Collection[str]] = {}
 
     def load(self, numbers: Collection[int]) -> None:
@@ -248,7 +248,7 @@ class QueryContext:
         }
 
     def _find_tagged(
-        self, wanted: frozenset[str], contexts: Collection[PassageContext]
+        self, wanted: frozenset[str], contexts: Collection[PassageDetails]
     ) -> set[int] | None:
         """Return the notes with a tag or folder named in the query.
 
@@ -261,7 +261,7 @@ class QueryContext:
         return found or None
 
     def _find_dated(
-        self, words: str, contexts: Mapping[int, PassageContext], today: date
+        self, words: str, contexts: Mapping[int, PassageDetails], today: date
     ) -> set[int] | None:
         """Return the passages from a day named in the query, or None if it names none.
 
@@ -281,7 +281,7 @@ class QueryContext:
         return found
 
     def _find_linked(
-        self, wanted: frozenset[str], contexts: Iterable[PassageContext], in_play: Collection[str]
+        self, wanted: frozenset[str], contexts: Iterable[PassageDetails], in_play: Collection[str]
     ) -> set[int] | None:
         """Return the notes linked with a note named in the query or used in the session.
 
@@ -302,7 +302,7 @@ class QueryContext:
             if other in linked[file] or file in linked[other]
         }
 
-    def _resolve_links(self, known: Mapping[int, PassageContext]) -> dict[int, set[int]]:
+    def _resolve_links(self, known: Mapping[int, PassageDetails]) -> dict[int, set[int]]:
         names = {n for c in known.values() for n in list_link_names(c.path, c.aliases)}
         targets = {
             file: {target for target in found if target and fold_link_name(target) in names}
@@ -323,7 +323,7 @@ class QueryContext:
         }
 
 
-def _find_named(contexts: Iterable[PassageContext], wanted: frozenset[str]) -> set[int]:
+def _find_named(contexts: Iterable[PassageDetails], wanted: frozenset[str]) -> set[int]:
     owners: dict[frozenset[str], set[int]] = defaultdict(set)
     for context in contexts:
         for name in map(list_telling_words, context.note_names):

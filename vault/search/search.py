@@ -24,7 +24,7 @@ from vault.ranking.fusion import (
 from vault.ranking.keyword_scores import KeywordScores
 from vault.ranking.terms import choose_terms
 from vault.ranking.titles import find_titled
-from vault.search.boosts import Boosts, QueryContext, apply_boosts
+from vault.search.boosts import Booster, Boosts, apply_boosts
 from vault.search.hits import SIGNALS, Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
 from vault.search.query import parse_query
@@ -82,7 +82,7 @@ class Searcher:
         self._by_words = KeywordScores(catalog, "words", weights.columns)
         self._by_notes = KeywordScores(catalog, "note_words", (1.0, 1.0))
         self._passages = Passages(catalog)
-        self._context = QueryContext(catalog, attachments)
+        self._context = Booster(catalog, attachments)
         self._encode = encode
         self._nearest = nearest
         self._current = current

@@ -1,15 +1,15 @@
 """Controllers for actions on whole chats, and on the versions of an answer.
 
     list of chats, header ──signal──> actions ──task──> app.sessions
-    message, header ─────────signal──> note ───task──> app.assistant.user_edits
+    message, header ────signal──> save_note ──task──> app.assistant.user_edits
 
     actions     Search, rename, pin, archive, export, and delete with undo.
     compaction  Show what a compaction would summarise; let the user edit its summary.
-    note        Save a chat or an answer as a note, in a folder that the user confirms.
+    save_note   Save a chat or an answer as a note, in a folder that the user confirms.
     quick_ask   A small window for a quick question, opened from the tray or by a command.
     versions    Compare two versions of an answer, or have another model answer too.
 
 May import: what `ui.controllers` may, and its modules for the session, notes and navigation.
 """
 
-__all__ = ["actions", "compaction", "note", "quick_ask", "versions"]
+__all__ = ["actions", "compaction", "quick_ask", "save_note", "versions"]

@@ -11,7 +11,7 @@ from app.errors import AppError, InvalidRequest, describe
 from app.sessions.export import write_export
 from app.sessions.listing import ARCHIVED, ChatMark, SessionInfo, one_line
 from app.sessions.search import ChatHit, read_terms, search_chats
-from ui.controllers.chats.note import SaveNoteController
+from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.navigation import PaletteController, SessionListController
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn

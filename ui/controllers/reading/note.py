@@ -17,7 +17,7 @@ from ui.controllers.reading.menu import NoteMenuController
 from ui.controllers.related import RelatedController
 from ui.frame import WindowFrame
 from ui.markdown.inline import TAG
-from ui.markdown.parts import cut_parts
+from ui.markdown.note_parts import cut_parts
 from ui.notify import open_address
 from ui.panels.notes.image import OpenImage
 from ui.tasks import LatestOnly, TaskRunner

@@ -7,11 +7,11 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from ui.markdown.blocks import Missing
+from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.lines import find_line_at, find_line_band
 from ui.markdown.page.painter import Reach
 from ui.markdown.page.view import MarkdownView
 from ui.markdown.page.writer import OUTDENT
-from ui.markdown.parts import NotePart, read_part
 from ui.theme import Theme
 
 __all__ = ["NoteView"]

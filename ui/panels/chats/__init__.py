@@ -3,11 +3,11 @@
     session summaries ──> sessions (model and tree) ──signal──> controllers
     projects ───────────> projects (model and tree) ────┘
 
-    note      The dialog that asks for a new note's name and folder.
     projects  The list of projects.
+    save_note The dialog that asks for a new note's name and folder.
     sessions  The list of chats, grouped by the time of their last use.
 
 May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`.
 """
 
-__all__ = ["note", "projects", "sessions"]
+__all__ = ["projects", "save_note", "sessions"]

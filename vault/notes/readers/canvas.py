@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from vault.errors import ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
-from vault.notes.readers.parts import Extract, ExtractPart, limit_parts
+from vault.notes.readers.extract import Extract, ExtractPart, limit_parts
 
 MAX_CARDS: Final = 20_000
 

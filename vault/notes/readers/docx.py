@@ -18,7 +18,7 @@ from typing import Final
 from xml.parsers import expat
 
 from vault.errors import ReadingFailed
-from vault.notes.readers.parts import Extract, ExtractPart, build_table, clean_prose, limit_parts
+from vault.notes.readers.extract import Extract, ExtractPart, build_table, clean_prose, limit_parts
 
 MAX_FILES: Final = 20_000
 MAX_PART_BYTES: Final = 100_000_000

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from vault.errors import ReadingFailed
 from vault.notes.encodings import decode_text
-from vault.notes.readers.parts import (
+from vault.notes.readers.extract import (
     Extract,
     ExtractPart,
     build_table,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault.errors import ReadingFailed
 from vault.notes.kinds import format_page_heading
-from vault.notes.readers.parts import Extract, ExtractPart, clean_prose, limit_parts
+from vault.notes.readers.extract import Extract, ExtractPart, clean_prose, limit_parts
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument

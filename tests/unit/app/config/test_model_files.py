@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
-from app.config.model_files import ModelFiles
+from app.config.model_files import RecentModelFiles
 from app.doctor import check_up
 from app.errors import InvalidRequest, NotFound, TurnFailed, describe
 from app.rpc.wire import convert_event
@@ -59,7 +59,7 @@ def test_what_hinders_a_file_is_said_before_it_is_used(
 
 
 def test_the_newest_files_are_remembered(tmp_path: Path) -> None:
-    files = ModelFiles(tmp_path / "state" / "files.json")
+    files = RecentModelFiles(tmp_path / "state" / "files.json")
     assert files.list_names() == ()
     paths = [tmp_path / f"{number}.gguf" for number in range(15)]
     for path in (*paths, paths[3]):

@@ -15,7 +15,7 @@ from chains.cancel import CancelToken
 from chains.errors import Cancelled, LocalModelFailed
 from chains.gguf import process
 from chains.gguf.file import make_name, read_model_file
-from chains.gguf.process import LocalModels, RunningModel
+from chains.gguf.process import ModelRunner, RunningModel
 from chains.llm.port import ModelEnded, ModelEvent, ModelLoading, ModelText
 from chains.request.chain import Chain
 from chains.request.draft import draft_turn, prepare_turn
@@ -32,14 +32,14 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def models() -> Iterator[LocalModels]:
-    running = LocalModels()
+def models() -> Iterator[ModelRunner]:
+    running = ModelRunner()
     yield running
     running.close()
 
 
 @pytest.fixture
-def stream(models: LocalModels, path: Path, ask: Callable[..., TurnRequest]) -> Ask:
+def stream(models: ModelRunner, path: Path, ask: Callable[..., TurnRequest]) -> Ask:
     """Ask the model in a file, and yield its events."""
 
     def run(
@@ -59,12 +59,12 @@ def read_text(events: list[ModelEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, ModelText))
 
 
-def open_now(models: LocalModels, path: Path, context: int = 2_048) -> RunningModel:
+def open_now(models: ModelRunner, path: Path, context: int = 2_048) -> RunningModel:
     return models.open(read_model_file(path), context, CancelToken(), lambda _done: None)
 
 
 @needs_library
-def test_a_file_is_loaded_once_and_answers_while_offline(models: LocalModels, stream: Ask) -> None:
+def test_a_file_is_loaded_once_and_answers_while_offline(models: ModelRunner, stream: Ask) -> None:
     first = list(stream("Does it work?"))
     assert read_text(first) == ANSWER
     loading = [event for event in first if isinstance(event, ModelLoading)]
@@ -84,7 +84,7 @@ def test_a_file_is_loaded_once_and_answers_while_offline(models: LocalModels, st
 
 @needs_library
 def test_another_context_or_file_replaces_the_running_model(
-    models: LocalModels, stream: Ask, tmp_path: Path
+    models: ModelRunner, stream: Ask, tmp_path: Path
 ) -> None:
     list(stream("Works?"))
     first = models.pid
@@ -96,7 +96,7 @@ def test_another_context_or_file_replaces_the_running_model(
 
 
 @needs_library
-def test_the_server_answers_only_with_the_key_of_this_run(models: LocalModels, path: Path) -> None:
+def test_the_server_answers_only_with_the_key_of_this_run(models: ModelRunner, path: Path) -> None:
     running = open_now(models, path)
     assert running.address.startswith("http://127.0.0.1:")
     body = {"messages": [{"role": "user", "content": "Works?"}], "max_tokens": 9}
@@ -111,7 +111,7 @@ def test_the_server_answers_only_with_the_key_of_this_run(models: LocalModels, p
 
 @needs_library
 def test_the_child_gets_no_key_of_a_service(
-    models: LocalModels, path: Path, monkeypatch: pytest.MonkeyPatch
+    models: ModelRunner, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
     monkeypatch.setenv("LLAMA_ARG_HF_REPO", "someone/else")
@@ -126,7 +126,7 @@ def test_the_child_gets_no_key_of_a_service(
 
 
 @needs_library
-def test_a_crash_while_nothing_runs_is_survived(models: LocalModels, stream: Ask) -> None:
+def test_a_crash_while_nothing_runs_is_survived(models: ModelRunner, stream: Ask) -> None:
     list(stream("Works?"))
     assert models.pid is not None
     os.kill(models.pid, signal.SIGKILL)
@@ -135,7 +135,7 @@ def test_a_crash_while_nothing_runs_is_survived(models: LocalModels, stream: Ask
 
 @needs_library
 def test_a_crash_before_any_text_is_named_and_the_next_question_loads_the_file_again(
-    models: LocalModels, stream: Ask
+    models: ModelRunner, stream: Ask
 ) -> None:
     def kill_when_loaded(event: ModelEvent) -> None:
         if isinstance(event, ModelLoading) and event.done == 1.0:
@@ -153,7 +153,7 @@ def test_a_crash_before_any_text_is_named_and_the_next_question_loads_the_file_a
 
 
 @needs_library
-def test_a_crash_within_an_answer_keeps_what_has_arrived(models: LocalModels, stream: Ask) -> None:
+def test_a_crash_within_an_answer_keeps_what_has_arrived(models: ModelRunner, stream: Ask) -> None:
     texts: list[str] = []
     last: ModelEvent | None = None
     for event in stream("Go on!", max_output_tokens=4_000):
@@ -170,7 +170,7 @@ def test_a_crash_within_an_answer_keeps_what_has_arrived(models: LocalModels, st
 
 
 @needs_library
-def test_a_cancel_ends_an_answer_and_the_model_stays(models: LocalModels, stream: Ask) -> None:
+def test_a_cancel_ends_an_answer_and_the_model_stays(models: ModelRunner, stream: Ask) -> None:
     cancel = CancelToken()
 
     def stop_at_text(event: ModelEvent) -> None:
@@ -186,7 +186,7 @@ def test_a_cancel_ends_an_answer_and_the_model_stays(models: LocalModels, stream
 
 
 @needs_library
-def test_a_cancel_while_a_file_is_loaded_ends_the_child(models: LocalModels, path: Path) -> None:
+def test_a_cancel_while_a_file_is_loaded_ends_the_child(models: ModelRunner, path: Path) -> None:
     cancel, seen = CancelToken(), []
 
     def report(done: float) -> None:
@@ -200,7 +200,7 @@ def test_a_cancel_while_a_file_is_loaded_ends_the_child(models: LocalModels, pat
 
 
 @needs_library
-def test_the_model_is_stopped_when_another_one_is_chosen(models: LocalModels, path: Path) -> None:
+def test_the_model_is_stopped_when_another_one_is_chosen(models: ModelRunner, path: Path) -> None:
     running = open_now(models, path)
     models.keep_only({make_name(path), "openai/gpt-4o"})
     assert running.child.is_alive
@@ -211,7 +211,7 @@ def test_the_model_is_stopped_when_another_one_is_chosen(models: LocalModels, pa
 
 @needs_library
 def test_a_call_is_not_cut_off_when_another_model_is_chosen(
-    models: LocalModels, path: Path
+    models: ModelRunner, path: Path
 ) -> None:
     running = open_now(models, path)
     with models.call():
@@ -222,7 +222,7 @@ def test_a_call_is_not_cut_off_when_another_model_is_chosen(
 
 @needs_library
 def test_a_file_that_the_library_cannot_load_is_named(
-    models: LocalModels, stream: Ask, tmp_path: Path
+    models: ModelRunner, stream: Ask, tmp_path: Path
 ) -> None:
     strange = write_model(tmp_path / "strange.gguf", tokenizer__ggml__model="martian")
     with pytest.raises(LocalModelFailed) as raised:
@@ -234,7 +234,7 @@ def test_a_file_that_the_library_cannot_load_is_named(
 
 @needs_library
 def test_a_closed_program_leaves_no_child(path: Path) -> None:
-    models = LocalModels()
+    models = ModelRunner()
     running = open_now(models, path)
     models.close()
     assert not running.child.is_alive
@@ -246,7 +246,7 @@ def test_a_model_that_does_not_fit_is_refused_before_a_process_is_started(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "is_installed", lambda: True)
-    models = LocalModels(find_free=lambda: 50_000_000)
+    models = ModelRunner(find_free=lambda: 50_000_000)
     with pytest.raises(LocalModelFailed, match=r"needs .* MB of memory .* 50 MB are free"):
         open_now(models, path)
     assert models.pid is None

@@ -13,7 +13,7 @@ from vault.errors import ReadingFailed
 from vault.notes import parser_client as foreign
 from vault.notes.kinds import DOCX, HTML, PDF, find_kind
 from vault.notes.parser_client import ParserClient
-from vault.notes.readers.parts import ExtractPart
+from vault.notes.readers.extract import ExtractPart
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.index import VaultIndex
-from vault.search.boosts import Boosts, QueryContext, apply_boosts
+from vault.search.boosts import Booster, Boosts, apply_boosts
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -121,7 +121,7 @@ def test_a_signal_that_nothing_is_named_for_was_not_used(index: VaultIndex) -> N
 
 def test_whatever_is_asked_of_no_passages_nothing_is_lifted(index: VaultIndex) -> None:
     assert index._handle.opened is not None
-    context = QueryContext(index._handle.opened.catalog)
+    context = Booster(index._handle.opened.catalog)
     assert context.compute_boosts("watering 2024-03-05", [], ["Plain.md"], date(2026, 1, 1)) == {}
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from vault.errors import ReadingFailed
 from vault.notes.readers import canvas as reader
-from vault.notes.readers.parts import ExtractPart
+from vault.notes.readers.extract import ExtractPart
 
 
 def canvas(nodes: object, edges: object = ()) -> bytes:

@@ -3,7 +3,7 @@ import pytest
 from tests.support.documents import docx, paragraph
 from vault.errors import ReadingFailed
 from vault.notes.readers import docx as reader
-from vault.notes.readers.parts import ExtractPart
+from vault.notes.readers.extract import ExtractPart
 
 ITEM = '<w:numPr><w:ilvl w:val="{}"/></w:numPr>'
 

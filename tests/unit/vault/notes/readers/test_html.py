@@ -1,8 +1,8 @@
 import pytest
 
 from vault.errors import ReadingFailed
+from vault.notes.readers.extract import ExtractPart
 from vault.notes.readers.html import read
-from vault.notes.readers.parts import ExtractPart
 
 
 def body(markup: str) -> tuple[ExtractPart, ...]:

@@ -3,7 +3,7 @@ import pytest
 from tests.support.documents import pdf
 from vault.errors import ReadingFailed
 from vault.notes.readers import pdf as reader
-from vault.notes.readers.parts import ExtractPart
+from vault.notes.readers.extract import ExtractPart
 
 
 def test_each_page_with_text_is_a_heading_with_its_number() -> None:

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from vault.errors import ReadingFailed
 from vault.notes.markdown import Block, Heading
-from vault.notes.readers import parts, read_extract
-from vault.notes.readers.parts import (
+from vault.notes.readers import extract, read_extract
+from vault.notes.readers.extract import (
     Extract,
     ExtractPart,
     build_document,
@@ -53,7 +53,9 @@ def test_plain_text_may_say_that_it_is_private() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), st.text(alphabet="#-`a \n|", max_size=40))))
-def test_blocks_are_in_order_and_inside_the_text(pieces: list[tuple[parts.PartKind, str]]) -> None:
+def test_blocks_are_in_order_and_inside_the_text(
+    pieces: list[tuple[extract.PartKind, str]],
+) -> None:
     document = build_document(Extract([ExtractPart(kind, text, 2) for kind, text in pieces]))
     last = 0
     for block in document.blocks:
@@ -76,7 +78,7 @@ def test_a_table_has_as_many_cells_in_each_row() -> None:
 
 
 def test_a_text_that_swells_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "MAX_CHARS", 1_000_000)
+    monkeypatch.setattr(extract, "MAX_CHARS", 1_000_000)
     endless = (ExtractPart("paragraph", "x" * 1_000) for _ in iter(int, 1))
     with pytest.raises(ReadingFailed, match="more than 1 million characters"):
         limit_parts(endless)

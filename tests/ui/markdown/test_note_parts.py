@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ui.markdown.blocks import CodeLines, TableRows, plain
-from ui.markdown.parts import PART_CHARS, NotePart, cut_parts, find_part, read_part
+from ui.markdown.note_parts import PART_CHARS, NotePart, cut_parts, find_part, read_part
 
 LINES = ["", "", "# Heading", "words " * 30, "- item", "> quoted", "```py", "```", "| a | b |"]
 LINES += ["|---|---|", "| 1 | 2 |", "    indented", "1. one", "~~~", "x" * 3_000]

@@ -10,7 +10,7 @@ from app.errors import describe
 from ui.controllers.notes import NotesController
 from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
-from ui.panels.chats.note import SaveNoteDialog
+from ui.panels.chats.save_note import SaveNoteDialog
 from ui.tasks import TaskRunner
 
 __all__ = ["SaveNoteController"]
