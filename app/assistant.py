@@ -193,7 +193,7 @@ class Assistant:
         return () if library is None else library.notes()
 
     def read_note(self, path: str) -> Note:
-        """Read a note in the vault, or another file by its absolute path.
+        """Read a note of the vault, or another file given by its absolute path.
 
         Raises:
             VaultNotChosen: no vault is open.

@@ -181,7 +181,7 @@ class ErrorInfo:
     key_owner: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the error as JSON: all fields for a failed turn, otherwise those that are set."""
+        """Return the error as JSON. Empty fields are omitted, except for a failed turn."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.hint is not None or self.is_turn:
             shown["hint"] = self.hint

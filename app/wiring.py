@@ -47,7 +47,7 @@ def build(
 
 
 def open_vault(assistant: Assistant, named: str | None, session: str | None = None) -> None:
-    """Open the given vault, or else the chat's, or else the one in the settings.
+    """Open a vault: the given one, the chat's, or the one in the settings.
 
     The settings are not changed.
 

@@ -264,7 +264,7 @@ def _describe_known(
 
 
 def _find_ability(known: Mapping[str, Any], field: str, served: bool | None) -> bool | None:
-    """Return whether a model has an ability, according to its server or else the table."""
+    """Return whether a model has an ability. The server's answer overrides the table."""
     if served is not None:
         return served
     return bool(known.get(field)) if known else None

@@ -137,7 +137,7 @@ class Segment:
         derived: str = "",
         image: ImageData | None = None,
     ) -> Self:
-        """Build a segment and escape its text. Text is escaped nowhere else."""
+        """Build a segment from raw text, which is escaped here."""
         content = html.escape(text, quote=False)
         place = (id, layer, kind, source, lines, version)
         made = cls(*place, content, pinned, title, tuple(heading), number, derived)

@@ -27,7 +27,7 @@
 Start-up has two steps. The first paint shows `frame` and imports only `app.startup` from the layers
 below. A task then imports the other modules and opens the vault, and `MainWindow.attach` creates
 the controllers. Therefore `panels`, `widgets` and the composer import types of the layers below for
-the type checker only; controllers, transcript and settings import them freely.
+the type checker only. Controllers, transcript and settings import them freely.
 
 May import: PySide6, `app`, the events and values of `chains`, `context` and `vault`, `resources`.
 Must not: open files, call a model, decide what a request contains. Always true: nothing blocks the

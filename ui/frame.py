@@ -43,8 +43,8 @@ class Navigation:
     """Functions for controllers to open notes, chats, settings and folders.
 
     Attributes:
-        show_note: opens a note by its path, first and last line; 0 means the whole note.
-        open_session: opens a chat by its session ID; None starts a new chat.
+        show_note: opens a note by its path, first and last line. 0 means the whole note.
+        open_session: opens a chat by its session ID. None starts a new chat.
         open_settings: opens the settings at a page or setting, given its name.
         open_folder: opens a folder as the vault.
         choose_folder: lets the user choose a folder and opens it as the vault.
@@ -98,7 +98,7 @@ class WindowFrame(QMainWindow):
 
     @property
     def font_scale(self) -> float:
-        """The saved font scale; 1.0 is the normal text size."""
+        """The saved font scale. 1.0 is the normal text size."""
         return self._state.font_scale
 
     @property
@@ -129,7 +129,7 @@ class WindowFrame(QMainWindow):
         QApplication.alert(self)  # if the desktop does not let it come to the front
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the window; emit `first_painted` the first time."""
+        """Paint the window. Emit `first_painted` the first time."""
         super().paintEvent(event)
         if not self._is_painted:
             self._is_painted = True
@@ -222,7 +222,7 @@ class WindowFrame(QMainWindow):
         self.set_scale(steps[max(0, min(len(steps) - 1, at + step))] if step else 1.0)
 
     def set_scale(self, scale: float) -> None:
-        """Set the font scale of the whole window; 1.0 is the normal text size."""
+        """Set the font scale of the whole window. 1.0 is the normal text size."""
         Theme.current().apply(scale=scale)
         self.columns.arrange()
         self.remember_soon()

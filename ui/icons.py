@@ -52,7 +52,7 @@ def app_icon() -> QIcon:
 
 
 def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.0) -> QPixmap:
-    """Render an icon in the current theme's colours; `size` is in logical pixels."""
+    """Render an icon in the current theme's colours. `size` is in logical pixels."""
     image = QPixmap(QSize(size, size) * ratio)
     image.setDevicePixelRatio(ratio)
     image.fill(Qt.GlobalColor.transparent)

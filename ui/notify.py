@@ -170,7 +170,7 @@ class DesktopNotifier(QObject):
     """Shows a desktop notification when a long job ends while the window is not in use.
 
     The task bar highlights the window. If the desktop has a notification area, a message is shown
-    there; clicking it emits the signal `clicked`. Emits `told` with the text of each message.
+    there. Clicking it emits the signal `clicked`. Emits `told` with the text of each message.
     """
 
     told = Signal(str)
@@ -269,7 +269,7 @@ def open_file(notifier: Notifier, file: Path) -> None:
 
 
 def _take_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
-    """Write a Qt message to the log; debug messages are ignored."""
+    """Write a Qt message to the log. Debug messages are ignored."""
     if kind in {QtMsgType.QtCriticalMsg, QtMsgType.QtFatalMsg}:
         report_fault(text, f"Qt ({context.category or 'default'})")
     elif kind in _LEVELS:

@@ -53,7 +53,7 @@ class Palette(AccessibleFrame):
         self.hide()
 
     def open(self, groups: Sequence[Group], hint: str) -> None:
-        """Open the palette with groups of choices; `hint` is the search field's placeholder."""
+        """Open the palette with groups of choices. `hint` is the search field's placeholder."""
         self._groups = groups
         focused = QApplication.focusWidget()
         if focused is not None and not self.isAncestorOf(focused):

@@ -55,7 +55,7 @@ class Mailbox(QObject):
         self._called.connect(self.flush, Qt.ConnectionType.QueuedConnection)
 
     def put(self, item: object) -> None:
-        """Add an item; any thread may call this. Items added after `close` are dropped."""
+        """Add an item. Any thread may call this. Items added after `close` are dropped."""
         with self._lock:
             if self._is_closed:
                 return
@@ -158,7 +158,7 @@ class TaskRunner(QObject):
 
     Args:
         parent: the Qt parent. The runner and its tasks are deleted with it.
-        is_synchronous: whether `start` returns only after the task has ended; used in tests.
+        is_synchronous: whether `start` returns only after the task has ended, used in tests.
     """
 
     def __init__(self, parent: QObject | None = None, *, is_synchronous: bool = False) -> None:

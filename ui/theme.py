@@ -29,7 +29,7 @@ _NUMBERS = QFont.Tag("tnum")
 
 @cache
 def tokens() -> dict[str, Any]:
-    """Return the shipped design tokens; callers must not change them."""
+    """Return the shipped design tokens. Callers must not change them."""
     loaded: dict[str, Any] = json.loads(read_text("tokens.json"))
     return loaded
 
@@ -61,12 +61,12 @@ class Theme(QObject):
         return Theme._current
 
     def apply(self, mode: Mode | None = None, scale: float | None = None) -> None:
-        """Set mode and font scale; update the application's palette, fonts and style sheet.
+        """Set mode and font scale. Update the application's palette, fonts and style sheet.
 
         Args:
-            mode: `light`, `dark`, or `system` to follow the desktop, including later changes; None
+            mode: `light`, `dark`, or `system` to follow the desktop, including later changes. None
                 keeps the mode.
-            scale: the factor for text, rows and icons, but not hairlines; None keeps the scale.
+            scale: the factor for text, rows and icons, but not hairlines. None keeps the scale.
         """
         app = _application()
         before = self.is_dark, self.scale
@@ -246,7 +246,7 @@ def _application() -> QApplication:
 
 
 def _parse(value: str) -> QColor:
-    """Parse `#RRGGBB` or `#RRGGBBAA`; Qt itself would read eight digits as `#AARRGGBB`."""
+    """Parse `#RRGGBB` or `#RRGGBBAA`, which Qt itself would read as `#AARRGGBB`."""
     color = QColor(value[:7])
     if len(value) == 9:
         color.setAlpha(int(value[7:], 16))

@@ -45,7 +45,7 @@ class MainWindow(WindowFrame):
     The signal `attached` is emitted when the controllers have been created.
 
     Attributes:
-        controllers: the controllers of the views; set by `attach`.
+        controllers: the controllers of the views, set by `attach`.
     """
 
     attached = Signal()
@@ -118,11 +118,11 @@ class MainWindow(WindowFrame):
         self.controllers.projects.open(named)
 
     def show_note(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Show a note at the given lines; 0 means the whole note."""
+        """Show a note at the given lines. 0 means the whole note."""
         self.controllers.reading.show(path, first, last)
 
     def open_session(self, session: str | None) -> None:
-        """Open a chat by its session ID; None starts a new chat."""
+        """Open a chat by its session ID. None starts a new chat."""
         self.columns.close_drawer()
         self.show_chat()
         if session is None or session != self.controllers.session.session:

@@ -70,7 +70,7 @@ class Controllers:
 def make_controllers(
     assistant: Assistant, runner: TaskRunner, frame: WindowFrame, drafts_file: Path
 ) -> Controllers:
-    """Create the controllers; each one connects itself to the controllers that it receives.
+    """Create the controllers, which connect themselves to each other.
 
     Args:
         assistant: the application's use-cases.

@@ -28,7 +28,7 @@ scores, and checks them against the notes on disk.
 
 A moved note is recognised by its content (`records.RemovedNotes`), and not embedded again.
 
-May import: resources and third parties; sqlite3 in `catalog` and `migrations` alone, chromadb in
+May import: resources and third parties. Sqlite3 in `catalog` and `migrations` alone, chromadb in
 `vector_worker`, sentence-transformers and torch in `embed_worker`.
 
 Always true:

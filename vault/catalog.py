@@ -350,7 +350,7 @@ class Catalog:
 
 
 def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether an SQLite error means that the file is damaged.
+    """Return whether an SQLite error indicates a damaged file.
 
     A full disk, a lock, a missing file or missing permissions do not count.
     """

@@ -118,7 +118,7 @@ class Embedders:
     def find_chosen_or_used(
         self, name: str, catalog: Catalog
     ) -> tuple[Embedder, EmbedderFailed | None]:
-        """Return the chosen embedder, or else the previous one with the error.
+        """Return the chosen embedder, or the previous one together with the error.
 
         Args:
             name: the value of the setting `embedding.model`.
@@ -144,7 +144,7 @@ class Embedders:
 
     @property
     def pids(self) -> tuple[int | None, ...]:
-        """The process ids of the embedders, or None for those that are not running."""
+        """The process ids of the embedders. Those that are not running are None."""
         with self._lock:
             return tuple(embedder.pid for embedder in self._by_stamp.values())
 

@@ -143,7 +143,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def retry(self, paths: Collection[str] | None = None) -> None:
-        """Retry failed files on the next update: the given ones, or all of them."""
+        """Make the next update retry the given failed files, or all of them."""
         catalog, _ = self._handle.own()
         with catalog.transaction():
             Records(catalog).forget_failures(paths)

@@ -179,7 +179,7 @@ def read_stat(root: Path, path: str) -> FileStat | None:
 def _list_entries(
     root: Path, folder: str, result: ScanResult
 ) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """Yield a folder's entries with their paths, without hidden ones."""
+    """Yield a folder's entries with their paths, except hidden ones."""
     try:
         with os.scandir(root / folder) as listing:
             entries = list(listing)

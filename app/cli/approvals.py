@@ -30,7 +30,7 @@ _ANSWERS: Final[dict[str, Decision]] = {
 
 
 def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Let the user approve proposals in the terminal, or use only `--approve` without one.
+    """Let the user approve proposals in the terminal. Without a terminal, only `--approve` applies.
 
     Args:
         args: the verb's arguments. `approve` is the approval level, or None.

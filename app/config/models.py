@@ -278,7 +278,7 @@ def _choice(
 
 
 def _find_label(name: str) -> str:
-    """Return a model's display name. llama.cpp reports a path, of which the file name is used."""
+    """Return a model's display name. For a llama.cpp model, this is the name of its file."""
     if name == EXTRACTIVE:
         return "No model: quoted passages"
     return name.rpartition("/")[2].removesuffix(".gguf") if name.endswith(".gguf") else name

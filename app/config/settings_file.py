@@ -274,7 +274,7 @@ class SettingsStore:
 
 
 def _without_secret(key: str, value: object) -> object:
-    """Move the password in a server address to the keyring, and return the rest.
+    """Move a password in a server address to the keyring, and return the address without it.
 
     Raises:
         BadSetting: the keyring cannot store the password, or the connection is not encrypted.

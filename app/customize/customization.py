@@ -142,7 +142,7 @@ class UserCustomization:
 
 
 def load_user_prompts(folder: Path) -> PromptSource:
-    """Return a function that loads prompts from a folder, or else the shipped ones.
+    """Return a function that loads the user's prompts, and falls back to the shipped ones.
 
     Each file is read only once, so that a prompt does not change during a turn.
     """

@@ -278,7 +278,7 @@ def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
 
 
 def _carries(tags: Iterable[str], named: str) -> bool:
-    """Return whether any of the tags is the given one or a subtag of it, as `#a/b` is of `#a`."""
+    """Return whether one of the tags is the given tag or a subtag, such as `#a/b` for `#a`."""
     wanted = named.removeprefix("#").casefold()
     return any(f"{tag.casefold()}/".startswith(f"{wanted}/") for tag in tags)
 

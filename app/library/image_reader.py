@@ -150,7 +150,7 @@ class ImageReader:
 
 
 def is_image_file(name: str) -> bool:
-    """Return whether a file name is that of an image.
+    """Return whether a file is an image, judging by its name.
 
     Raises:
         InvalidRequest: models do not accept this image format.
@@ -162,7 +162,10 @@ def is_image_file(name: str) -> bool:
 
 
 def _find_format(start: bytes) -> str:
-    """Detect an image's format from its first bytes; empty if the format is not supported."""
+    """Detect an image's format from its first bytes.
+
+    Returns an empty string if the format is not supported.
+    """
     if start.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if start.startswith(b"\xff\xd8\xff"):

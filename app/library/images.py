@@ -33,10 +33,10 @@ class VaultImages:
     """The images of the open vault, which are decoded in a child process to be shown."""
 
     def __init__(self, find_root: Callable[[], Path | None], reader: ImageReader) -> None:
-        """Store what is needed to read images; nothing is read yet.
+        """Store what is needed to read images. Nothing is read yet.
 
         Args:
-            find_root: returns the folder of the open vault; None if no vault is open.
+            find_root: returns the folder of the open vault, or None if no vault is open.
             reader: decodes the images.
         """
         self._find_root, self._reader = find_root, reader
@@ -46,7 +46,7 @@ class VaultImages:
 
         Args:
             target: the path or name of the image as written, with percent-encoding decoded.
-            note: the path of the note with the link; empty if an answer contains it.
+            note: the path of the note with the link, or an empty string if an answer contains it.
 
         Raises:
             NotFound: the vault has no such image.
@@ -89,7 +89,7 @@ def is_image_link(name: str) -> bool:
 
 
 def is_image_name(name: str) -> bool:
-    """Return whether a file name is that of a displayable image.
+    """Return whether a file is an image that can be displayed, judging by its name.
 
     SVG is not supported, because such files can refer to other files.
     """

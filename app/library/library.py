@@ -236,7 +236,7 @@ class Library:
         return self._index.status()
 
     def retry(self, paths: Sequence[str] | None = None) -> None:
-        """Retry failed notes on the next update: those in `paths`, or all of them.
+        """Make the next update retry the given failed notes, or all of them.
 
         Raises:
             VaultError: another process is using the index, or it cannot be written.
@@ -359,11 +359,11 @@ class Library:
         return read_allowed_image(self.root, path, self._index.exclude)
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those of the paths that models may currently read."""
+        """Filter paths, keeping only notes that models may currently read."""
         return self._index.filter_allowed(paths)
 
     def list_allowed_notes(self, folder: str) -> tuple[str, ...]:
-        """List the notes in a folder that are not excluded. "" means the whole vault."""
+        """List the notes in a folder, or in the whole vault, that are not excluded."""
         return list_allowed_notes(self.root, folder, self._index.exclude)
 
     def health(self) -> list[tuple[str, bool, str]]:

@@ -132,7 +132,7 @@ class ProjectNotes:
         return (*found, *(_anchor(above, pattern) for pattern in self._excluded))
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those of the paths that belong to the project and that models may read."""
+        """Filter paths, keeping only the project's notes that models may read."""
         return self.library.still_allowed([path for path in paths if self.covers(path)])
 
     def read_allowed(self, path: str) -> Note:
@@ -173,7 +173,7 @@ class ProjectNotes:
         )
 
     def name_path(self, path: str) -> str:
-        """Convert a path in the library to the one used by models, tools and chats."""
+        """Convert a path in the library to the path that models, tools and chats use."""
         return f"{self.library.root}/{path}" if self._is_own else path
 
     def _find_own(self, path: str) -> str:

@@ -162,7 +162,7 @@ def _selection(item: object) -> Selection | None:
 
 @dataclass(frozen=True)
 class RestoredAttachments:
-    """An earlier question's attachments, as far as they are available.
+    """The attachments of an earlier question that are still available.
 
     Attributes:
         segments: the segments, numbered from 1.

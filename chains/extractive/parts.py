@@ -124,7 +124,7 @@ def build_parts(source: Segment) -> list[Part]:
 
 
 def _verify(part: Part, text: VerbatimText) -> Part | None:
-    """Return a part that can be verified: the whole part, or else its blocks."""
+    """Return a part whose text can be verified, or else only its verifiable blocks."""
     whole = tuple(line for piece in part.pieces for line in piece)
     if text.find("\n".join(whole)) is not None:
         return replace(part, pieces=(whole,))

@@ -103,7 +103,7 @@ def ask_context_length(
 def ask_abilities(
     root: str, model: str, key: str | None, ledger: LedgerPort | None = None
 ) -> tuple[bool | None, bool | None]:
-    """Return whether an Ollama model supports tools and images, each None if unknown."""
+    """Return whether an Ollama model supports tools and images. Unknown values are None."""
     return _read_abilities(_servers.show(root, model, key, ledger or NoLedger()))
 
 
@@ -276,7 +276,7 @@ def _read_limit(entry: Mapping[str, Any]) -> int | None:
 
 
 def _read_abilities(entry: Mapping[str, Any]) -> tuple[bool | None, bool | None]:
-    """Read whether a model supports tools and images, each None if unknown."""
+    """Read whether a model supports tools and images. Unknown values are None."""
     listed = entry.get("capabilities")
     named = {str(one) for one in listed} if isinstance(listed, list) else None
     tools = None if named is None else bool(named & {"tools", "tool_use"})

@@ -124,8 +124,8 @@ class _EncodedHistory:
     """The encoded history of a request.
 
     Attributes:
-        text: the closed messages as JSON, without brackets.
-        open: the last messages, which may be merged with the next ones.
+        text: the messages that are complete, as JSON without brackets.
+        open: the last messages, which may still be merged with the next ones.
     """
 
     text: str = ""

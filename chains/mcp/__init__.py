@@ -1,4 +1,4 @@
-"""Use the tools of MCP servers, as programs or at an address; serve tools to an MCP client.
+"""Use the tools of MCP servers, as programs or at an address. Serve tools to an MCP client.
 
 ```
 settings → server: McpServer → client: connect, list, call → calls: text of bounded size

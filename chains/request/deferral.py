@@ -123,7 +123,7 @@ def _split(
 def _rank(
     tools: Sequence[ToolDefinition], foreign: frozenset[str], path: Sequence[Entry]
 ) -> list[ToolDefinition]:
-    """Sort tools: built-in ones first, then the most recently used ones."""
+    """Sort tools: built-in tools first, then the most recently used tools."""
     messages = [entry.message for entry in path if isinstance(entry, MessageEntry)]
     used = {call.name: at for at, m in enumerate(messages) for call in list_tool_calls(m)}
     return sorted(tools, key=lambda tool: (tool.name in foreign, -used.get(tool.name, -1)))
@@ -135,7 +135,7 @@ def _fill(
     most_tokens: int,
     counter: TokenCounter,
 ) -> list[str]:
-    """Return the names of all tools in `head`, and of those in `rest` that still fit."""
+    """Return the names of all tools in `head`, and as many from `rest` as fit."""
     names = [tool.name for tool in head]
     taken = sum(count_tool(tool, counter) for tool in head)
     for tool in rest:

@@ -107,7 +107,7 @@ class WebClient:
             cancel: ends the call and closes the connection.
             stays_on_host: whether a redirect to another host is refused.
             timeout_s: the time limit, including all redirects.
-            content: JSON to send in a POST request; None sends a GET request. It is not sent again
+            content: JSON to send in a POST request. None sends a GET request. It is not sent again
                 after a redirect.
 
         Raises:

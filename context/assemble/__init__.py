@@ -11,7 +11,7 @@
     request       `Preamble` (T, L1), `Tail` (L2, L3, E, L5) and `RequestDraft`: tokens, messages
     builder       `build_plan`: puts the parts together, with the trims and drops of the path
 
-`context.layers.WIRE_ORDER` defines the order on the wire; `Tail` and `RequestDraft` sort their
+`context.layers.WIRE_ORDER` defines the order on the wire. `Tail` and `RequestDraft` sort their
 parts with `sort_by_wire`. `builder` applies the trims and drops that are stored in the log, and
 leaves out the sources and passages that exceed their share. The rest is up to `context.fit`.
 

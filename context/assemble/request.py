@@ -62,7 +62,7 @@ class Preamble:
 def make_preamble(
     system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter
 ) -> Preamble:
-    """Build a preamble, cached by its arguments.
+    """Build a preamble. The result is cached for equal arguments.
 
     The preamble is the largest text shared between requests, so its tokens are counted only once.
     """

@@ -51,7 +51,7 @@ class History:
 
     @property
     def kept_as(self) -> TurnList:
-        """The turns as a compaction keeps them: answers in full, everything else trimmed."""
+        """The turns as they remain after a compaction: full answers, everything else trimmed."""
         return self.trim_input.shown_parts(self.offsets.after(0))[0]
 
 
@@ -104,9 +104,9 @@ def write_compaction(
 def preview_compaction(
     history: History, usage: HistoryUsage, request: RequestContext, why: Why
 ) -> Compaction | None:
-    """Estimate a compaction without calling a model, or return None if it would free nothing.
+    """Estimate a compaction without calling a model.
 
-    The circuit breaker does not count it as an attempt.
+    Returns None if it would free nothing. The circuit breaker does not count it as an attempt.
     """
     history_policy = request.inputs.history_policy
     has_model = history_policy is not None and history_policy.can_summarise

@@ -20,7 +20,7 @@ ROOM: Final = "room"
 
 @dataclass(frozen=True, slots=True)
 class FittedTurns:
-    """The turns that are kept and those that are dropped, each oldest first."""
+    """The turns to keep and the turns to drop, each oldest first."""
 
     kept: TurnList
     dropped: TurnList = field(default_factory=TurnList.of)

@@ -183,7 +183,7 @@ def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...
 
 
 def clean_results(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Replace each tool result with its line count, unless that would be longer."""
+    """Replace each tool result with its line count, if that is shorter."""
     return tuple(_clean_result(message) for message in work)
 
 

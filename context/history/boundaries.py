@@ -128,7 +128,7 @@ def count_dropped_turns(
 def show_turns(
     turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
 ) -> TurnList:
-    """Return the turns in the form in which they are sent. Pinned messages are not shortened."""
+    """Return the turns as they are sent. Pinned messages are not shortened."""
     furthest = max(reach.cleaned, reach.trimmed)
     if not furthest:
         return turns
@@ -149,7 +149,7 @@ def show_messages(
     pinned: frozenset[str],
     counter: TokenCounter,
 ) -> tuple[Message, ...]:
-    """Return messages in the form in which they are sent. Pinned messages are not shortened.
+    """Return messages as they are sent. Pinned messages are not shortened.
 
     Args:
         start: the index of the first message.
@@ -184,14 +184,14 @@ _TRIMMED_BYTES: Final = len(TRIMMED)
 
 
 def clean_message(message: Message, counter: TokenCounter) -> Message:
-    """Replace each tool result of a message with its line count, unless that would be longer."""
+    """Replace each tool result of a message with its line count, if that is shorter."""
     if isinstance(message.content, str):
         return message
     return _make_once("cleaned", _clean_results, message, counter)
 
 
 def trim_message(message: Message, counter: TokenCounter) -> Message:
-    """Replace a message's text and tool results with `[trimmed]`, unless that would be longer."""
+    """Replace a message's text and tool results with `[trimmed]`, if that is shorter."""
     return _make_once("trimmed", _trim_parts, message, counter)
 
 

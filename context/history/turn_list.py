@@ -104,7 +104,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def is_last_joined(self) -> bool:
-        """Whether the last message is sent merged with the one before it."""
+        """Whether the last message is sent merged with its predecessor."""
         return bool(self) and self._store.is_joined(self._stop - 1, self._start)
 
     @property
@@ -120,7 +120,7 @@ class TurnList(Sequence[MeasuredTurn]):
     def accumulate(
         self, form: Hashable, extend: "Callable[[T | None, Sequence[MeasuredTurn]], T]"
     ) -> T:
-        """Compute a value over all turns, reusing the cached value of the first ones.
+        """Compute a value over all turns incrementally, using a cache.
 
         Args:
             form: the cache key. Each `extend` function needs its own key.
@@ -266,7 +266,7 @@ class _Store:
         return tokens
 
     def is_joined(self, place: int, start: int) -> bool:
-        """Return whether a turn's last message is sent merged with the one before it.
+        """Return whether a turn's last message is sent merged with its predecessor.
 
         Args:
             place: the position of the turn.

@@ -232,7 +232,7 @@ class MeasuredTurn:
         return cls(turn, tuple(messages), tokens, counter)
 
     def count_merged_with(self, before: "MeasuredTurn", *, is_joined: bool) -> int:
-        """Return the tokens saved by merging this turn's first message with the one before it.
+        """Return the tokens saved by merging this turn's first message with its predecessor.
 
         Args:
             before: the previous turn.
@@ -247,7 +247,7 @@ class MeasuredTurn:
         return count_merged(*pair, self.counter, joined=joined)
 
     def is_last_joined(self, is_first_joined: bool) -> bool:
-        """Return whether the turn's last message is sent merged with the one before it.
+        """Return whether the turn's last message is sent merged with its predecessor.
 
         Args:
             is_first_joined: whether the turn's first message is merged with the previous turn.

@@ -9,11 +9,11 @@
     markdown     Markdown for a report and for its request, from their JSON
     warnings     a sentence for each attachment that is not sent whole
 
-This package holds values and texts only. `context.accounting.make_report` builds a report;
+This package holds values and texts only. `context.accounting.make_report` builds a report.
 `context.fit.cache` compares the cached prefix, and `context.fit.guard` lists what was left out.
 
 May import: `context.assemble`, `context.history`, `context.log` and the contract modules. Always
-true: a stored report is rendered like a new one; layers are in the order of sending.
+true: a stored report is rendered like a new one. Layers are in the order of sending.
 """
 
 __all__ = ["layer_parts", "markdown", "report", "warnings"]

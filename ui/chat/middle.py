@@ -1,4 +1,4 @@
-"""The middle column: the title and the open chat, or the welcome page if no vault is open.
+"""The middle column: the open chat with its title, or the welcome page without a vault.
 
 A note is shown beside the chat if there is room for both, otherwise in place of the chat.
 """
@@ -90,7 +90,7 @@ class Middle(Scaled, Pane):
 
     @property
     def is_chat_covered(self) -> bool:
-        """Whether a note is shown in place of the chat."""
+        """Whether a note covers the chat."""
         return self._left.isHidden()
 
     @property
@@ -99,7 +99,7 @@ class Middle(Scaled, Pane):
         return self._is_reading
 
     def show_note(self) -> None:
-        """Show the note, beside the chat if there is room, otherwise in place of it."""
+        """Show the note, next to the chat if there is enough space, or else covering it."""
         self._is_reading = True
         self._arrange()
 
@@ -109,7 +109,7 @@ class Middle(Scaled, Pane):
         self._arrange()
 
     def add_bar(self, bar: QWidget) -> None:
-        """Put a bar above the chat. The bar shows and hides itself."""
+        """Add a bar above the chat. The bar shows and hides itself."""
         self._rows.insertWidget(0, bar)
 
     def add_find_bar(self, bar: QWidget) -> None:
@@ -158,7 +158,7 @@ class Middle(Scaled, Pane):
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the note beside the chat or in place of it, depending on the new width."""
+        """Show the note next to the chat or covering it, depending on the new width."""
         super().resizeEvent(event)
         self._arrange()
 

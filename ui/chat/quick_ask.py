@@ -30,7 +30,7 @@ class QuickAskWindow(Pane):
     Attributes:
         answer: the widget of the answer, or None before the first question.
         field: the field for the question.
-        state: the line below the field that says why there is no answer; usually empty.
+        state: the line below the field that says why there is no answer, usually empty.
         question: the question above its answer.
     """
 

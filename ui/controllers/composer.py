@@ -120,7 +120,7 @@ class ComposerController(QObject):
         self._composer.setFocus()
 
     def open_attachment(self, item: Attachment) -> None:
-        """Show an attached note at its lines, or open an image; folders and tags are ignored."""
+        """Show an attached note or image. Folders and tags are ignored."""
         if item.is_image:
             self.attachments.open_image(item)
         elif not item.is_tag and not item.is_folder:
@@ -187,7 +187,7 @@ class ComposerController(QObject):
         self._is_over = is_over
 
     def check(self) -> None:
-        """Show why the chosen mode and model cannot be used together, and what would solve it."""
+        """Show why the chosen mode and model cannot be combined, and how to solve it."""
         model = self._composer.models.value or self._assistant.settings.values.chat_model
         if self._composer.modes.value == "project" and self._session.project is None:
             ways = (

@@ -82,7 +82,7 @@ class ContextController(QObject):
         self._connect()
 
     def add_action(self, act: Act, perform: Perform) -> None:
-        """Add an action to the panel; `perform` gets a compaction's entry ID, or ""."""
+        """Add an action to the panel. `perform` receives the entry id of a compaction, or ""."""
         self._actions[act] = perform
 
     def refresh(self, *, now: bool = True) -> None:

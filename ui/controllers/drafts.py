@@ -16,7 +16,7 @@ Kept = dict[str, dict[str, object]]
 
 @dataclass(frozen=True)
 class NextMessage:
-    """The unsent message of a chat, with the mode and model that it would be sent with."""
+    """The unsent message of a chat, with its mode and model."""
 
     session: str | None
     text: str

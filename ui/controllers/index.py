@@ -157,7 +157,7 @@ class IndexController(QObject):
         self._show(IndexState())
 
     def show_progress(self, progress: IndexProgress) -> None:
-        """Show a progress update of any indexing run, including those the user did not start."""
+        """Show the progress of an indexing run, even one that the user did not start."""
         if progress.phase != self._phase:
             self._phase = progress.phase
             self.phase_changed.emit(progress.phase)
@@ -322,7 +322,7 @@ class WatchController(QObject):
         self._left_out: tuple[object, object] | None = None
 
     def start(self, library: Library) -> None:
-        """Watch this library instead of any other; restart the watcher if it has ended."""
+        """Watch a library instead of the previous one, restarting the watcher if necessary."""
         if library is not self._library:
             self._listen_to(library)
         assert self._mail is not None

@@ -190,7 +190,7 @@ class MessageController(QObject):
 
 
 class ErrorActionController(QObject):
-    """Performs error actions; emits `hooks_switched` after turning hooks on or off."""
+    """Performs error actions. Emits `hooks_switched` after turning hooks on or off."""
 
     hooks_switched = Signal()
 
@@ -233,7 +233,7 @@ class ErrorActionController(QObject):
         return "" if model is None else self._assistant.key_provider(model) or ""
 
     def _turn_hooks_off(self) -> None:
-        """Disable the user's hook files; hooks of installed packages cannot be disabled here."""
+        """Disable the user's hook files. Hooks of installed packages cannot be disabled here."""
         if self._writer.value(_HOOKS_KEY):
             self._writer.set(_HOOKS_KEY, False)
         else:

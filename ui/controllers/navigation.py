@@ -222,7 +222,7 @@ class ProjectController(QObject):
         task.start()
 
     def _on_settings_requested(self, project: Project) -> None:
-        """Open the dialog with a project's settings; unsaved input in an earlier dialog is kept."""
+        """Open the dialog with a project's settings. Unsaved input in an earlier dialog is kept."""
         projects, name = self._assistant.projects, str(project.folder)
         if name not in self._dialogs:
             self._dialogs[name] = ProjectDialog(projects, name, self._runner, self._frame)
@@ -356,7 +356,7 @@ class PaletteController(QObject):
             self._finder.close()
 
     def _order_commands(self) -> list[Choice]:
-        """Return all commands: recently used ones first, then the most useful, then the others."""
+        """Return all commands: first recently used, then frequently useful, then other commands."""
         first = dict.fromkeys((*self._recent, *_USEFUL))
         places = {name: place for place, name in enumerate(first)}
         return sorted(command_choices(), key=lambda one: places.get(one.value, len(places)))

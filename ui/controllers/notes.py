@@ -35,8 +35,8 @@ class NoteListing:
     Attributes:
         questions: up to three suggested questions that the notes can answer.
         offers: the notes, folders and tags that can be attached.
-        folders: the notes and images as a tree of folders; the same object until the notes change.
-        by_state: the notes by their index state; the same object until the notes change.
+        folders: the notes and images as a tree of folders. The same object until the notes change.
+        by_state: the notes by their index state. The same object until the notes change.
         indexed_at: the time of the last index update, in ISO 8601, or None if the vault was never
             indexed.
         links: resolves links in answers and notes to the paths of notes.

@@ -36,7 +36,7 @@ class RelatedController(QObject):
         column.sources.cited.connect(self.set_cited)
 
     def set_open(self, path: str) -> None:
-        """Set the path of the open note; empty if no note is open."""
+        """Set the path of the open note, or an empty string if no note is open."""
         self._open = path
         self._show()
 

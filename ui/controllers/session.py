@@ -126,7 +126,7 @@ class SessionController(QObject):
         return "vault" if self.mode == "project" and self.project is None else self.mode
 
     def list_running(self) -> frozenset[str]:
-        """Return the session IDs of all chats in which a turn is running."""
+        """Return the session ids of all chats with a running turn."""
         return frozenset(turn.session for turn in self._turns if turn.session is not None)
 
     def is_open(self, turn: ChatTurn) -> bool:

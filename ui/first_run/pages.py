@@ -1,4 +1,4 @@
-"""Pages of the first run: the base class, the page for the notes, and the one for a question."""
+"""Pages of the first run: a base class, the page for the notes, and the page for a question."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -143,7 +143,7 @@ class NotesPage(StepPage):
         return "Open the sample notes" if self._samples.isChecked() else "Keep this folder"
 
     def show_folder(self, folder: str) -> None:
-        """Offer to keep the open vault; `folder` is empty if no vault is open."""
+        """Offer to keep the open vault. `folder` is empty if no vault is open."""
         if folder == self._open:
             return
         self._open = folder

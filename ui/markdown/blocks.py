@@ -1,8 +1,8 @@
 """Parsed Markdown as a flat list of blocks, which are called leaves.
 
 The list is flat because a document is written from top to bottom, and only its end is replaced. The
-`line` of a leaf is the number of its first line in the text that was parsed, from 1 on, or 0 if it
-is not known. For code it is the first line of the code itself.
+`line` of a leaf is its first line in the parsed text, counted from 1, or 0 if unknown. For a code
+block, this is the first line of code.
 """
 
 import re
@@ -90,7 +90,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph; `is_title` marks the title line of a callout."""
+    """A paragraph. `is_title` marks the title line of a callout."""
 
     runs: tuple[Run, ...]
     boxes: tuple[Box, ...] = ()
@@ -100,7 +100,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class HeadingLeaf:
-    """A heading; levels deeper than 3 look like level 3."""
+    """A heading. Levels deeper than 3 look like level 3."""
 
     level: int
     runs: tuple[Run, ...]
@@ -171,7 +171,7 @@ class TableRows:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An image. Answers show a placeholder; notes show the image if its file is in the vault.
+    """An image. Answers show a placeholder. Notes show the image if its file is in the vault.
 
     Attributes:
         where: the host of the image, or the name of its file.

@@ -98,9 +98,10 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
 
 
 def pictures_only(tokens: Sequence[Token]) -> list[Picture]:
-    """Return the images of a paragraph that contains nothing else. Otherwise an empty list.
+    """Return the images of a paragraph that contains only images.
 
-    Each image is a tuple of location, description, link and local source.
+    Otherwise, the list is empty. Each image is a tuple of location, description, link and local
+    source.
     """
     shown = [token for token in tokens if not _is_space(token)]
     pictures = [token for token in shown if _is_picture(token)]

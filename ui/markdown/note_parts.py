@@ -64,7 +64,7 @@ def find_part(parts: Sequence[NotePart], line: int) -> int:
 
 
 def read_part(part: NotePart) -> tuple[Leaf, ...]:
-    """Return the leaves of a part of a note; unlike in answers, `[1]` is plain text."""
+    """Return the leaves of a part of a note. Unlike in answers, `[1]` is plain text."""
     units = read_units(part.text, Resume(), is_final=True, has_citations=False)
     return tuple(leaf for unit in units for leaf in unit.leaves)
 

@@ -44,8 +44,8 @@ class Resume:
 
     Attributes:
         prefix: lines to put before the text. They are parsed again but produce no leaves.
-        number: the number of the next list item; None outside a numbered list.
-        columns: the column layout of the continued table; None outside a table.
+        number: the number of the next list item, or None outside a numbered list.
+        columns: the column layout of the continued table, or None outside a table.
         code: the final lines of the continued code block, each with its line end.
     """
 
@@ -195,7 +195,7 @@ class _Reader:
         return read_inline(parsed[0].children or ()) if parsed else ()
 
     def _fence(self, token: Token) -> Iterator[Unit]:
-        """Yield a closed code block as one unit; yield the last line of an open one separately."""
+        """Yield a closed code block as one unit, or an open one with its last line separate."""
         start, end = token.map or (0, 0)
         resume = self._resume
         content = token.content.removesuffix("\n")

@@ -60,7 +60,7 @@ class MarkdownStream:
         return Growth(final, tail)
 
     def finish(self) -> tuple[Leaf, ...]:
-        """Return the remaining leaves as final; `feed` must not be called afterwards."""
+        """Return the remaining leaves as final. `feed` must not be called afterwards."""
         rest = _leaves(read_units(self._tail, self._resume, is_final=True))
         self._tail, self._resume = "", Resume()
         return rest
@@ -80,7 +80,7 @@ class MarkdownStream:
         return _leaves(units[:-1])
 
     def _drop_lines(self, line: int, resume: Resume) -> None:
-        """Drop the text before a line; line numbers count the lines of the prefix too."""
+        """Drop the text before a line. Line numbers count the lines of the prefix too."""
         lines = line - self._resume.prefix.count("\n")
         at = 0
         for _ in range(lines):

@@ -11,8 +11,8 @@
     sidebar       The left column: vault, notes, projects, chats and index, or a rail of icons.
 
 May import: PySide6, `ui.widgets`, `ui.icons`, `ui.theme`, and values of the layers below. Must not:
-call the assistant, start tasks.
-Always true: all numbers come from the request report; rows keep their order.
+call the assistant, start tasks. Always true: all numbers come from the request report. Rows keep
+their order.
 """
 
 __all__ = ["docks", "request_view", "sidebar"]

@@ -35,8 +35,8 @@ class RightColumn(DockWindow):
     The signal `close_requested` is emitted when the column's last panel has been closed.
 
     Attributes:
-        related: the panel of related notes; set by `take_panels`.
-        index: the index panel; set by `take_panels`.
+        related: the panel of related notes, set by `take_panels`.
+        index: the index panel, set by `take_panels`.
     """
 
     close_requested = Signal()
@@ -115,7 +115,7 @@ class RightColumn(DockWindow):
             self.close_requested.emit()
 
     def _fit_heads(self) -> None:
-        """Hide the headers that would only repeat the text of the tab above them."""
+        """Hide headers that repeat the text of the tab above them."""
         for dock in self.docks():
             beside = self.tabifiedDockWidgets(dock)
             dock.set_head_shown(not any(not other.isHidden() for other in beside))
@@ -126,7 +126,7 @@ class RightColumn(DockWindow):
 
 
 class _Dock(QDockWidget):
-    """A dock with a header like those of the columns."""
+    """A dock with the same kind of header as the columns."""
 
     def __init__(self, title: str, panel: QWidget | None, head: Header) -> None:
         super().__init__(title)

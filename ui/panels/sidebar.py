@@ -95,7 +95,7 @@ class Sidebar(Pane):
         self._reindex.setEnabled(bool(name))
 
     def show_notes(self, folders: Folders, empty: str) -> None:
-        """Show the note tree; `empty` is the text shown if there are no notes."""
+        """Show the note tree. `empty` is the text shown if there are no notes."""
         self.notes.show_folders(folders)
         self._no_notes.setText(empty)
         has_files = bool(folders.notes or folders.images)
@@ -113,7 +113,7 @@ class Sidebar(Pane):
     def show_chats(
         self, chats: "Sequence[SessionInfo]", current: str | None, running: Container[str] = ()
     ) -> None:
-        """Show the chats, mark those being answered, and select the open chat."""
+        """Show the chats, mark chats with a running turn, and select the open chat."""
         self.chats.set_chats(chats, current, running)
         self._search_row.setVisible(bool(chats) or not self.all_vaults.isHidden())
         self._show_chat_list("" if chats else _name_no_chats())

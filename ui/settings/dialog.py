@@ -133,7 +133,7 @@ class SettingsDialog(QDialog):
         self.keys.field.setFocus()
 
     def show_page(self, name: str) -> None:
-        """Show a page by its name, or a setting by its key; "" keeps the current page."""
+        """Show a page by its name, or a setting by its key. "" keeps the current page."""
         self.keys.show_owner("")
         self.search.clear()
         section = schema()[name].section if name in self.rows else name
@@ -373,7 +373,7 @@ class SettingsDialog(QDialog):
 
 
 class _PagesModel(QAbstractListModel):
-    """A Qt list model of the dialog's pages, or of those that match a search, with their icons."""
+    """A Qt list model of the dialog's pages, filtered by the search."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -387,7 +387,7 @@ class _PagesModel(QAbstractListModel):
             self.endResetModel()
 
     def find(self, name: str) -> int:
-        """Return the row of a page; -1 if it is not listed."""
+        """Return the row of a page, or -1 if it is not listed."""
         return self._sections.index(name) if name in self._sections else -1
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature

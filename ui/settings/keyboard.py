@@ -50,7 +50,7 @@ class KeyField(QPushButton):
         self.show_keys("")
 
     def show_keys(self, keys: str) -> None:
-        """Show the command's shortcuts, given as text; empty if it has none."""
+        """Show the command's shortcuts, given as text, or an empty string if it has none."""
         self._keys = keys
         self._show("Press a key…" if self.is_recording else keys or "No key")
 
@@ -292,5 +292,5 @@ def _read(value: object) -> dict[str, list[str]]:
 
 
 def _without(chosen: Chosen, keys: Sequence[str]) -> dict[str, list[str]]:
-    """Return the chosen shortcuts of all commands without the given ones."""
+    """Return the chosen shortcuts of all commands, without the given shortcuts."""
     return {name: [key for key in own if key not in keys] for name, own in chosen.items()}

@@ -58,7 +58,7 @@ class KeySection(QWidget):
         self._looks.ask(self._look, now=True)
 
     def show_owner(self, owner: str) -> None:
-        """Show the API key of a provider or address; "" means that of the model in the settings."""
+        """Show an API key. An empty string means the key of the configured model."""
         self._wanted = owner
         self.refresh()
 

@@ -14,7 +14,7 @@ __all__ = ["SettingsSearch", "SettingsSearchField", "find_lines"]
 
 
 class SettingsSearchField(QLineEdit):
-    """The field for the search text; Ctrl+F focuses it, and Esc clears it."""
+    """The field for the search text. Ctrl+F focuses it, and Esc clears it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class _Row:
 
 
 class SettingsSearch(QObject):
-    """Filters the rows of all pages. `filtered` carries the names of the pages with matches."""
+    """Filters the rows of all pages. Emits `filtered` with the names of matching pages."""
 
     filtered = Signal(list)
 

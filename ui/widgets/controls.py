@@ -44,7 +44,7 @@ class ElidedLabel(QLabel):
 
     Args:
         text: the full text.
-        mode: where to elide the text; paths are elided in the middle.
+        mode: where to elide the text. Paths are elided in the middle.
         is_ours: whether the text is one of Strata's own sentences, which are always laid out left
             to right.
     """
@@ -73,7 +73,7 @@ class ElidedLabel(QLabel):
         return self._whole
 
     def set_text(self, text: str, hint: str = "") -> None:
-        """Show a text; `hint` is its tooltip, below the full text if the text is elided."""
+        """Show a text. `hint` is its tooltip, below the full text if the text is elided."""
         self._whole = one_line(text)
         self._hint = hint
         self.setAccessibleName(self._whole)
@@ -249,7 +249,7 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
 
 
 def paint_focus(painter: QPainter, rect: QRect, radius: str = "md") -> None:
-    """Draw a focus ring inside a rectangle; `radius` is the name of a corner radius."""
+    """Draw a focus ring inside a rectangle. `radius` is the name of a corner radius."""
     theme = Theme.current()
     pen = painter.pen()
     pen.setStyle(Qt.PenStyle.SolidLine)

@@ -19,7 +19,7 @@ _CHANGES = (QEvent.Type.Resize, QEvent.Type.LayoutRequest, QEvent.Type.Show)
 
 
 class DockWindow(QMainWindow):
-    """A window of docks stacked in areas; tabbed docks share one area."""
+    """A window of docks stacked in areas. Tabbed docks share one area."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Widget)
@@ -39,7 +39,7 @@ class DockWindow(QMainWindow):
         return {" ".join(docks): self._shares[place] for place, docks in names.items()}
 
     def set_shares(self, shares: Mapping[str, int]) -> None:
-        """Set the areas' shares, in the format of `shares`; only their proportions matter."""
+        """Set the areas' shares, in the format of `shares`. Only their proportions matter."""
         for names, share in shares.items():
             place = names.partition(" ")[0]
             self._places.update(dict.fromkeys(names.split(), place))
@@ -48,7 +48,7 @@ class DockWindow(QMainWindow):
         self._share_out()
 
     def event(self, event: QEvent) -> bool:
-        """Distribute the height after a size change; store the shares after a separator drag."""
+        """Distribute the height after a size change, or store it after a separator was dragged."""
         is_done = super().event(event)
         kind = event.type()
         if kind == QEvent.Type.MouseButtonPress:

@@ -97,7 +97,7 @@ def minutes_clock(stamp: str) -> str:
 
 
 def ago(stamp: str, now: datetime | None = None) -> str:
-    """Format how long ago an ISO 8601 time was, such as `5 minutes ago`; after a day, the date."""
+    """Format how long ago a time was, such as `5 minutes ago`, or the date after a day."""
     seconds = ((now or datetime.now(UTC)) - local_time(stamp)).total_seconds()
     if seconds < 60:
         return "just now"
@@ -129,7 +129,7 @@ def _day(day: date) -> str:
 
 
 def _locale() -> QLocale:
-    """Return the user's locale; British English replaces the C locale, which groups no digits."""
+    """Return the user's locale. British English replaces the C locale, which groups no digits."""
     locale = QLocale()
     if locale.language() == QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)

@@ -117,7 +117,7 @@ class FindBar(QWidget):
 
 
 class SearchField(QLineEdit):
-    """A search field with a button to clear it; Esc clears it too.
+    """A search field with a button to clear it. Esc clears it too.
 
     Args:
         hint: the placeholder, such as "Search chats".
@@ -159,7 +159,7 @@ class SearchField(QLineEdit):
 
 
 def find_occurrences(field: QTextEdit | QPlainTextEdit, terms: Sequence[str]) -> list[QTextCursor]:
-    """Return the occurrences of any of the terms in a field, in order; case is ignored."""
+    """Return the occurrences of any of the terms in a field, in order. Case is ignored."""
     pattern = QRegularExpression("|".join(map(QRegularExpression.escape, terms)), _OPTIONS)
     found: list[QTextCursor] = []
     place = field.document().find(pattern, 0)
@@ -181,7 +181,7 @@ def mark_occurrences(found: Sequence[QTextCursor], at: int) -> list[QTextEdit.Ex
 
     Args:
         found: the occurrences, as cursors that select them.
-        at: the index of the current occurrence; -1 if there is none.
+        at: the index of the current occurrence, or -1 if there is none.
     """
     theme, marks = Theme.current(), []
     for nth, place in enumerate(found):

@@ -16,7 +16,7 @@ _LINE = 24
 
 
 class FlowRow(Scaled, QScrollArea):
-    """A row of widgets that wraps onto several lines; beyond a maximum, it scrolls.
+    """A row of widgets that wraps onto several lines. Beyond a maximum, it scrolls.
 
     Args:
         most_lines: the maximum number of visible lines.
@@ -43,11 +43,11 @@ class FlowRow(Scaled, QScrollArea):
         self._fit()
 
     def set_line_height(self, height: int) -> None:
-        """Set the height of each line, in pixels at the normal font scale; widgets are centred."""
+        """Set the height of each line, in pixels at the normal font scale. Widgets are centred."""
         self._line_height = height
 
     def show_widgets(self, widgets: Sequence[QWidget]) -> None:
-        """Show widgets in the given order; delete the previous widgets that are not among them."""
+        """Show widgets in the given order. Delete the previous widgets that are not among them."""
         for widget in self._shown:
             if widget not in widgets:
                 widget.hide()
@@ -73,7 +73,7 @@ class FlowRow(Scaled, QScrollArea):
             self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Wrap the widgets again when one of them needs a different width."""
+        """Wrap the widgets again when one of them changes its width."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return False

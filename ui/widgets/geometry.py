@@ -26,7 +26,7 @@ OUTDENT = 16
 
 
 class Scaled(_Widget):
-    """A mixin that calls `_fit` when the font scale changes; list it before the widget class."""
+    """A mixin that calls `_fit` when the font scale changes. List it before the widget class."""
 
     def changeEvent(self, event: QEvent) -> None:
         """Call `_fit` when the style changes, since the font scale may have changed."""

@@ -47,7 +47,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class WithMenus(_View):
-    """A mixin for list views with a context menu for each row; list it before the view class."""
+    """A mixin for list views with a context menu for each row. List it before the view class."""
 
     menu_wanted: ClassVar[Signal]
 
@@ -65,7 +65,7 @@ class WithMenus(_View):
             show_menu(menu, below if is_by_key else event.globalPos())
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create a row's context menu; receivers of the signal `menu_wanted` add its actions."""
+        """Create a row's context menu. Receivers of the signal `menu_wanted` add its actions."""
         menu = QMenu(self)
         self.menu_wanted.emit(index, menu)
         return menu
@@ -227,7 +227,7 @@ class FitTree(WithMenus, QTreeView):
         self.fit()
 
     def content_height(self) -> int:
-        """Return the total height of the visible rows in pixels; counting stops at the maximum."""
+        """Return the total height of the visible rows in pixels. Counting stops at the maximum."""
         model, total = self.model(), 0
         index = model.index(0, 0) if model is not None else QModelIndex()
         while index.isValid() and total <= self._limit:

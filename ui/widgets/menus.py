@@ -91,7 +91,7 @@ class MenuButton(QToolButton):
         self.set_value(self.value)
 
     def set_value(self, value: str) -> None:
-        """Set the current choice. If the menu lacks the value, the value itself is the label."""
+        """Set the current choice. A value that is not in the menu is shown as it is."""
         self.value = value
         word = self._words.get(value, one_line(value))
         self.setText(word)

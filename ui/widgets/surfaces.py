@@ -58,7 +58,7 @@ class Header(Scaled, Pane):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the fixed height; docks ignore the minimum height and use the size hint."""
+        """Return the fixed height, since docks ignore the minimum height."""
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
     def paintEvent(self, event: QPaintEvent) -> None:

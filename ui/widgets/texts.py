@@ -75,7 +75,7 @@ def has_rtl(text: str) -> bool:
 
 
 def read_selection(cursor: "QTextCursor") -> str:
-    """Return a cursor's selection as plain text; citations keep the form `[1]`.
+    """Return a cursor's selection as plain text. Citations keep the form `[1]`.
 
     Formatting is removed, and Qt's own separators become plain line breaks and spaces.
     """

@@ -202,7 +202,7 @@ class EditJournal:
             return 0
 
     def load(self, digest: str) -> bytes:
-        """Load a stored content by its hash.
+        """Load stored content by its hash.
 
         Raises:
             UndoRefused: the content is missing, unreadable or damaged.

@@ -206,7 +206,7 @@ def _split_block(
 
 
 def _split_sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
-    """Split long lines between sentences, or else between words."""
+    """Split long lines between sentences, or between words if necessary."""
     most_chars = room * CHARS_PER_TOKEN
     for slice_start, part in _slice(text.text[piece.start : piece.end]):
         text.tick()

@@ -131,7 +131,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Quality:
-    """The quality of rankings: the means of nDCG@10 and R@10, or their values for one question."""
+    """The quality of rankings as nDCG@10 and R@10."""
 
     ndcg: float
     recall: float
@@ -157,7 +157,7 @@ def _choose(first: Sequence[_Asked], second: Sequence[_Asked], single: _Quality)
 
 
 def _rank_weights(first: Sequence[_Asked]) -> list[RankingWeights]:
-    """Return all weights that are tried, those with the best results of the first half first."""
+    """Return all candidate weights, best results on the first half first."""
     tried = [
         RankingWeights(words, share, *columns)
         for words, share, columns in product(_WORDS, _NOTE_SHARES, _COLUMNS)
@@ -178,7 +178,7 @@ def _leave_rest(weight: float) -> float:
 def _find_nearest(
     weights: Sequence[RankingWeights], second: Sequence[_Asked], least: _Quality
 ) -> RankingWeights:
-    """Return the weights with the best R@10 among those that reach the given nDCG@10."""
+    """Return the weights with the best R@10 that still reach the given nDCG@10."""
 
     def rate(each: RankingWeights) -> tuple[float, float, float]:
         quality = _measure(second, each)
@@ -190,7 +190,7 @@ def _find_nearest(
 def _is_clearly_better(
     weights: RankingWeights, first: Sequence[_Asked], second: Sequence[_Asked]
 ) -> bool:
-    """Return whether both halves gain by weights, compared with the default ones."""
+    """Return whether weights improve both halves, compared with the default ones."""
     gains = (
         _measure(half, weights).ndcg - _measure(half, DEFAULT_WEIGHTS).ndcg
         for half in (first, second)

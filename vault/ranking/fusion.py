@@ -144,9 +144,9 @@ def spread_notes(
 def complete_first_notes(
     ranked: Sequence[tuple[int, float]], scores: Scores
 ) -> list[tuple[int, float]]:
-    """Give the last two places of the first ten notes to those that any single score ranks highest.
+    """Fill the last two of the first ten places with the notes that any single score ranks highest.
 
-    So a note is not lost that one score ranks high and the others rank low.
+    A note that one score ranks high and the others low is therefore not lost.
     """
     notes = _list_notes(ranked, scores.files)
     head = list(dict.fromkeys(notes))[: _FIRST_NOTES - _COMPLETED]

@@ -233,7 +233,7 @@ class Searcher:
     def _measure_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
-        """Return the cosine similarities of the nearest passages and of those found by words."""
+        """Return the cosine similarities of the nearest passages and of keyword matches."""
         if vector is None:
             return {}
         among = None if scope.passages is None else set(scope.passages.values())

@@ -295,7 +295,7 @@ def start_process(
 
 
 def _build_command(module: str) -> list[str]:
-    """Return the command line that runs a module in a new process.
+    """Return the command line for running a module in a new process.
 
     The frozen program contains no interpreter, so it starts itself.
     """

@@ -20,16 +20,15 @@ class ChipState:
     """The state of an attachment in an unsent message.
 
     Attributes:
-        notes: the number of notes in a folder or with a tag, or 0 for a single note or file.
-        tokens: the attachment's size in tokens, or None while it is being counted.
-        sent: the number of tokens that fit into the next request, or None if all of them do.
-        problem: why the attachment cannot be sent, or an empty string if it can.
-        length: the length of the attachment, such as `412 pages`.
-        parts: if the attachment is too large, the number of parts it is read in, or 0 if it is
-            searched instead, or None if it is not too large.
-        image: the image that is sent, or None for other attachments.
-        unseen: why the image cannot be sent to the chosen model, or an empty string if it can, or
-            if the attachment is not an image.
+        notes: the number of notes in a folder or with a tag, or 0 for a single file.
+        tokens: the size in tokens, or None while it is being counted.
+        sent: the number of tokens that fit into the next request, or None if everything fits.
+        problem: why the attachment cannot be sent, or an empty string.
+        length: the length, such as `412 pages`.
+        parts: for a large attachment, the number of parts that it is read in, or 0 if it is
+            searched instead. None if it is not too large.
+        image: the image that is sent, or None.
+        unseen: why the image cannot be sent to the chosen model, or an empty string.
     """
 
     notes: int = 0

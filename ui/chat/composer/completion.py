@@ -222,7 +222,7 @@ class Completer(QObject):
 
 
 def _find_matches(offers: Offers, trigger: Trigger) -> Sequence[Match]:
-    """Return the suggestions for a trigger. A web address suggests itself."""
+    """Return the suggestions for a trigger. A web address is its own suggestion."""
     if trigger.kind == "url":
         return [Match(Choice(trigger.query, trigger.query, "globe", beside="Attach this web page"))]
     return find_choices(offers.of(trigger.kind), trigger.query)

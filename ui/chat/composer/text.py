@@ -83,7 +83,7 @@ class ComposerText(QTextEdit):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send the message with the send key; begin a new paragraph with Shift+Enter."""
+        """Send the message with the send key. Begin a new paragraph with Shift+Enter."""
         if event.key() not in _ENTER:
             self._leave_or_move(event)
         elif _sends(event.modifiers()):
@@ -97,14 +97,14 @@ class ComposerText(QTextEdit):
         return source.hasText() or source.hasUrls() or source.hasImage()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept only text; the window handles files, folders and images."""
+        """Accept only text. The window handles files, folders and images."""
         if event.mimeData().hasUrls() or event.mimeData().hasImage():
             event.ignore()
         else:
             super().dragEnterEvent(event)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Insert pasted text without its formatting; emit signals for pasted files or an image."""
+        """Insert pasted text without its formatting. Emit signals for pasted files or an image."""
         files = [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
         if files:
             self.files_pasted.emit(files)

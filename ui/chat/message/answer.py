@@ -33,7 +33,7 @@ _STOPPED_EARLY = "Stopped before anything arrived."
 
 
 class Answer(AccessibleFrame):
-    """The widget of one answer; its `view`, a `MarkdownView`, draws the text.
+    """The widget of one answer. Its `view`, a `MarkdownView`, draws the text.
 
     Signals:
         citation_activated: the path and line range of a source.
@@ -43,10 +43,10 @@ class Answer(AccessibleFrame):
     Attributes:
         changed: the cited notes that have changed since the answer was written.
         doubts: the callout that lists unverified citations, or None if all are verified.
-        ending: why the answer is incomplete; empty if it is complete.
+        ending: why the answer is incomplete, or an empty string if it is complete.
         found_sources: a sentence about sources that Strata found, or an empty string if the model
             cited its own.
-        model: the name of the model that wrote the answer; empty until it is finished.
+        model: the name of the model that wrote the answer, or an empty string until it is finished.
         seconds: how long the answer took, or has taken so far, in seconds, or None if it is
             unknown.
         steps: the list of the agent's steps.

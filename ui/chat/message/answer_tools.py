@@ -20,7 +20,7 @@ _Kind = Literal["again", "branch", "label", "saw", "pin", "unpin", "note", "comp
 
 
 class AnswerTools(ToolStrip):
-    """The strip below an answer: actions on the left; model, location and duration on the right.
+    """The strip below an answer, with action buttons, model, location and duration.
 
     Signals:
         action_requested: a `MessageAction`.

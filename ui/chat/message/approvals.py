@@ -303,13 +303,13 @@ def _warn(text: str) -> QHBoxLayout:
 
 
 def _wrap(text: str, tone: str) -> QWidget:
-    """Build a label in which long words, such as addresses, may break anywhere."""
+    """Build a label whose long words, such as addresses, may break anywhere."""
     said = _LONG_WORD.sub(lambda word: "\N{ZERO WIDTH SPACE}".join(word[0]), one_line(text))
     return make_wrapped_label(from_left(said), "ui", tone)
 
 
 def _show_arguments(arguments: Mapping[str, Any]) -> str:
-    """Return a tool call's arguments as text: a single string as it is, anything else as JSON."""
+    """Format a tool call's arguments: a single string unchanged, anything else as JSON."""
     if len(arguments) == 1 and isinstance(only := next(iter(arguments.values())), str):
         return one_line(only)
     if not arguments:

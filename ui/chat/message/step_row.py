@@ -25,7 +25,7 @@ class StepRow(QWidget):
 
     Attributes:
         step: the step that is shown.
-        said: the label above the line, with the text that the model wrote before the step; hidden
+        said: the label above the line, with the text that the model wrote before the step, hidden
             if it wrote none.
         line: the step's own line.
         details: the widget with arguments and result, or None while the row is collapsed.

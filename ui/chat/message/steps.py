@@ -22,7 +22,7 @@ _HEAD = 28
 
 
 class Steps(AccessibleFrame):
-    """The steps that an agent took for one answer; hidden while there are no steps."""
+    """The steps that an agent took for one answer, hidden while there are no steps."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Grouping, parent)
@@ -43,7 +43,7 @@ class Steps(AccessibleFrame):
 
     @property
     def steps(self) -> list[StepView]:
-        """The steps in the order in which the agent took them."""
+        """The steps in order."""
         return [row.step for row in self._rows]
 
     @property

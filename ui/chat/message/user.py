@@ -274,7 +274,7 @@ class _Body(QTextEdit):
 
 
 class MessageEditor(QWidget):
-    """An editor for a user message; it emits `sent` with the new text, or `cancelled`.
+    """An editor for a user message. It emits `sent` with the new text, or `cancelled`.
 
     Args:
         text: the initial text.

@@ -23,7 +23,7 @@ class Slot:
     """A message, divider or error in the chat, with or without a widget.
 
     Attributes:
-        make: builds the widget; called again when the widget is needed after it was removed.
+        make: builds the widget, called again when the widget is needed after it was removed.
         gap: the space above the message in pixels.
         kind: `user`, `answer`, `divider`, `aside`, `approval`, `edits` or `failure`.
         row: the row that shows the message, or None while it has no widget.
@@ -283,7 +283,7 @@ class Feed(QWidget):
         self._is_older_side = False
 
     def _trim(self) -> None:
-        """Remove a widget at the end opposite to the one that grows."""
+        """Remove a widget at one end, while the other end grows."""
         if self._is_older_side:
             slot = self._slots[self._last - 1]
             if slot.is_kept:

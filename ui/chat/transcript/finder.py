@@ -159,7 +159,7 @@ class Finder(QObject):
         return [_Place(slot, nth) for slot, total in counts for nth in range(total)]
 
     def _choose_place(self) -> int:
-        """Return the index of the first match at or after the start, or else the last one."""
+        """Return the index of the first match after the start, or of the last match."""
         slots = self._transcript.feed.slots()
         order = {id(slot): at for at, slot in enumerate(slots)}
         origin, above = self._origin

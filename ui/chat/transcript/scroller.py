@@ -48,7 +48,7 @@ class Scroller(QWidget):
 
     @property
     def bar(self) -> QScrollBar:
-        """The scroll bar that controls the position. The user sees a copy of it."""
+        """The scroll bar that controls the position. A copy of it is shown to the user."""
         return self.area.verticalScrollBar()
 
     def to_end(self) -> None:
@@ -68,7 +68,7 @@ class Scroller(QWidget):
             self.bar.setValue(bottom - page)
 
     def find_row_in_view(self) -> MessageRow | None:
-        """Return the last message that starts in the view, or else the topmost visible one."""
+        """Return the last message that starts in the view, or the topmost visible message."""
         top, bottom = self.bar.value(), self.bar.value() + self.bar.pageStep()
         begun = [row for row in self.feed.rows if top <= row.y() < bottom]
         return begun[-1] if begun else self.feed.row_at(top)
@@ -86,7 +86,7 @@ class Scroller(QWidget):
         QTimer.singleShot(0, self, self._settle)
 
     def shift(self, distance: int) -> None:
-        """Compensate for the view itself moving down, unless it follows the end."""
+        """Keep the content in place when the view itself moves down."""
         if not self._is_following:
             self.bar.setValue(self.bar.value() + distance)
 

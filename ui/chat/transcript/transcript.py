@@ -140,13 +140,13 @@ class Transcript(QWidget):
         instead: str = "",
         is_again: bool = False,
     ) -> None:
-        """Show a new turn and scroll to it; see `LiveTurn.begin` for the arguments."""
+        """Show a new turn and scroll to it, see `LiveTurn.begin` for the arguments."""
         self._stack.setCurrentWidget(self.scroller)
         self.live.begin(question, attached, instead=instead, is_again=is_again)
         self.scroller.to_end()
 
     def show_aside(self, title: str, text: str) -> None:
-        """Append a Markdown text that is only displayed, neither stored nor sent to the model."""
+        """Append Markdown text that is only displayed."""
         self._stack.setCurrentWidget(self.scroller)
         self.feed.append(self.maker.loose("aside", lambda: self._aside(title, text)))
         self.scroller.to_end()
@@ -204,7 +204,7 @@ class Transcript(QWidget):
         return () if message is None else message.attached
 
     def mark_source(self, number: int) -> None:
-        """Highlight the citations of a source in the last answer; 0 removes the highlight."""
+        """Highlight the citations of a source in the last answer. 0 removes the highlight."""
         if answer := self._last_answer():
             answer.view.mark(number)
 
@@ -244,7 +244,7 @@ class Transcript(QWidget):
         self.empty.fit(self.width())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move between messages with Up and Down; scroll with Page Up, Page Down, Home and End."""
+        """Move between messages with Up and Down. Scroll with Page Up, Page Down, Home and End."""
         bar = self.scroller.bar
         match event.key():
             case Qt.Key.Key_Up:

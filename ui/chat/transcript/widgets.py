@@ -104,7 +104,7 @@ class MessageMaker(QObject):
     def user(
         self, text: str, time: str, attached: Sequence[Attachment], item: UserItem | None = None
     ) -> UserMessage:
-        """Build a user message; `item` is None if the message is not in the log yet."""
+        """Build the widget of a user message. `item` is None if the message is not stored yet."""
         made = UserMessage(text, time, attached)
         made.action_requested.connect(self.action_requested)
         made.attachment_opened.connect(self.attachment_opened)

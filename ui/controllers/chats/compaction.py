@@ -1,4 +1,4 @@
-"""Compact the open chat: preview what would be summarised, edit the summary, store it."""
+"""Compact the open chat, with a preview and an editable summary."""
 
 from collections.abc import Callable
 from functools import partial
@@ -49,7 +49,7 @@ class CompactionController(QObject):
         context.add_action("compact", lambda _entry: self.compact())
 
     def compact(self, instructions: str = "") -> None:
-        """Show what compacting the open chat would summarise.
+        """Preview the compaction of the open chat.
 
         Args:
             instructions: the user's instructions for the summary, such as which topic to keep.

@@ -28,7 +28,7 @@ _NOTHING: Final = "There is no answer in this chat yet."
 
 
 class VersionsController(QObject):
-    """Opens the dialog with two versions of an answer, and makes the one that is kept active.
+    """Compares two versions of an answer, and activates the chosen one.
 
     Another model's answer is a new version, as with "Answer again": it is streamed into the dialog
     and into the chat behind it, and continues if the dialog is closed.

@@ -62,7 +62,7 @@ def open_image(images: VaultImages, path: str) -> OpenImage:
     """Read an image of the vault, decoded in a child process.
 
     Raises:
-        AppError: the image cannot be shown; the message says why.
+        AppError: the image cannot be shown. The message says why.
         VaultError: models may not read the file, or its path leads out of the vault.
     """
     read = images.read(path)

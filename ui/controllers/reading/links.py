@@ -50,13 +50,13 @@ class LinkController(QObject):
         return {"insert_link": self.begin}
 
     def begin(self) -> None:
-        """Show the related notes to choose from, or propose a link to the one already chosen."""
+        """Show the related notes, or propose a link to the selected one."""
         if self._frame.note.path:
             self._frame.docking.show_related()
             self._frame.column.related.begin_link()
 
     def propose(self, to: str, *, is_again: bool = False) -> None:
-        """Show the change that a link to another note would make to the open note."""
+        """Show how linking to another note would change the open note."""
         path = self._frame.note.path
         plan = self._assistant.user_edits.plan_related_link
         task = self._runner.call(lambda: plan(path, to))

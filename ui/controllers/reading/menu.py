@@ -66,7 +66,10 @@ class NoteMenuController(QObject):
         QGuiApplication.clipboard().setText(self._frame.note.path)
 
     def _find_file(self) -> Path | None:
-        """Return the file of the open note or image; None if none is open or it does not exist."""
+        """Return the file of the open note or image, or None if it does not exist.
+
+        Returns None if none is open or it does not exist.
+        """
         path, root = self._frame.note.path, self._assistant.vault
         if not path or (root is None and not Path(path).is_absolute()):
             return None

@@ -36,10 +36,10 @@ class NoteVisit:
 
     Attributes:
         path: the path of the note or image.
-        first: the first line to highlight; 0 highlights no lines.
+        first: the first line to highlight. 0 highlights no lines.
         last: the last line to highlight.
         heading: the heading or `^block` to open instead of lines.
-        top: the line at the top of the view when the user left the note; 0 to scroll to the
+        top: the line at the top of the view when the user left the note. 0 to scroll to the
             highlighted lines instead.
     """
 
@@ -146,7 +146,7 @@ class ReadingController(QObject):
         """Open a link's target: a note at a heading or block, an image, or an external address.
 
         Args:
-            address: an allowed address; for a note or an image, it begins with `note:`, for a tag
+            address: an allowed address. For a note or an image, it begins with `note:`, for a tag
                 with `tag:`.
             source: the path of the note that contains the link, or an empty string if an answer
                 contains it.
@@ -213,9 +213,9 @@ class ReadingController(QObject):
             self.close()
 
     def close_focused(self) -> bool:
-        """Close the note's search, or else the note, if the note has the focus or covers the chat.
+        """Close the note or its search, if the note has the focus or covers the chat.
 
-        Return whether the search or the note was closed.
+        Returns whether anything was closed.
         """
         focus = QApplication.focusWidget()
         has_focus = focus is not None and self._panel.isAncestorOf(focus)
@@ -239,7 +239,7 @@ class ReadingController(QObject):
         self._rereads.forget()
 
     def _open(self, visit: NoteVisit, step: int | None = None) -> None:
-        """Read a note and show it; `step` is None unless its visit is already in the history."""
+        """Read a note and show it. `step` is None for a visit that is not in the history yet."""
         self._reads.ask(lambda: self._read(visit, step), now=True)
 
     def _read_linked_image(self, target: str, source: str) -> tuple[Any, ...]:

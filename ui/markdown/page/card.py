@@ -39,7 +39,7 @@ class Source:
         page: the page, if the file has pages. It is shown in place of the lines.
         cited: the cited lines, which are the beginning of the passage, or an empty string if the
             whole passage is cited.
-        is_found: whether Strata found the source for a sentence of the answer; False if the model
+        is_found: whether Strata found the source for a sentence of the answer. False if the model
             cited it.
     """
 

@@ -1,4 +1,4 @@
-"""Handle hover, focus and clicks on citations and links; find unverified citations."""
+"""Handle hover, focus and clicks on citations and links. Find unverified citations."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -175,7 +175,7 @@ def _places(document: QTextDocument, quote: str) -> Iterator[QTextCursor]:
 
 
 def _beside(place: QTextCursor, pills: list[Pill]) -> Pill:
-    """Return the citation after a quotation in the same block, or else the nearest one."""
+    """Return the citation that belongs to a quotation: the next one, or the nearest one."""
     block = place.block()
     after = [
         pill

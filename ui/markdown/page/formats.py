@@ -99,7 +99,7 @@ class Formats:
         return made
 
     def spacer(self, *, top: float = 0, height: float = 1) -> QTextBlockFormat:
-        """Return the format for a block without text, such as the one Qt needs around a table."""
+        """Return the format for an empty block, such as those around a table."""
         made = QTextBlockFormat()
         made.setLineHeight(height, FIXED)
         made.setTopMargin(top)
@@ -129,7 +129,7 @@ class Formats:
 
 
 def wrap_for(text: str) -> QTextOption.WrapMode:
-    """Return the wrap mode for a text: anywhere if it has a word of 2,000 characters or more.
+    """Return the wrap mode for a text: words, or anywhere if a word is extremely long.
 
     For each line, Qt searches for the end of the current word again. If a word of 200,000 letters
     could not be broken anywhere, its layout would therefore take seconds.

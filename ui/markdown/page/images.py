@@ -28,7 +28,7 @@ def insert_picture(
             sets the width in pixels.
         image: the decoded image.
         width: the width of the text in pixels.
-        href: the anchor that a click on the image reports; empty for none.
+        href: the anchor that a click on the image reports, or an empty string for none.
     """
     block = cursor.blockFormat()
     block.setLineHeight(0, _SINGLE)
@@ -53,7 +53,7 @@ def fit_picture(image: QImage, width: int, wanted: int = 0) -> QSizeF:
     Args:
         image: the image.
         width: the width of the text in pixels.
-        wanted: the width in pixels that the note asks for; 0 means the image's own width.
+        wanted: the width in pixels that the note asks for. 0 means the image's own width.
     """
     own = image.width() / image.devicePixelRatio()
     shown = max(1.0, min(wanted or own, max(_LEAST_WIDTH, width)))

@@ -65,7 +65,7 @@ def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the padding above a leaf: its own and that of the boxes that begin with it."""
+    """Return the padding above a leaf, including that of boxes that start with it."""
     before = previous.boxes if previous else ()
     inner = sum(_PADDING[box.kind] for box in leaf.boxes if box not in before)
     if isinstance(leaf, CodeLines):
@@ -74,7 +74,7 @@ def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
-    """Return the padding below a leaf: its own and that of the boxes that end with it."""
+    """Return the padding below a leaf, including that of boxes that end with it."""
     after = following.boxes if following else ()
     outer = sum(_PADDING[box.kind] for box in leaf.boxes if box not in after)
     return outer + (CODE_PADDING if isinstance(leaf, CodeLines | Missing) else 0)

@@ -52,9 +52,10 @@ def as_it_stands(leaf: TableRows) -> TableRows:
 
 
 def find_alignment(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
-    """Return a column's alignment; right-to-left tables align all but centred columns to the right.
+    """Return the alignment of a table column.
 
-    In other tables, the alignment is relative to the text direction of each cell.
+    In right-to-left tables, all but centred columns are aligned to the right. In other tables, the
+    alignment is relative to the text direction of each cell.
     """
     align = columns.aligns[column]
     return _AT_RIGHT if columns.is_rtl and align != "center" else _ALIGNMENTS[align]

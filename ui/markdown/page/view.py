@@ -133,7 +133,7 @@ class MarkdownView(QTextBrowser):
         self._show_doubts()
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
-        """Set the source of each citation number; unverified citations become amber."""
+        """Set the source of each citation number. Unverified citations become amber."""
         self._pointing.sources = sources
         self._show_doubts()
         self._ink.forget()
@@ -141,7 +141,7 @@ class MarkdownView(QTextBrowser):
         self.viewport().update()
 
     def mark(self, number: int) -> None:
-        """Highlight the citations of a source; 0 removes the highlight."""
+        """Highlight the citations of a source. 0 removes the highlight."""
         if number != self._ink.marked:
             self._ink.marked = number
             self.viewport().update()
@@ -152,7 +152,7 @@ class MarkdownView(QTextBrowser):
         return self._pointing.card
 
     def point_at(self, href: str) -> None:
-        """Behave as if the pointer hovered over an anchor such as `cite:1`; "" ends the hover."""
+        """Behave as if the pointer hovered over an anchor such as `cite:1`. "" ends the hover."""
         self._pointing.point_at(QUrl(href))
 
     def copy_last_code(self) -> None:
@@ -221,7 +221,7 @@ class MarkdownView(QTextBrowser):
             area.ensureVisible(spot.x(), spot.y(), 0, Theme.current().line("body"))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll wide code and tables horizontally; leave vertical scrolling to the transcript."""
+        """Scroll wide code and tables horizontally. Leave vertical scrolling to the transcript."""
         across = event.pixelDelta().x() or event.angleDelta().x()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             across = across or event.angleDelta().y()
@@ -229,7 +229,7 @@ class MarkdownView(QTextBrowser):
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Scroll wide code and tables with Left and Right; leave the other keys to the chat."""
+        """Scroll wide code and tables with Left and Right. Leave the other keys to the chat."""
         across = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         if across and self.wide.step(across, self.visibleRegion().boundingRect()):
             return

@@ -89,7 +89,7 @@ class WideBlocks(QObject):
             self._fit_table(rows)
 
     def update(self, panel_rect: PanelRect, *inks: Decorations) -> None:
-        """Find the blocks that are too wide; call this after the document has been laid out."""
+        """Find the blocks that are too wide. Call this after the document has been laid out."""
         found = [*self._codes(panel_rect, inks), *self._tables(inks)]
         for strip in found:
             if strip.most or strip.offset:

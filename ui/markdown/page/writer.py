@@ -64,7 +64,7 @@ class DocumentWriter:
         written: the number of final leaves that have been written.
         recoloring: the highlighter for long code, which works in steps.
         doubtful: the start positions of the unverified citations.
-        pictures: the images to show, by their source; other images are shown as placeholders.
+        pictures: the images to show, by their source. Other images are shown as placeholders.
         picture_width: the width of the text in pixels, which no image exceeds.
     """
 
@@ -93,7 +93,7 @@ class DocumentWriter:
 
     @property
     def open_code(self) -> Panel | None:
-        """The background of the code block at the end of the text, or None without such a block."""
+        """The background of an unfinished code block at the end of the text, or None."""
         return self._code
 
     @property
@@ -336,7 +336,7 @@ class DocumentWriter:
             self._first = self._cursor.position()
 
     def _set_top(self, block: QTextBlockFormat) -> None:
-        """Set the page margins; they include the first block's top margin, which Qt ignores."""
+        """Set the page margins. They include the first block's top margin, which Qt ignores."""
         root = self._document.rootFrame()
         page = QTextFrameFormat(root.frameFormat().toFrameFormat())
         if page.topMargin() != block.topMargin() or page.leftMargin() != OUTDENT:

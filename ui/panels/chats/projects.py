@@ -86,7 +86,7 @@ class ProjectList(FitTree):
         self.select(current)
 
     def select(self, name: str | None) -> None:
-        """Select the open chat's project; None clears the selection."""
+        """Select the open chat's project. None clears the selection."""
         index = self._model.find(name) if name else QModelIndex()
         if index.isValid():
             self.setCurrentIndex(index)

@@ -1,4 +1,4 @@
-"""The list of chats: pinned chats, then the others by the time of their last use, then archived."""
+"""The list of chats: pinned chats first, then by time of last use, archived chats last."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
@@ -48,7 +48,7 @@ class ChatListModel(QAbstractListModel):
     with a session id and the title that the user typed.
 
     Attributes:
-        vault: the open vault; chats of another vault are listed with that vault's name.
+        vault: the open vault. Chats of another vault are listed with that vault's name.
     """
 
     renamed = Signal(str, str)
@@ -89,7 +89,7 @@ class ChatListModel(QAbstractListModel):
         return self.index(at, 0)
 
     def is_archive(self, index: Index) -> bool:
-        """Return whether a row is the one that shows and hides the archived chats."""
+        """Return whether a row is the toggle for archived chats."""
         return index.isValid() and bool(self._rows[index.row()][0].arrow)
 
     def chat(self, index: Index) -> "SessionInfo | None":
@@ -165,7 +165,7 @@ class ChatListModel(QAbstractListModel):
 
 
 class ChatList(FitTree):
-    """The list of chats; Enter or a click opens a chat, F2 renames it, Delete deletes it.
+    """The list of chats. Enter or a click opens a chat, F2 renames it, Delete deletes it.
 
     Ctrl+D pins a chat to the top or unpins it. Ctrl+E archives a chat or restores it.
 
@@ -202,7 +202,7 @@ class ChatList(FitTree):
     def set_chats(
         self, chats: "Sequence[SessionInfo]", current: str | None, running: Container[str] = ()
     ) -> None:
-        """Show the chats, mark those being answered, and select the open chat.
+        """Show the chats, mark chats with a running turn, and select the open chat.
 
         While the user is editing a title, the update is delayed until the title is complete.
         """
@@ -217,7 +217,7 @@ class ChatList(FitTree):
             self._stay_near(row, used)
 
     def set_vault(self, vault: str) -> None:
-        """Set the open vault; chats of other vaults are listed with their vault's name."""
+        """Set the open vault. Chats of other vaults are listed with their vault's name."""
         self._model.vault = vault
 
     def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
@@ -258,7 +258,7 @@ class ChatList(FitTree):
         return menu
 
     def event(self, event: QEvent) -> bool:
-        """Claim the keys that pin and archive a chat, since the window uses one of them too."""
+        """Claim the shortcuts for pinning and archiving, one of which the window also uses."""
         is_override = event.type() == QEvent.Type.ShortcutOverride
         if is_override and isinstance(event, QKeyEvent) and event.keyCombination() in _MARK_KEYS:
             event.accept()
@@ -290,7 +290,7 @@ class ChatList(FitTree):
             self.select(self._open)
 
     def select(self, session: str | None) -> None:
-        """Select the open chat; None clears the selection."""
+        """Select the open chat. None clears the selection."""
         self._open = session
         if session is not None and self._model.session(self.currentIndex()) == session:
             return  # of several texts that were found in a chat, the chosen one stays

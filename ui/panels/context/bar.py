@@ -60,7 +60,7 @@ class ContextBar(QProgressBar):
         self.setAccessibleName("Context")
 
     def show_context(self, context: Mapping[str, Any]) -> None:
-        """Show a request report; changes to the bar segments are animated."""
+        """Show a request report. Changes to the bar segments are animated."""
         before, after = self._parts, bar_parts(context)
         self._from = {part.code: (left, width) for part, left, width in self._drawn()}
         self._context, self._parts = context, after
@@ -85,7 +85,7 @@ class ContextBar(QProgressBar):
         return [] if self._context is None else marks(self._context, self.width())
 
     def bar_rect(self) -> QRect:
-        """Return the rectangle of the bar itself, without the labels above and the line below."""
+        """Return the rectangle of the bar without its labels."""
         theme = Theme.current()
         high = theme.px(theme.value("bar.height"))
         return QRect(0, self.height() - high - _BELOW, self.width(), high)

@@ -1,4 +1,4 @@
-"""The dialog that shows what a compaction would summarise, and then the summary for editing."""
+"""The dialog that previews a compaction and then lets the user edit the summary."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -31,11 +31,11 @@ _EDITED: Final = "Edited. Its tokens are counted when it is used."
 
 
 class CompactionDialog(QDialog):
-    """A dialog that shows what a compaction would summarise, and then its editable summary.
+    """A dialog that previews a compaction and then lets the user edit the summary.
 
-    Nothing is stored before the signal `use_requested`, which carries the text of the summary.
-    Emits `make_requested` with what the summary should keep above all. Qt's signal `rejected` is
-    emitted if the user cancels at any step.
+    Nothing is stored before `use_requested`, which is emitted with the summary. Emits
+    `make_requested` with what the summary should keep above all. Qt's signal `rejected` is emitted
+    if the user cancels at any step.
 
     Attributes:
         text: the questions that would be summarised, and later the summary.
@@ -83,7 +83,7 @@ class CompactionDialog(QDialog):
     def show_preview(
         self, questions: Sequence[str], before: int, after: int, messages: int, maker: str
     ) -> None:
-        """Show what would be summarised.
+        """Preview the compaction.
 
         Args:
             questions: the user's messages that would be summarised, oldest first.

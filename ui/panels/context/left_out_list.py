@@ -21,7 +21,7 @@ _MIDDLE = Qt.TextElideMode.ElideMiddle
 
 
 class LeftOutList(FitTree):
-    """The tree of omitted items; rows with details can be expanded.
+    """The tree of omitted items. Rows with details can be expanded.
 
     Signals:
         place_chosen: the path and lines of a note.

@@ -29,7 +29,7 @@ class MemoryView(QWidget):
     Emits `saved` with the edited memory, in the form used by request reports.
 
     Attributes:
-        edit: the button that opens the editor; hidden while the memory cannot be edited.
+        edit: the button that opens the editor, hidden while the memory cannot be edited.
         fields: the fields of the editor, or None while it is closed.
     """
 

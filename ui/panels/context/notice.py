@@ -80,7 +80,7 @@ def _summary_first(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _full(context: Mapping[str, Any]) -> NoticeText:
-    """Return the notice for a request above the trim threshold; it announces the next step."""
+    """Return the notice for a request above the trim threshold, announcing the next step."""
     shares = _shares(context)
     title = f"Past {percent(shares['trim_at'])}"
     title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"

@@ -121,7 +121,7 @@ class ContextPanel(Pane):
         self.switch.set_value(which)
 
     def show_context(self, context: Mapping[str, Any], beside: PanelState | None = None) -> None:
-        """Show a request report; expanded rows stay expanded.
+        """Show a request report. Expanded rows stay expanded.
 
         If no model reads the request, a sentence replaces the token counts and prices, except when
         the request exceeds the budget.

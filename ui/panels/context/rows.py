@@ -104,7 +104,7 @@ class LayerTree(PartTree):
             self.items.appendRow(item)
 
     def show_rows(self, layers: Sequence[LayerRow], parts: Mapping[str, Sequence[PartRow]]) -> None:
-        """Update the rows; expanded layers stay expanded.
+        """Update the rows. Expanded layers stay expanded.
 
         Args:
             layers: the rows of all eight layers, in order.

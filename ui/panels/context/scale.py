@@ -29,7 +29,7 @@ Slot = tuple["BarPart", int, int]
 
 @dataclass(frozen=True)
 class BarPart:
-    """A segment of the context bar; `code` is a layer's code, or `free`, `margin` or `reserve`."""
+    """A segment of the context bar. `code` is a layer's code, or `free`, `margin` or `reserve`."""
 
     code: str
     tokens: int

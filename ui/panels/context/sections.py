@@ -17,7 +17,7 @@ Line = tuple[str, str]
 
 
 class Section(QWidget):
-    """A section: a hairline, a title, a number at the right, and a body; hidden if empty.
+    """A section: a hairline, a title, a number at the right, and a body, hidden if empty.
 
     Args:
         title: the title, in sentence case.

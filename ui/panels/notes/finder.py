@@ -86,7 +86,7 @@ class NoteFinder(QObject):
             self._show()
 
     def _recount(self) -> None:
-        """Count the occurrences again: a drawn part can have fewer of them than its Markdown."""
+        """Count the matches again, since a drawn part can have fewer matches than its Markdown."""
         present = self._places[self._at] if self._places else None
         self._places = self._list_places()
         if present is not None:
@@ -107,7 +107,7 @@ class NoteFinder(QObject):
         ]
 
     def _choose_place(self) -> int:
-        """Return the index of the first occurrence below the view's top, or else of the last."""
+        """Return the index of the first match below the top of the view, or of the last match."""
         top, above = (0, 0) if self._is_source else self._page.find_top_part()
         for at, place in enumerate(self._places):
             if place.part > top or (place.part == top and self._is_below(place, above)):

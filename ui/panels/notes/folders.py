@@ -22,7 +22,7 @@ class Node:
 
     Attributes:
         number: the node's index in the list of all nodes.
-        parent: the number of the parent folder; -1 for the root.
+        parent: the number of the parent folder, or -1 for the root.
         place: the row of the node in its parent folder, from 0.
         note: the note, or None for a folder or an image.
         is_image: whether the node is an image.

@@ -59,11 +59,11 @@ class ImagePage(QScrollArea):
 
     @property
     def shown(self) -> OpenImage | None:
-        """The image that is shown; None if no image is shown."""
+        """The image that is shown, or None if no image is shown."""
         return self._picture.shown
 
     def show_image(self, shown: OpenImage | None) -> None:
-        """Show an image; None removes it. Another version of the same image does not scroll."""
+        """Show an image. None removes it. Another version of the same image does not scroll."""
         before = self._picture.shown
         self._picture.shown = shown
         name = "Image" if shown is None else f"Image {shown.name}, {shown.pixels}"
@@ -99,7 +99,7 @@ class ImagePage(QScrollArea):
 
 
 class _Picture(AccessibleFrame):
-    """Draws an image that fills the widget; a checkerboard shows where it is transparent."""
+    """Draws an image that fills the widget. A checkerboard shows where it is transparent."""
 
     def __init__(self) -> None:
         super().__init__(QAccessible.Role.Graphic)

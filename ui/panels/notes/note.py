@@ -178,7 +178,7 @@ class NotePanel(Pane):
         self._on_selected()
 
     def open_outline(self) -> None:
-        """Open a menu of the note's headings; choosing one scrolls to it."""
+        """Open a menu of the note's headings. Choosing one scrolls to it."""
         if self._note is None or not self._note.headings:
             return
         menu = QMenu(self)
@@ -216,7 +216,7 @@ class NotePanel(Pane):
         self.finder.closed.connect(self._on_find_closed)
 
     def open_search(self) -> None:
-        """Open the search in the note; closing it restores the focus."""
+        """Open the search in the note. Closing it restores the focus."""
         focused = QApplication.focusWidget()
         if self._note is not None:
             if focused is None or not self._bar.isAncestorOf(focused):

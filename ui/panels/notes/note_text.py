@@ -51,7 +51,7 @@ _INLINE = (
 
 
 class NoteText(QPlainTextEdit):
-    """A read-only view of a note's source text with line numbers; it highlights the cited lines."""
+    """A read-only view of a note's source text with line numbers. It highlights the cited lines."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,7 +74,7 @@ class NoteText(QPlainTextEdit):
         Theme.current().changed.connect(self._on_theme)
 
     def show_text(self, text: str, start: int, first: int, last: int) -> None:
-        """Show text whose first line has the number `start`; highlight lines `first` to `last`."""
+        """Show a text whose first line has the number `start`, and highlight some lines."""
         self._start, self._first, self._last = start, first, max(first, last)
         self._colors.begin(is_note_start=start == 1)
         self.setPlainText(text)
@@ -84,7 +84,7 @@ class NoteText(QPlainTextEdit):
         self._scroll_to(first)
 
     def show_line(self, line: int) -> None:
-        """Scroll so that a line, given by its number in the note, is at the top."""
+        """Scroll so that a line is at the top."""
         block = self.document().findBlockByNumber(max(0, line - self._start))
         self.stay_at(block.firstLineNumber())
 
@@ -232,7 +232,7 @@ class _LineNumbers(QWidget):
 
 
 def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
-    """Return the text format of a highlighted line; the view paints its background separately."""
+    """Return the text format of a highlighted line. The view paints its background separately."""
     selection = QTextEdit.ExtraSelection()
     selection.cursor = QTextCursor(block)
     move = QTextCursor.MoveOperation.EndOfBlock
@@ -242,7 +242,7 @@ def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
 
 
 class MarkdownColors(QSyntaxHighlighter):
-    """A Markdown syntax highlighter for one document; it never changes the text."""
+    """A Markdown syntax highlighter for one document. It never changes the text."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
@@ -321,14 +321,17 @@ def cut_source(text: str, line: int) -> tuple[int, str, int]:
 
 
 def describe_place(note: "Note", first: int, last: int) -> str:
-    """Return a note's path with the lines, or the page, that are shown; 0 means the whole note."""
+    """Describe a note's location: its path with the visible lines or page."""
     lines = (first, max(first, last)) if first else None
     above = [heading.text for heading in note.headings if heading.line <= first]
     return place(note.path, lines, find_page(note.path, above[-1:]))
 
 
 def find_lines_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the lines' numbers in the changed note; None if they are gone or occur repeatedly."""
+    """Find lines in a changed note, or return None if they are gone or repeated.
+
+    Returns None if they are gone or occur repeatedly.
+    """
     first, last = lines
     old, new = before.split("\n"), now.split("\n")
     wanted = old[first - 1 : last]

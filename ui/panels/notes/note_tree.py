@@ -179,7 +179,7 @@ class NoteTree(FitTree):
         return found
 
     def open_folders_again(self, paths: Sequence[str]) -> None:
-        """Open folders by their paths; paths that no longer exist are ignored."""
+        """Open folders by their paths. Paths that no longer exist are ignored."""
         for path in paths:
             index = self._model.find(path)
             if index.isValid():

@@ -84,7 +84,7 @@ class NoteReader(QScrollArea):
                 view.show_images()
 
     def light(self, first: int, last: int) -> None:
-        """Highlight lines without scrolling; `first` = 0 removes the highlight."""
+        """Highlight lines without scrolling. `first` = 0 removes the highlight."""
         self._lit = (first, max(first, last))
         for view in self._views.values():
             view.light(*self._lit)
@@ -108,7 +108,7 @@ class NoteReader(QScrollArea):
         return next((lines for lines in found if lines), None)
 
     def read_texts(self) -> list[str]:
-        """Return the text of each part: the displayed text of a drawn part, else its Markdown."""
+        """Return the displayed text of each part, or its Markdown if it is not drawn."""
         return [
             self._views[at].toPlainText() if at in self._views else part.text
             for at, part in enumerate(self._parts)

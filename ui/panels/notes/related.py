@@ -110,7 +110,7 @@ class RelatedPanel(Pane):
         )
 
     def begin_link(self) -> None:
-        """Request a link to the current note; without focus, go to the first linkable note."""
+        """Request a link to the selected note, or focus the first note that can be linked."""
         row = self.list.currentIndex()
         if self.list.hasFocus() and row.isValid():
             self._request_link(self._model.notes[row.row()])

@@ -113,7 +113,7 @@ class SourcesPanel(Pane):
         self._lay_out()
 
     def show_rows(self, rows: Sequence[SourceRow], empty: str = "") -> None:
-        """Replace all rows; `empty` is the text shown if there are no rows."""
+        """Replace all rows. `empty` is the text shown if there are no rows."""
         self._model.removeRows(0, self._model.rowCount())
         for row in rows:
             item = QStandardItem(row.title)
@@ -141,7 +141,7 @@ class SourcesPanel(Pane):
         self._reason.hide()
 
     def mark(self, number: int) -> None:
-        """Highlight the rows of the citation number hovered in the answer; 0 highlights none."""
+        """Highlight the rows of the citation number hovered in the answer. 0 highlights none."""
         self._delegate.marked = number
         self.list.viewport().update()
 

@@ -1,4 +1,4 @@
-"""Readers, which extract text from the bytes of a file; one module for each kind of file.
+"""Readers, which extract text from the bytes of a file. One module for each kind of file.
 
     canvas   Obsidian canvases: text, file and link cards; groups as headings; edges.
     docx     Word documents: zipfile and expat; no macros, no entities.
