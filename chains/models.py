@@ -5,7 +5,7 @@ models on the user's own server, the server is asked.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -28,7 +28,15 @@ from chains.llm.server import (
 )
 from chains.model import load_packaged_data
 
-__all__ = ["EXTRACTIVE", "ModelInfo", "Service", "describe", "list_services", "name_service"]
+__all__ = [
+    "EXTRACTIVE",
+    "ModelInfo",
+    "Service",
+    "describe",
+    "is_listed",
+    "list_services",
+    "name_service",
+]
 
 EXTRACTIVE: Final = "extractive"
 
@@ -164,6 +172,7 @@ def describe(
     key_for: KeyFor | None = None,
     offline: bool = False,
     local_context: int = LOCAL_CONTEXT,
+    image_models: Collection[str] = (),
     ledger: LedgerPort | None = None,
 ) -> ModelInfo:
     """Look up the properties of a model.
@@ -177,6 +186,7 @@ def describe(
         local_context: the setting `chat.localContext`, for servers that load a model with the
             requested context length. A value other than the default also limits servers that report
             no limit.
+        image_models: the names of models that accept images, whatever their servers report.
         ledger: records requests to the server.
 
     Raises:
@@ -188,6 +198,30 @@ def describe(
         return _describe_file(name, path, local_context)
     if not (provider := _provider(name, api_base)):
         return ModelInfo(name, None)
+    asked = _ask_properties(name, provider, api_base, key_for, offline, local_context, ledger)
+    return replace(asked, sees=True) if is_listed(name, image_models) else asked
+
+
+def is_listed(name: str, names: Collection[str]) -> bool:
+    """Return whether a list contains a model, with or without its provider's prefix."""
+    return _remove_prefix(name) in {_remove_prefix(listed) for listed in names}
+
+
+def _remove_prefix(name: str) -> str:
+    prefix, _, bare = name.strip().partition("/")
+    return bare if bare and prefix in _providers() else name.strip()
+
+
+def _ask_properties(
+    name: str,
+    provider: str,
+    api_base: str,
+    key_for: KeyFor | None,
+    offline: bool,
+    local_context: int,
+    ledger: LedgerPort | None,
+) -> ModelInfo:
+    """Return the properties of a model from the table of known models and from its server."""
     host = parse_host(api_base or _LOCAL_BASES.get(provider, ""))
     asks = key_for if not offline or is_loopback(host) else None
     may_be_ollama = provider == "openai" and bool(api_base) and asks is not None
@@ -288,8 +322,7 @@ def _describe_ollama(
         limit = ask_context_length(*place)
         takes_tools, sees = ask_abilities(*place)
     known = _known(f"ollama/{bare}", "ollama")
-    limit = limit or known.get("max_input_tokens") or local_context
-    limit = min(limit, local_context)
+    limit = min(limit or known.get("max_input_tokens") or local_context, local_context)
     return ModelInfo(
         name,
         endpoint,

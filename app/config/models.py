@@ -21,7 +21,7 @@ from chains.gguf.memory import format_size
 from chains.ledger import LedgerPort, OutgoingCall
 from chains.llm.http import is_loopback, parse_host, parse_place
 from chains.llm.server import ServedModel, find_local_servers, list_served_models
-from chains.models import EXTRACTIVE, describe
+from chains.models import EXTRACTIVE, describe, is_listed
 from vault.errors import VectorStoreFailed
 from vault.options import IndexOptions, RecordCall, VectorServer
 
@@ -255,14 +255,20 @@ def _choice(
 ) -> ModelChoice:
     if find_path(name) is not None:
         return describe_file_choice(name, values)
-    info = describe(name, values.chat_api_base, local_context=values.chat_local_context)
+    info = describe(
+        name,
+        values.chat_api_base,
+        local_context=values.chat_local_context,
+        image_models=values.chat_image_models,
+    )
     limit, reported = info.input_limit, info.reported_limit
     if served is not None and served.input_limit is not None:
         limit = reported = served.input_limit
     tools, sees = info.takes_tools, info.sees
     if served is not None:
         tools = tools if served.takes_tools is None else served.takes_tools
-        sees = sees if served.sees is None else served.sees
+        is_said = served.sees is None or is_listed(name, values.chat_image_models)
+        sees = sees if is_said else served.sees
     return ModelChoice(
         name=name,
         label=_find_label(name),

@@ -66,6 +66,8 @@ class SettingSpec:
             return "an address that begins with http:// or https://, or nothing"
         if self.key == "ui.keys":
             return "a table of commands, each with a list of keys such as Ctrl+N"
+        if self.key == "chat.imageModels":
+            return "a list of models, such as openai/NAME"
         names = {"switch": "true or false", "list": "a list of patterns", "text": "text"}
         names["table"] = "a table of servers, each with a command or a url"
         return names[self.kind]

@@ -131,6 +131,13 @@ class Settings(BaseModel):
         le=2_000_000,
         unit="tokens",
     )
+    chat_image_models: list[str] = _define_setting(
+        "chat.imageModels",
+        [],
+        "Models",
+        "Models that see images",
+        "Names of models that accept images, for servers that do not say so.",
+    )
     chat_temperature: float = _define_setting(
         "chat.temperature",
         0.2,

@@ -101,6 +101,7 @@ class TurnBuilder:
             summary_model=values.chat_summary_model,
             rewrites=values.retrieval_rewrite,
             local_context=values.chat_local_context,
+            image_models=tuple(values.chat_image_models),
             dry_run=request.dry_run,
             named=record_names(request.attach, request.selections),
             reads_whole=request.reads_whole,

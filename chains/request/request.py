@@ -73,6 +73,7 @@ class TurnRequest:
         summary_model: the model for summaries, or an empty string for the model that answers.
         rewrites: the setting `retrieval.rewrite`: whether the model rewrites follow-up questions.
         local_context: the setting `chat.localContext`, in tokens.
+        image_models: the setting `chat.imageModels`.
         searched: the search query, or an empty string if it is the user message itself.
         support: how well the passages support a quoted answer, or None if this was not measured.
         started_s: the start time of the turn, on the monotonic clock.
@@ -105,6 +106,7 @@ class TurnRequest:
     summary_model: str = ""
     rewrites: bool = False
     local_context: int = 16_384
+    image_models: tuple[str, ...] = ()
     searched: str = ""
     support: float | None = None
     started_s: float = field(default_factory=monotonic, compare=False)
@@ -315,6 +317,7 @@ def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
         key_for=chain.key_for,
         offline=request.offline,
         local_context=request.local_context,
+        image_models=request.image_models,
         ledger=chain.ledger,
     )
     learned = chain.limits and chain.limits.find(model.limit_owner, model.reported_limit)

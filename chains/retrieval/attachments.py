@@ -131,7 +131,10 @@ def explain_blindness(model: ModelInfo) -> str:
     if model.name == EXTRACTIVE:
         return "No model is set, and only a model can look at an image."
     if model.sees is None:
-        return f"It is not known whether the model {model.name} sees images."
+        return (
+            f"It is not known whether the model {model.name} sees images; if it does, add it to "
+            "chat.imageModels."
+        )
     return f"The model {model.name} does not see images."
 
 

@@ -31,6 +31,8 @@ __all__ = [
 
 _EXAMPLES = {
     "chat.apiBase": "http://127.0.0.1:8080/v1",
+    "chat.imageModels": "One model a line, such as openai/NAME",
+    "vault.exclude": "One pattern a line, such as drafts/",
     "vectorStore.url": "http://127.0.0.1:8000",
 }
 _TABLE_EXAMPLE = '{"files": {"command": "npx", "args": ["-y", "NAME"]}}'
@@ -152,7 +154,7 @@ def _folder(row: SettingRow) -> Control:
 
 
 def _lines(row: SettingRow) -> Control:
-    field = _LinesField("One pattern a line, such as drafts/")
+    field = _LinesField(_EXAMPLES.get(row.spec.key, ""))
 
     def show(value: Any) -> None:
         lines = "\n".join(value)

@@ -88,6 +88,17 @@ def test_a_limit_set_by_hand_holds_for_a_server_that_reports_none(choices: Choic
     assert by_hand["scripted"].input_limit == 8_000
 
 
+def test_models_named_by_hand_see_images_whatever_the_server_reports(choices: Choices) -> None:
+    models = ({"id": "new"}, {"id": "ear", "capabilities": ["completion"]}, {"id": "other"})
+    with ModelServer(models=models) as server:
+        known = {"chat__apiBase": server.url, "chat__model": "openai/new"}
+        before = choices(**known)
+        found = choices(**known, chat__imageModels=["new", "openai/ear"])
+    assert not any(choice.sees for choice in before.values())
+    assert [name for name, choice in found.items() if choice.sees] == ["openai/new", "new", "ear"]
+    assert found["new"].summary.startswith("images")
+
+
 def test_a_limit_that_a_server_names_is_remembered(reading: Assistant, server: ModelServer) -> None:
     named = Failure.saying(400, "This model's maximum context length is 6000 tokens.")
     server.script(named, Answer("By the shed."))

@@ -27,6 +27,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "chat.model": "extractive",
         "chat.apiBase": "",
         "chat.localContext": 16_384,
+        "chat.imageModels": [],
         "chat.temperature": 0.2,
         "autoCompactThreshold": 128_000,
         "maxOutputTokens": 4_096,
