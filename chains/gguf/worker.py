@@ -3,12 +3,15 @@
 Run as `python -P -m chains.gguf.worker`. It answers `{path, context, key}` with the server's
 `{address}` once the file is loaded, and `{check}` with an empty object as a sign of life. While
 loading, it cannot answer, because the library holds the GIL, so the parent watches its memory
-instead. It listens on loopback, answers only requests with the key, and exits with its parent.
+instead. It listens on loopback, answers only requests with the key, and exits with its parent. A
+second process ends it if the parent is killed while a file is loaded.
 """
 
 import os
 import re
 import resource
+import select
+import signal
 from contextlib import suppress
 from typing import Any, Final
 
@@ -22,6 +25,7 @@ _REASON: Final = re.compile(r"error loading model: (?:error loading model \w+: )
 
 def main() -> None:
     """Answer requests until the parent process ends."""
+    _end_with_parent()
     with suppress(ValueError, OSError):  # a crash leaves no copy of the memory on the disk
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     requests, servers = Requests(ends_at_once=True), []
@@ -37,6 +41,28 @@ def main() -> None:
         else:
             servers.append(server)
             requests.answer({"id": number, "address": f"{server.listening_address}/v1"})
+
+
+def _end_with_parent() -> None:
+    """Fork a process that kills this one as soon as the parent has ended.
+
+    A thread could not do that while the library holds the GIL.
+    """
+    worker, (watched, held) = os.getpid(), os.pipe()
+    if os.fork():
+        os.close(watched)  # the other end stays open as long as this process
+        return
+    try:
+        for unused in (held, 1, 2):
+            os.close(unused)
+        ends = select.poll()
+        for pipe in (0, watched):  # of the parent and of the worker
+            ends.register(pipe, 0)
+        ends.poll()
+        if os.getppid() == worker:
+            os.kill(worker, signal.SIGKILL)
+    finally:
+        os._exit(0)
 
 
 def _serve(request: Frame) -> Any:

@@ -2,9 +2,13 @@
 
 import importlib.util
 import os
+import select
 import signal
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +28,34 @@ from chains.request.session import SessionView
 from tests.support.tiny_model import AGAIN, ANSWER, NAME, needs_library, write_model
 
 Ask = Callable[..., Iterator[ModelEvent]]
+LONGEST_S = 60.0
+# A worker whose library holds Python's lock while it loads a file, which takes an hour.
+WORKER_THAT_LOADS = """
+import ctypes, sys, types
+
+def load(params):
+    print("loading", file=sys.stderr, flush=True)
+    ctypes.PyDLL(None).sleep(3_600)
+
+params = lambda: types.SimpleNamespace(model=types.SimpleNamespace())
+sys.modules["xllamacpp"] = types.SimpleNamespace(CommonParams=params, Server=load)
+
+from chains.gguf.worker import main
+main()
+"""
+# A program that starts a worker and has it load a file.
+PROGRAM = """
+import subprocess, sys
+from vault.workers.frames import encode_frame
+
+worker = [sys.executable, "-c", sys.argv[1]]
+child = subprocess.Popen(worker, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+print(child.pid, flush=True)
+wanted = {"id": 1, "path": "model.gguf", "context": 2_048, "kept_bytes": 0, "key": "key"}
+child.stdin.write(encode_frame(wanted))
+child.stdin.flush()
+child.wait()
+"""
 
 
 @pytest.fixture
@@ -123,6 +155,25 @@ def test_the_child_gets_no_key_of_a_service(
         assert b"someone/else" not in seen
         assert running.key.encode() not in seen
         assert b"PATH=" in seen
+
+
+def test_the_child_ends_at_once_when_the_program_is_killed_while_a_file_loads() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, WORKER_THAT_LOADS],
+        cwd=Path(__file__).parents[4],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        child = os.pidfd_open(int(program.stdout.readline()))
+        assert program.stderr.readline() == b"loading\n"
+        program.kill()
+        has_ended = bool(select.select([child], [], [], LONGEST_S)[0])
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(child, signal.SIGKILL)
+    os.close(child)
+    assert has_ended, "it still loads the file"
 
 
 @needs_library
