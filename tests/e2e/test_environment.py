@@ -1,17 +1,24 @@
 """What surrounds the program: a hostile folder on the import path, keys in the environment."""
 
 import os
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from chains.gguf.file import make_name
 from tests.support.documents import pdf
+from tests.support.image_files import draw
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program, children_of, command_of, ended
+from tests.support.tiny_model import needs_library, write_model
 
 pytestmark = pytest.mark.started  # the processes are looked at
 
 WORKERS = ("vault.embed_worker", "vault.vector_worker", "vault.notes.parser_worker")
+IMAGE_WORKER, MODEL_WORKER = "ui.image_worker", "chains.gguf.worker"
+SECRETS = {name: f"s3cret-{name}" for name in ("OPENAI_API_KEY", "HF_TOKEN", "DB_PASSWORD")}
 # Loaded by the program itself or by one of its children, whatever they are asked to do.
 MODULES = (
     *("argparse", "contextlib", "json", "logging", "sqlite3", "tempfile", "tomllib", "typing"),
@@ -47,18 +54,43 @@ def test_modules_of_a_vault_are_never_imported(tmp_path: Path, notes: Path, entr
 
 
 def test_keys_of_the_environment_reach_no_child(tmp_path: Path, notes: Path) -> None:
-    secrets = {name: f"s3cret-{name}" for name in ("OPENAI_API_KEY", "HF_TOKEN", "DB_PASSWORD")}
-    program = Program(tmp_path / "home", environ=tuple(secrets.items()))
-    running = program.start("index", str(notes), "--json")
+    program = Program(tmp_path / "home", environ=tuple(SECRETS.items()))
+    _require_clean_children(program.start("index", str(notes), "--json"), WORKERS)
+
+
+def test_keys_of_the_environment_do_not_reach_the_child_that_decodes_images(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    photo = tmp_path / "photo.png"
+    photo.write_bytes(draw(64, 64, corner="red"))
+    models = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=test")
+    options = (*models, "--set", 'chat.imageModels=["test"]')
+    program = Program(tmp_path / "home", options, environ=tuple(SECRETS.items()))
+    asked = program.start("ask", "What?", "--mode", "chat", "--attach", str(photo), "--json")
+    _require_clean_children(asked, (IMAGE_WORKER,))
+
+
+@needs_library
+def test_keys_of_the_environment_do_not_reach_the_child_that_runs_a_model(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "tiny.gguf")
+    options = ("--set", f"chat.model={make_name(model)}")
+    program = Program(tmp_path / "home", options, environ=tuple(SECRETS.items()))
+    asked = program.start("ask", "Does it work?", "--mode", "chat", "--json")
+    _require_clean_children(asked, (MODEL_WORKER,))
+
+
+def _require_clean_children(running: "subprocess.Popen[bytes]", workers: Sequence[str]) -> None:
+    """Look at the environments of a program's children until it ends."""
     seen: dict[str, bytes] = {}
     while running.poll() is None:
         for pid in children_of(running.pid):
             command = command_of(pid)
-            worker = next((name for name in WORKERS if name in command), "")
+            worker = next((name for name in workers if name in command), "")
             if worker and worker not in seen:
                 seen[worker] = _environment_of(pid)
-    assert ended(running).code == 0
-    assert set(seen) == set(WORKERS)
+    done = ended(running)
+    assert done.code == 0, done
+    assert set(seen) == set(workers)
     for worker, environment in seen.items():
         assert b"s3cret" not in environment, worker
         assert b"PYTHONSAFEPATH=1" in environment, worker
