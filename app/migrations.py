@@ -65,11 +65,28 @@ def m004_session_snapshots(connection: sqlite3.Connection) -> None:
     )
 
 
+def m005_images_of_requests(connection: sqlite3.Connection) -> None:
+    """Add the tables of images in requests, so that each image is stored only once."""
+    connection.execute("CREATE TABLE image (hash TEXT PRIMARY KEY, data BLOB NOT NULL)")
+    connection.execute(
+        """
+        CREATE TABLE request_image (
+            session TEXT NOT NULL,
+            turn TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            PRIMARY KEY (session, turn, hash)
+        ) WITHOUT ROWID
+        """
+    )
+    connection.execute("CREATE INDEX request_image_hash ON request_image (hash)")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_last_requests,
     m002_list_of_chats,
     m003_tool_result_blobs,
     m004_session_snapshots,
+    m005_images_of_requests,
 )
 
 

@@ -12,14 +12,21 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from app.errors import StorageFailed
 from app.migrations import migrate
 from app.paths import make_private_folder
-from context.envelope import EncodedJson
+from app.request_images import (
+    StoredRequest,
+    compress_text,
+    decode_json,
+    decode_request,
+    decompress_text,
+    encode_json,
+    encode_request,
+)
 from vault.catalog import is_damage_error, set_aside
 
 _log = logging.getLogger(__name__)
@@ -28,6 +35,15 @@ _Row = tuple[Any, ...]
 _MOST_VERSIONS: Final = 10_000
 # Raised when bytes that Strata did not write are decoded.
 _NOT_OURS: Final = (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error)
+# A row for each image of the request, or one row if it has none.
+_SELECT_REQUEST: Final = """
+    SELECT number, report, body, wire, hash, data
+    FROM request LEFT JOIN request_image USING (session, turn) LEFT JOIN image USING (hash)
+    WHERE session = ? AND turn = ?
+"""
+_DELETE_UNUSED_IMAGES: Final = (
+    "DELETE FROM image WHERE hash NOT IN (SELECT hash FROM request_image)"
+)
 
 
 STATE_DAMAGED: Final = (
@@ -47,27 +63,6 @@ class _Damaged(Exception):
 # A message of SQLite about a schema may contain bytes that are not UTF-8; Python then raises a
 # `UnicodeDecodeError` instead of an error of sqlite3.
 _UNREADABLE: Final = (_Damaged, UnicodeDecodeError, OverflowError)
-
-
-@dataclass(frozen=True)
-class StoredRequest:
-    """A request as sent to a model.
-
-    Attributes:
-        session: the chat id.
-        turn: the turn id.
-        number: the number of the request within its turn, counted from 1.
-        report: the context report.
-        body: the request in provider-neutral form.
-        wire: the data sent to the provider, or None.
-    """
-
-    session: str
-    turn: str
-    number: int
-    report: Mapping[str, Any]
-    body: Mapping[str, Any]
-    wire: Mapping[str, Any] | None
 
 
 class StateDB:
@@ -90,18 +85,20 @@ class StateDB:
     def save_request(self, request: StoredRequest) -> None:
         """Store a turn's latest request, replacing the previous one.
 
+        Each image is stored once, however many requests contain it.
+
         Raises:
             StorageFailed: the database cannot be written.
         """
-        row = (
-            request.session,
-            request.turn,
-            request.number,
-            _pack(request.report),
-            _pack(request.body),
-            None if request.wire is None else _pack(request.wire),
-        )
-        self._write("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
+        row, images = encode_request(request)
+
+        def write(db: sqlite3.Connection) -> None:
+            with db:  # one transaction
+                db.execute("BEGIN IMMEDIATE")
+                db.execute("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
+                _replace_images(db, row[:2], images)
+
+        self._run(write)
 
     def save_report(self, session: str, turn: str, number: int, report: Mapping[str, Any]) -> bool:
         """Replace the report of a stored request. Returns whether the request exists.
@@ -109,7 +106,7 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be written.
         """
-        row = (_pack(report), session, turn, number)
+        row = (encode_json(report), session, turn, number)
         statement = "UPDATE request SET report = ? WHERE session = ? AND turn = ? AND number = ?"
         return self._write(statement, row) > 0
 
@@ -119,22 +116,10 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be read.
         """
-
-        def read_row(row: _Row) -> StoredRequest:
-            number, report, body, wire = row
-            return StoredRequest(
-                session=session,
-                turn=turn,
-                number=_of_type(int, number),
-                report=_unpack(report),
-                body=_unpack(body),
-                wire=None if wire is None else _unpack(wire),
-            )
-
-        return self._one(
-            "SELECT number, report, body, wire FROM request WHERE session = ? AND turn = ?",
+        return self._read(
+            _SELECT_REQUEST,
             (session, turn),
-            read_row,
+            lambda rows: decode_request(session, turn, rows) if rows else None,
         )
 
     def kept_turns(self, session: str) -> frozenset[str]:
@@ -180,7 +165,7 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be written.
         """
-        data = _pack(counts)
+        data = encode_json(counts)
         row = (session, hashlib.sha256(data).hexdigest(), data)
         self._write("INSERT OR REPLACE INTO session_snapshots VALUES (?, ?, ?)", row)
 
@@ -198,7 +183,7 @@ class StateDB:
         if row is None or not isinstance(row[1], bytes):
             return {}
         checksum, data = row
-        return _unpack(data) if hashlib.sha256(data).hexdigest() == checksum else {}
+        return decode_json(data) if hashlib.sha256(data).hexdigest() == checksum else {}
 
     def keep_result(self, tool: str, content: str) -> str:
         """Store a tool result, and return a reference to it.
@@ -223,7 +208,7 @@ class StateDB:
         return self._one(
             "SELECT content FROM tool_result_blobs WHERE ref_id = ?",
             (ref_id,),
-            lambda row: zlib.decompress(row[0]).decode("utf-8", "surrogatepass"),
+            lambda row: decompress_text(row[0]),
         )
 
     def forget_chat(self, session: str, results: Sequence[str]) -> None:
@@ -237,6 +222,8 @@ class StateDB:
             StorageFailed: the database cannot be written.
         """
         self._write("DELETE FROM request WHERE session = ?", (session,))
+        self._write("DELETE FROM request_image WHERE session = ?", (session,))
+        self._write(_DELETE_UNUSED_IMAGES, ())
         self._write("DELETE FROM chat WHERE session = ?", (session,))
         self._write("DELETE FROM session_snapshots WHERE session = ?", (session,))
         for ref_id in results:
@@ -257,10 +244,15 @@ class StateDB:
     def _all(
         self, statement: str, parameters: Sequence[Any], decode: Callable[[_Row], _T]
     ) -> list[_T]:
-        def read(db: sqlite3.Connection) -> list[_T]:
+        return self._read(statement, parameters, lambda rows: [decode(row) for row in rows])
+
+    def _read(
+        self, statement: str, parameters: Sequence[Any], decode: Callable[[list[_Row]], _T]
+    ) -> _T:
+        def read(db: sqlite3.Connection) -> _T:
             rows = db.execute(statement, parameters).fetchall()
             try:
-                return [decode(row) for row in rows]
+                return decode(rows)
             except _NOT_OURS as error:
                 raise _Damaged(f"a row cannot be read: {error}") from error
 
@@ -341,12 +333,14 @@ def _of_type(kind: type[_T], value: object) -> _T:
     return value
 
 
-def _pack(value: Mapping[str, Any]) -> bytes:
-    text = (
-        json.dumps(value, ensure_ascii=False) if not isinstance(value, EncodedJson) else value.text
-    )
-    return zlib.compress(text.encode("utf-8", "surrogatepass"))
-
-
-def _unpack(blob: bytes) -> dict[str, Any]:
-    return dict(json.loads(zlib.decompress(blob).decode("utf-8", "surrogatepass")))
+def _replace_images(
+    db: sqlite3.Connection, place: Sequence[Any], images: Mapping[str, str]
+) -> None:
+    """Store which images a turn's request contains, and those images that are not stored yet."""
+    removed = db.execute("DELETE FROM request_image WHERE session = ? AND turn = ?", place)
+    for key, image in images.items():
+        db.execute("INSERT INTO request_image VALUES (?, ?, ?)", (*place, key))
+        if not db.execute("SELECT 1 FROM image WHERE hash = ?", (key,)).fetchone():
+            db.execute("INSERT INTO image VALUES (?, ?)", (key, compress_text(image)))
+    if removed.rowcount:
+        db.execute(_DELETE_UNUSED_IMAGES)

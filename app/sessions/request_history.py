@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from app.errors import NotFound
 from app.library.library import Library
+from app.request_images import StoredRequest
 from app.sessions.ask import TurnRunner
 from app.sessions.export import build_note, export_markdown
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
 from app.sessions.transcript import AnswerItem, ChatTranscript, TranscriptItem
 from app.sessions.transcript_reader import build_transcript
-from app.state_db import StoredRequest
 from chains.citations.changes import CurrentText, find_changed_sources
 from chains.request.request import SEARCHED
 from chains.request.session import SessionPort

@@ -14,8 +14,9 @@ from app.durable import create_synced, write_synced
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
 from app.log import redact
 from app.paths import make_private_folder
+from app.request_images import StoredRequest
 from app.sessions.file import LoadedLog, encode_line, extend_path, migrate_file
-from app.state_db import Snapshot, StateDB, StoredRequest
+from app.state_db import Snapshot, StateDB
 from context.errors import UnknownEntry
 from context.history.replay import replay_path
 from context.log.entries import (

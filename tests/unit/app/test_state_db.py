@@ -1,7 +1,13 @@
+import hashlib
+import json
+import random
 import sqlite3
 import stat
 import threading
+import zlib
+from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +15,8 @@ import pytest
 
 from app.errors import StorageFailed
 from app.migrations import MIGRATIONS
-from app.state_db import StateDB, StoredRequest
+from app.request_images import StoredRequest
+from app.state_db import StateDB
 from context.envelope import EncodedJson
 from tests.support.damage import damage_file
 
@@ -50,6 +57,72 @@ def test_a_request_may_be_text_already(db: StateDB) -> None:
     db.save_request(replace(REQUEST, body=body, wire=EncodedJson('{"model":"m"}')))
     kept = db.request("s1", "t1")
     assert kept == replace(REQUEST, body={"messages": ["ä"]}, wire={"model": "m"})
+
+
+def draw_image(seed: int, size: int = 90_000) -> str:
+    return b64encode(random.Random(seed).randbytes(size)).decode()
+
+
+def make_request(turn: str, *images: str) -> StoredRequest:
+    body = {"messages": [{"type": "image", "data": image} for image in images]}
+    wire = {"content": [{"url": f"data:image/png;base64,{image}"} for image in images]}
+    return StoredRequest("s1", turn, 1, {"used": 3}, body, wire)
+
+
+def count_images(file: Path) -> int:
+    with closing(sqlite3.connect(file)) as connection:
+        return int(connection.execute("SELECT count(*) FROM image").fetchone()[0])
+
+
+def test_an_image_of_many_requests_is_stored_once(db: StateDB, file: Path) -> None:
+    images = draw_image(1), draw_image(2)
+    requests = [make_request(f"t{number}", *images) for number in range(20)]
+    for request in requests:
+        db.save_request(request)
+    assert [db.request("s1", request.turn) for request in requests] == requests
+    db.close()
+    assert count_images(file) == 2
+    assert file.stat().st_size < 3 * 90_000
+
+
+def test_an_image_goes_with_the_last_request_that_contains_it(db: StateDB, file: Path) -> None:
+    first, second = draw_image(1), draw_image(2)
+    db.save_request(make_request("t1", first, second))
+    db.save_request(make_request("t2", first))
+    db.save_request(make_request("t1", second))
+    assert count_images(file) == 2
+    db.save_request(make_request("t2"))
+    assert count_images(file) == 1
+    other = replace(make_request("t1", second), session="s2")
+    db.save_request(other)
+    db.forget_chat("s1", ())
+    assert db.request("s2", "t1") == other
+    db.forget_chat("s2", ())
+    assert count_images(file) == 0
+
+
+def test_text_that_looks_like_a_reference_comes_back_as_it_was(db: StateDB) -> None:
+    key = hashlib.sha256(b"x").hexdigest()
+    texts = [f"\0{key}\0", f"\\u0000{key}\\u0000", "a" * 9_000, "a b" * 9_000, "/" * 9_000 + "==="]
+    request = replace(REQUEST, body={"messages": texts})
+    db.save_request(request)
+    assert db.request("s1", "t1") == request
+
+
+def test_a_request_that_was_stored_with_its_image_comes_back(db: StateDB, file: Path) -> None:
+    request = make_request("t1", draw_image(1))
+    file.parent.mkdir()
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        for step in MIGRATIONS[:4]:
+            step(connection)
+        connection.execute("PRAGMA user_version = 4")
+        packed = [
+            zlib.compress(json.dumps(value).encode())
+            for value in (request.report, request.body, request.wire)
+        ]
+        row = ("s1", "t1", 1, *packed)
+        connection.execute("INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
+    assert db.request("s1", "t1") == request
 
 
 def test_a_report_takes_the_place_of_the_one_before(db: StateDB) -> None:

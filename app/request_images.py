@@ -1,0 +1,137 @@
+"""Encode requests for the database, with each image apart, so that it is stored only once.
+
+```
+request ──> report, body and wire as compressed JSON, with the hash of each image in its place
+        └─> the images by their hashes
+```
+
+Every later request of a chat contains its images again, both in the body and in the data that was
+sent. A long text in base64 counts as an image, in whatever field a provider expects it.
+"""
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from context.envelope import EncodedJson
+
+__all__ = [
+    "StoredRequest",
+    "compress_text",
+    "decode_json",
+    "decode_request",
+    "decompress_text",
+    "encode_json",
+    "encode_request",
+]
+
+_IMAGE: Final = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{4096,}+={0,2}")
+# The hash of an image in its place. The text of a JSON document contains no NUL.
+_REFERENCE: Final = re.compile("\0([0-9a-f]{64})\0")
+
+
+@dataclass(frozen=True)
+class StoredRequest:
+    """A request as sent to a model.
+
+    Attributes:
+        session: the chat id.
+        turn: the turn id.
+        number: the number of the request within its turn, counted from 1.
+        report: the context report.
+        body: the request in provider-neutral form.
+        wire: the data sent to the provider, or None.
+    """
+
+    session: str
+    turn: str
+    number: int
+    report: Mapping[str, Any]
+    body: Mapping[str, Any]
+    wire: Mapping[str, Any] | None
+
+
+def encode_request(request: StoredRequest) -> tuple[tuple[Any, ...], dict[str, str]]:
+    """Return the row of a request, and its images in base64 by their hashes."""
+    images: dict[str, str] = {}
+    row = (
+        request.session,
+        request.turn,
+        request.number,
+        encode_json(request.report),
+        encode_json(request.body, images),
+        None if request.wire is None else encode_json(request.wire, images),
+    )
+    return row, images
+
+
+def decode_request(session: str, turn: str, rows: Sequence[Sequence[Any]]) -> StoredRequest:
+    """Return a stored request.
+
+    Args:
+        session: the id of the chat.
+        turn: the id of the turn.
+        rows: for each image, the number of the request, its report, body and wire, the hash of the
+            image, and the image; a request without images has one row.
+
+    Raises:
+        LookupError: an image is missing.
+        ValueError: the rows contain data that was not encoded here; also TypeError or zlib.error.
+    """
+    images = {key: decompress_text(image) for *_, key, image in rows if image is not None}
+    number, report, body, wire, *_ = rows[0]
+    if not isinstance(number, int):
+        raise TypeError(f"{number!r:.40} is not the number of a request")
+    return StoredRequest(
+        session=session,
+        turn=turn,
+        number=number,
+        report=decode_json(report),
+        body=decode_json(body, images),
+        wire=None if wire is None else decode_json(wire, images),
+    )
+
+
+def encode_json(value: Mapping[str, Any], images: dict[str, str] | None = None) -> bytes:
+    """Encode and compress a JSON object.
+
+    Args:
+        value: the object.
+        images: receives the images by their hashes, which take their place; None to encode the
+            object as it is.
+    """
+    text = value.text if isinstance(value, EncodedJson) else _dump(value)
+    return compress_text(text if images is None else _IMAGE.sub(partial(_take_image, images), text))
+
+
+def decode_json(data: bytes, images: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Decode a JSON object, with the images in place of their hashes."""
+    text = decompress_text(data)
+    if images is not None:
+        text = _REFERENCE.sub(lambda found: images[found[1]], text)
+    return dict(json.loads(text))
+
+
+def _dump(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _take_image(images: dict[str, str], found: re.Match[str]) -> str:
+    key = hashlib.sha256(found[0].encode()).hexdigest()
+    images[key] = found[0]
+    return f"\0{key}\0"
+
+
+def compress_text(text: str) -> bytes:
+    """Compress a text, which may contain lone surrogates."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def decompress_text(data: bytes) -> str:
+    """Return a text that `compress_text` compressed."""
+    return zlib.decompress(data).decode("utf-8", "surrogatepass")
