@@ -14,7 +14,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -148,7 +148,9 @@ class LiteLLMModel:
                 record.write_early(endpoint.host or endpoint.service, arguments)
             with report_calls_to(call):
                 stream = litellm.completion(**arguments, **self._client(built))
-                record.tokens = _read(stream, emit, self._price)
+                record.tokens = _read(
+                    stream, emit, self._price, partial(_find_finish, stream, call)
+                )
         except LedgerFailed:
             raise
         except Exception as error:
@@ -201,22 +203,30 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
     return {}
 
 
+def _find_finish(stream: Any, call: WireCall) -> str:
+    """Return the finish reason that the service has sent, or an empty string.
+
+    litellm keeps that of Gemini apart. There it puts `stop` for each part of an answer too, so it
+    counts only if the response contains a finish reason.
+    """
+    kept = stream.intermittent_finish_reason if call.has_finish_reason else None
+    return stream.received_finish_reason or kept or ""
+
+
 def _read(
-    stream: Any, emit: Emit[ModelEvent], find_price: Callable[[Any], float | None]
+    stream: Any,
+    emit: Emit[ModelEvent],
+    find_price: Callable[[Any], float | None],
+    find_finish: Callable[[], str],
 ) -> int | None:
     """Read a streamed answer, and emit its text, reasoning, tool calls and status.
-
-    Args:
-        find_price: returns the price of the reported usage.
 
     Returns:
         The reported token count, or None.
     """
     has_text, usage, calls = False, None, CallAssembler()
     words, thoughts, finish = TextJoiner(), TextJoiner(), ""
-    for chunk in _pieces(stream):
-        # The wrapper keeps Gemini's finish reason apart, and forgets it with the next chunk.
-        finish = stream.received_finish_reason or stream.intermittent_finish_reason or finish
+    for chunk, finish in _pieces(stream, find_finish):  # noqa: B007 - it is used after the loop
         usage = getattr(chunk, "usage", None) or usage
         delta = chunk.choices[0].delta if chunk.choices else None
         if delta is None:
@@ -234,7 +244,7 @@ def _read(
     if rest := words.end():
         emit(ModelText(rest))
     # The wrapper invents a finish reason and a usage if the service sent none.
-    finish = stream.received_finish_reason or finish
+    finish = find_finish() or finish
     is_counted = any(getattr(chunk, "usage", None) for chunk in stream.chunks)
     if not finish and not has_text:
         raise ConnectionAbortedError(BROKEN_OFF)
@@ -252,16 +262,19 @@ def _read(
     return None if counted is None else counted.prompt_tokens + counted.completion_tokens
 
 
-def _pieces(stream: Any) -> Iterator[Any]:
-    """Yield the chunks of a streamed answer.
+def _pieces(stream: Any, find_finish: Callable[[], str]) -> Iterator[tuple[Any, str]]:
+    """Yield the chunks of a streamed answer, each with the finish reason received so far.
 
     Errors after the finish reason are ignored, because some services send usage that cannot be
     parsed.
     """
+    finish = ""
     try:
-        yield from stream
+        for chunk in stream:
+            finish = find_finish() or finish
+            yield chunk, finish
     except Exception as error:
-        if not stream.received_finish_reason:
+        if not (find_finish() or finish):
             raise
         _log.info("What follows an answer cannot be read: %s", type(error).__name__)
 

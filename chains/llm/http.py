@@ -47,6 +47,8 @@ LINES_PER_TOKEN: Final = 10
 SPARE_LINES: Final = 2_000
 
 _thread = threading.local()
+# A field of Gemini. Within a text of the answer, its quotes would be escaped.
+_FINISH: Final = b'"finishReason"'
 
 
 class ResponseTooLarge(Exception):
@@ -61,6 +63,7 @@ class WireCall:
         status: the status of the response, or None before it arrives.
         error_body: the beginning of the response if its status is an error.
         failure: why the network failed, or an empty string.
+        has_finish_reason: whether the response contains a finish reason in the form of Gemini.
     """
 
     def __init__(
@@ -91,6 +94,7 @@ class WireCall:
         self.status: int | None = None
         self.error_body = b""
         self.failure = ""
+        self.has_finish_reason = False
         self.refusal: Offline | ModelUnavailable | LedgerFailed | None = None
         self._headers: Mapping[str, str] = {}
         self._offline = offline
@@ -106,6 +110,7 @@ class WireCall:
         self._socket: socket.socket | None = None
         self._is_aborted = False
         self._responses: list[httpx.Response] = []
+        self._tail = b""
 
     @property
     def bytes_in(self) -> int:
@@ -173,6 +178,8 @@ class WireCall:
         """Count received bytes, and raise `ResponseTooLarge` above the limit."""
         if self.status and self.status >= 400 and len(self.error_body) < MAX_ERROR_BYTES:
             self.error_body += chunk[:MAX_ERROR_BYTES]
+        self.has_finish_reason = self.has_finish_reason or _FINISH in self._tail + chunk
+        self._tail = chunk[-len(_FINISH) :]
         behind_last_line = len(chunk) - chunk.rfind(b"\n") - 1
         self._line_bytes = behind_last_line + (self._line_bytes if b"\n" not in chunk else 0)
         self._bytes += len(chunk)

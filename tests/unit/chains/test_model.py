@@ -25,6 +25,7 @@ from chains.llm.port import Endpoint, ModelEnded, ModelSent, ModelText, ModelWai
 from chains.model import LiteLLMModel
 from chains.models import describe
 from context.errors import ContextOverflow, UnguardedRequest
+from tests.support.gemini_events import gemini_events
 from tests.support.model_server import Answer, Failure, ModelServer, Raw, Silence
 
 
@@ -95,6 +96,47 @@ def test_only_a_request_that_passed_the_guard_is_taken(model, server, thing):
 
 
 # Failures
+
+
+GEMINI = "gemini/gemini-2.5-flash"
+
+
+@pytest.fixture
+def gemini(server, pause):
+    endpoint = describe(GEMINI, server.url.removesuffix("/v1")).endpoint
+    return LiteLLMModel(endpoint, lambda _: "key", pause=pause)
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [
+        (Answer("All of it.", chunk_chars=5), "complete"),
+        (Answer('He says "finishReason".', chunk_chars=99, break_after=1), "interrupted"),
+        (Answer("All of it.", chunk_chars=5, break_after=2), "interrupted"),
+        (Answer("All of it.", chunk_chars=5, cut_json_after=1), "interrupted"),
+    ],
+)
+def test_an_answer_of_gemini_that_breaks_off_is_known(gemini, server, prepared, reply, status):
+    server.script(reply)
+    found = list(gemini.stream(prepared, CancelToken()))
+    assert text_of(found)
+    assert reply.text.startswith(text_of(found))
+    assert found[-1].status == status
+
+
+@pytest.mark.parametrize("is_finished", [True, False])
+def test_what_cannot_be_read_after_an_answer_of_gemini_is_ignored(
+    gemini, server, prepared, is_finished
+):
+    said = Answer("All of it.", chunk_chars=5)
+    events = list(gemini_events(said, GEMINI))[: None if is_finished else -1]
+    broken = '{"candidates": [{"content": {"parts": 7}, "index": 0}]}'
+    data = "".join(f"data: {event}\r\n\r\n" for event in (*events, broken))
+    server.script(Raw(data.encode()))
+    found = list(gemini.stream(prepared, CancelToken()))
+    assert text_of(found) == said.text
+    assert found[-1].status == ("complete" if is_finished else "interrupted")
+    assert len(server.received) == 1
 
 
 @pytest.mark.parametrize("status", [401, 403])
