@@ -5,7 +5,6 @@ are shown where they took effect.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
@@ -130,7 +129,7 @@ class _Reader:
             unverified=checked.unverified,
             sentences=checked.sentences,
             sources=tuple(part for part in sources if part.number is not None),
-            seconds=last.seconds if last.seconds is not None else _seconds(turn.user, last),
+            seconds=last.seconds,
             reason=last.reason or "",
             error_code=last.error_code or "",
             siblings=self._siblings(work[0].id, last.id),
@@ -234,18 +233,6 @@ def _step(
         text="" if result is None else result.content[:MOST_STEP_CHARS],
         said=said[:MOST_STEP_CHARS],
     )
-
-
-def _seconds(user: MessageEntry | None, answer: MessageEntry) -> float | None:
-    """Return the time between a question and its answer, or None."""
-    if user is None:
-        return None
-    try:
-        start, end = map(datetime.fromisoformat, (user.timestamp, answer.timestamp))
-        seconds = (end - start).total_seconds()
-    except (ValueError, TypeError):  # a time that was edited manually, or has no time zone
-        return None
-    return seconds if seconds >= 0 else None
 
 
 def _find_hook_changes(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]:

@@ -65,7 +65,9 @@ def test_questions_and_answers_come_in_order() -> None:
 
 
 def test_an_answer_brings_its_sources_its_model_and_its_time() -> None:
-    answer = build_transcript("t", turn(1), None).items[1]
+    path = turn(1)
+    assert isinstance(path[-1], MessageEntry)
+    answer = build_transcript("t", [*path[:-1], replace(path[-1], seconds=7.0)], None).items[1]
     assert isinstance(answer, AnswerItem)
     assert [segment.source for segment in answer.sources] == ["Watering.md"]
     assert (answer.model, answer.status, answer.seconds) == ("m", "complete", 7.0)
@@ -85,12 +87,8 @@ def test_a_question_without_an_answer_stands_alone() -> None:
     assert isinstance(build_transcript("t", path, None).items[0], UserItem)
 
 
-def test_a_time_that_makes_no_sense_costs_only_the_seconds() -> None:
-    path = turn(1)
-    question = path[1]
-    assert isinstance(question, MessageEntry)
-    path[1] = MessageEntry("1q", "1s", "yesterday", question.message, "t1")
-    answer = build_transcript("t", path, None).items[1]
+def test_a_duration_that_was_not_stored_is_not_derived_from_the_times() -> None:
+    answer = build_transcript("t", turn(1), None).items[1]
     assert isinstance(answer, AnswerItem)
     assert answer.seconds is None
 
