@@ -128,8 +128,10 @@ def _make_carry_forward(request: RequestContext, hooked_path: HookedPath) -> Car
     if request.ports.resolve is None or is_made:
         return CarryForward()
     share = int(request.budget_tokens * CARRY_FORWARD_SHARE)
+    # Pinned segments are on L2 anyway. They do not count towards the share.
+    carried = reading.carried.without(reading.pins.segments)
     return make_carry_forward(
-        reading.carried, segments, request.ports.resolve, request.counter, share, tools
+        carried, segments, request.ports.resolve, request.counter, share, tools
     )
 
 

@@ -4,7 +4,7 @@ Retrieved passages are not carried forward, unless an answer cites them. Then th
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -37,6 +37,11 @@ class CarriedSources:
 
     items: Mapping[str, CarriedSource] = field(default_factory=dict)
     turns: int = 0
+
+    def without(self, ids: Collection[str]) -> "CarriedSources":
+        """Return the sources except those whose segments have these ids."""
+        kept = {key: item for key, item in self.items.items() if item.segment.id not in ids}
+        return CarriedSources(kept, self.turns)
 
 
 class SourceCollector:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from context.assemble.attachments import CurrentSource
 from context.assemble.inputs import Ports
 from context.layers import ImageData, Layer, Segment
-from context.log.entries import SegmentsEntry
+from context.log.entries import PinEntry, SegmentsEntry
 from context.log.parse import read_log
 from context.messages import ImagePart, TextPart, ToolDefinition
 from context.pipeline import prepare
@@ -56,6 +56,11 @@ class Attaching:
         self.chat.path = [*before, found, question, *appended]
         self.chat.answer(inputs.turn, answer)
         return prepared
+
+    def pin(self, source):
+        above = self.chat.path[-1].id
+        pin = PinEntry(next(self.chat._ids), above, TIME, f"id {source}", True)
+        self.chat.path.append(pin)
 
     def _is_own(self, entry, turn):
         return isinstance(entry, SegmentsEntry) and entry.turn_id == turn
@@ -254,6 +259,44 @@ def test_what_is_pinned_does_not_leave_for_its_share():
     assert prepared.report.segments[0].state == "pinned"
 
 
+def test_what_is_pinned_later_takes_no_room_from_others():
+    chat = Attaching(Chat(threshold=8_000))
+    chat.ask(note("a.md", "word " * 300))
+    chat.ask(note("b.md", "word " * 450))
+    assert sources(chat.ask()) == ["b.md"]
+    chat.pin("b.md")
+    prepared = chat.ask()
+    assert sorted(sources(prepared)) == ["a.md", "b.md"]
+    assert [out.reason for out in prepared.report.dropped] == []
+
+
+ATTACHED = st.lists(
+    st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 9_000)), max_size=3), max_size=8
+)
+
+
+@given(ATTACHED, st.sets(st.sampled_from("abc")), st.sampled_from([8_000, 30_000]))
+@settings(max_examples=40, deadline=None)
+def test_what_is_carried_over_keeps_to_its_share_beside_pins(turns, pinned, threshold):
+    chat = Attaching(Chat(threshold=threshold))
+    chat.ask()
+    for attached in turns:
+        chat.ask(*(note(f"{name}.md", "word " * (size // 5)) for name, size in attached))
+    for name in sorted(pinned):
+        chat.pin(f"{name}.md")
+    prepared = chat.ask()
+    uses = [use for use in prepared.report.segments if use.segment.layer is Layer.L2]
+    room = int(0.15 * prepared.report.budget)
+    assert sum(use.tokens for use in uses if not use.segment.pinned) <= room
+    assert prepared.report.used <= prepared.report.budget
+    ids = [use.segment.id for use in uses]
+    assert len(ids) == len(set(ids))
+    known = {name for attached in turns for name, _ in attached}
+    assert {use.segment.source for use in uses if use.segment.pinned} == {
+        f"{name}.md" for name in pinned & known
+    }
+
+
 def test_a_later_request_of_the_turn_has_what_the_first_one_had():
     chat = Attaching()
     chat.ask(note("a.md"))
@@ -291,13 +334,7 @@ def test_a_note_may_hold_anything_and_loses_nothing(texts, kind):
     assert block.count("</prior_context>") == len(texts)
 
 
-@given(
-    st.lists(
-        st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 9_000)), max_size=3),
-        max_size=8,
-    ),
-    st.sampled_from([4_000, 8_000, 30_000]),
-)
+@given(ATTACHED, st.sampled_from([4_000, 8_000, 30_000]))
 @settings(max_examples=40, deadline=None)
 def test_l2_keeps_to_its_share_and_everything_is_named(turns, threshold):
     chat = Attaching(Chat(threshold=threshold))
