@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from pathlib import PurePath
 from typing import Final, Literal, Self, TypeVar, cast, get_args
 
 from context.carry_forward import wrap_prior
@@ -77,6 +78,16 @@ class ImageData:
     def to_dict(self) -> dict[str, object]:
         """Return the image as a JSON object. The inverse of `from_dict`."""
         return {"media_type": self.media_type, "data": self.data}
+
+
+def name_source(source: str) -> str:
+    """Return a source as sentences name it: its path in the vault, its address, or its file name.
+
+    The folder of a file outside the vault tells the user nothing, for example that of a pasted
+    image.
+    """
+    path = PurePath(source)
+    return path.name if path.is_absolute() and path.name else source
 
 
 @dataclass(frozen=True)
@@ -157,6 +168,11 @@ class Segment:
     def is_whole(self) -> bool:
         """Whether the segment cannot be shortened, like a selection or an image."""
         return self.kind in ("selection", "image")
+
+    @property
+    def shown_source(self) -> str:
+        """The source as sentences name it; see `name_source`."""
+        return name_source(self.source)
 
     @property
     def raw_content(self) -> str:

@@ -26,7 +26,7 @@ from vault.access import read_allowed, read_allowed_image
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.notes.kinds import MARKDOWN
 from vault.notes.note import Note
-from vault.paths import name_on_disk
+from vault.paths import name_on_disk, printable
 
 __all__ = ["Attachments", "Selection", "WebPages", "is_web_address"]
 
@@ -240,7 +240,7 @@ class Attachments:
             data = self._library.read_image(place.path)
         else:
             data = read_allowed_image(place.root, place.path)
-        read = self._images.read(place.source, data)
+        read = self._images.read(printable(place.path), data)
         return Segment.build(
             id=_make_id("image", place.source, None, read.version),
             layer=Layer.L3,

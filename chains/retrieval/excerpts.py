@@ -171,9 +171,8 @@ def drop_repeats(
             )
         elif holder is not None:
             named, verb = _name_lines(part)
-            warnings.append(
-                f"{named.capitalize()} of {part.source} {verb} sent once: {_name_holder(holder)}."
-            )
+            of = f"{named.capitalize()} of {part.shown_source}"
+            warnings.append(f"{of} {verb} sent once: {_name_holder(holder)}.")
         else:
             kept.append(part)
     return _number(kept), tuple(warnings)
@@ -196,8 +195,8 @@ def _name_holder(holder: Segment) -> str:
 
 def _name_attachment(part: Segment) -> str:
     if part.kind != "selection":
-        return part.source
-    return f"The selection of {part.source} ({_name_lines(part)[0]})"
+        return part.shown_source
+    return f"The selection of {part.shown_source} ({_name_lines(part)[0]})"
 
 
 def _name_lines(part: Segment) -> tuple[str, str]:

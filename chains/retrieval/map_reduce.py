@@ -33,7 +33,7 @@ from chains.retrieval.map_reduce_plan import AttachmentPart, AttachmentPlan, Map
 from context.carry_forward import truncate_with_ellipsis
 from context.errors import ContextOverflow
 from context.fit.guard import PreparedRequest
-from context.layers import Segment
+from context.layers import Segment, name_source
 
 __all__ = ["DERIVED", "MapReduceResult", "MapReducer", "map_reduce"]
 
@@ -170,7 +170,7 @@ class MapReducer:
         for gap in self.unread:
             verb = "was" if gap.lines[0] == gap.lines[1] else "were"
             named = name_spans(gap.lines).capitalize()
-            yield f"{named} of {gap.source} {verb} not read: {gap.reason}"
+            yield f"{named} of {name_source(gap.source)} {verb} not read: {gap.reason}"
         if self._cut:
             yield f"The notes on {self._cut} of the parts broke off at their end."
         if self._shorter:

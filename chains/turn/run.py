@@ -132,7 +132,7 @@ def _refuse_unseen_images(context: TurnContext) -> None:
     sent = find_sent_segments(context.session) if request.is_regenerated else request.attached
     images = find_unseen_images(context, sent)
     if images:
-        raise CannotSee(explain_blindness(context.model), [image.source for image in images])
+        raise CannotSee(explain_blindness(context.model), [image.shown_source for image in images])
 
 
 def _draft(

@@ -8,7 +8,7 @@ two always agree.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from context.layers import Layer, name_lines
+from context.layers import Layer, name_lines, name_source
 from context.report.report import SegmentUse
 
 SHARE: Final = "share"
@@ -50,7 +50,8 @@ def _warn_of_searched(attached: Sequence[SegmentUse], parted: set[str]) -> Itera
         return
     for source, size in sizes.items():
         sent = _sent(passages[source]) if is_looked_up else _TO_BE_SENT
-        yield f"{source} is too large to be sent whole (about {size:,} tokens): {sent}."
+        named = f"{name_source(source)} is too large to be sent whole"
+        yield f"{named} (about {size:,} tokens): {sent}."
 
 
 _TO_BE_SENT: Final = "the passages that fit the message best will be sent"
@@ -110,5 +111,5 @@ def _warn_of_dropped(lost: Sequence[SegmentUse]) -> Iterator[str]:
 def _name(use: SegmentUse) -> str:
     segment = use.segment
     if segment.kind != "selection" or segment.lines is None:
-        return segment.source
-    return f"{segment.source}, {name_lines(segment.lines)},"
+        return segment.shown_source
+    return f"{segment.shown_source}, {name_lines(segment.lines)},"

@@ -100,7 +100,8 @@ def test_each_provider_gets_the_pixels_and_not_the_place(
         (
             "openai/new",
             ({"id": "new"},),
-            "It is not known whether the model openai/new sees images.",
+            "It is not known whether the model openai/new sees images; if it does, add it to "
+            "chat.imageModels.",
         ),
         ("extractive", (), "No model is set, and only a model can look at an image."),
     ],
@@ -114,8 +115,23 @@ def test_a_model_that_does_not_see_images_gets_none(
         assert server.bodies == []
     assert done.code != 0
     assert done.error["code"] == "bad_request"
-    assert done.error["message"] == f"{said} {photo} is not sent."
+    assert done.error["message"] == f"{said} {photo.name} is not sent."
     assert "Choose a model that sees images, or detach the image." in done.error["hint"]
+
+
+@pytest.mark.parametrize("listed", ["openai/new", "new"])
+def test_a_model_that_the_user_says_sees_images_gets_them(
+    program: Program, photo: Path, listed: str
+) -> None:
+    with ModelServer(Answer("The corner."), models=({"id": "new"},)) as server:
+        place = options(server, "openai/new")
+        over = Program(program.home, (*place, "--set", f'chat.imageModels=["{listed}"]'))
+        done = ask(over, photo)
+        (body,) = server.bodies
+        (row,) = [one for one in over.json("models")["models"] if one["set"]]
+    assert done["answer"] == "The corner."
+    assert decode(b64decode(openai_image(body))).height() == 64
+    assert row["vision"]
 
 
 def test_an_image_stays_in_the_chat_after_a_restart_and_its_file_is_stored_once(

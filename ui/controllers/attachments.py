@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.assistant import Assistant
 from app.config.schema import use_labels
 from app.errors import describe
-from context.layers import Segment
+from context.layers import Segment, name_source
 from ui.chat.composer.attachment import Attachment, Drops, attachments_at
 from ui.chat.composer.attachment_state import ChipState
 from ui.controllers.turns import list_paths, list_selections
@@ -26,7 +26,10 @@ __all__ = ["AttachmentController", "AttachmentPicker", "encode_image"]
 
 Attach = Callable[[Iterable[Attachment]], object]
 
-_UNSEEN = "{} does not see images, as far as is known. Choose another model, or remove the image."
+_UNSEEN = (
+    "{} does not see images, as far as is known. Choose another model, remove the image, or add "
+    "the model to chat.imageModels if it does see images."
+)
 _NO_MODEL = "No model is set, and only a model can look at an image. Set one, or remove the image."
 _PAGE = re.compile(r"^# Page \d+$", re.MULTILINE)  # the headings of a PDF's text
 
@@ -145,7 +148,8 @@ class AttachmentController(QObject):
     def _on_failed(self, error: Exception) -> None:
         item = self._sender_item()
         if item is not None:
-            self._states[item] = ChipState(problem=use_labels(describe(error).message))
+            problem = describe(error).message.replace(item.target, name_source(item.target))
+            self._states[item] = ChipState(problem=use_labels(problem))
             self.changed.emit()
 
     def _on_finished(self) -> None:
@@ -163,7 +167,7 @@ class AttachmentController(QObject):
 def _explain_unseen(model: str) -> str:
     from chains.models import EXTRACTIVE  # not needed for the first paint
 
-    return _NO_MODEL if model == EXTRACTIVE else _UNSEEN.format(model)
+    return _NO_MODEL if model == EXTRACTIVE else use_labels(_UNSEEN.format(model))
 
 
 def _add_tokens(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:

@@ -199,8 +199,9 @@ def test_a_model_that_does_not_see_gets_no_message_until_another_is_chosen(
     )
     window.composer.send("What is it?")
     assert window.composer.error == (
-        "openai/ear does not see images, as far as is known. Choose another model, or remove the "
-        "image. Nothing was sent."
+        "openai/ear does not see images, as far as is known. Choose another model, remove the "
+        'image, or add the model to "Models that see images" if it does see images. Nothing was '
+        "sent."
     )
     assert window.composer.text == "What is it?"
     window.composer.choose_model("openai/eye")

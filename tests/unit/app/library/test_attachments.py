@@ -54,6 +54,15 @@ def test_a_note_is_attached_in_full_and_escaped(attachments):
     assert "&lt;need&gt;" in segment.content
 
 
+def test_a_fault_of_a_file_out_of_the_notes_is_told_without_its_folder(
+    attachments: Attachments, tmp_path: Path
+) -> None:
+    (tmp_path / "pasted.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"x" * 99)
+    with pytest.raises(InvalidRequest, match=r"^The image pasted\.png cannot be read: ") as refused:
+        attachments.segments([str(tmp_path / "pasted.png")])
+    assert str(tmp_path) not in str(refused.value)
+
+
 def test_a_folder_is_the_notes_in_it_that_may_be_read(attachments):
     segments = attachments.segments(["Plans"])
     assert [(s.kind, s.source) for s in segments] == [("folder", "Plans/Terrace.md")]
