@@ -2,12 +2,14 @@
 
 A sentence has a source if it occurs there verbatim, or if one or two adjacent sentences contain
 nearly all of its words in the same order, all of its numbers, and as many negations. Sentences that
-only repeat the question have no source.
+only repeat the question have no source. Of several passages that contain a sentence, the one that
+contains most of the answer's other sentences is its source.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise
@@ -52,7 +54,9 @@ def check_answer(answer: str, sources: Sequence[Segment], question: str = "") ->
     spans = locate_sentences(answer)[:MOST_SENTENCES]
     sentences = [answer[start:end] for start, end in spans]
     sentences = [one for one in sentences if count_words(one) >= SHORTEST_WORDS]
-    found = (_find_source(sentence, numbered, asked) for sentence in sentences)
+    candidates = [_find_candidates(sentence, numbered, asked) for sentence in sentences]
+    shares = Counter(passage.number for each in candidates for passage in each.verbatim)
+    found = (_choose_source(each, shares) for each in candidates)
     citations = tuple(citation for citation in found if citation is not None)
     return replace(report, citations=citations, sentences=len(sentences))
 
@@ -83,6 +87,7 @@ class _Passage:
 
     def __init__(self, segment: Segment) -> None:
         self.segment = segment
+        self.number = segment.number or 0
 
     @cached_property
     def text(self) -> VerbatimText:
@@ -107,38 +112,66 @@ class _Passage:
             heading = find_heading(self.text.text, span[0], heading)
             lines = self.text.find_lines(span, lines[0]) if lines else None
         quote = remove_markup(sentence) if is_verbatim else None
-        place = (segment.number or 0, segment.source, heading, lines)
+        place = (self.number, segment.source, heading, lines)
         return Citation(*place, quote, is_verbatim, sentence)
 
 
-def _find_source(
+@dataclass(frozen=True)
+class _Candidates:
+    """The passages that may be the source of a sentence.
+
+    Attributes:
+        words: the words of the sentence in order.
+        telling: its words that are not function words.
+        near: the passages that contain most of its telling words.
+        verbatim: those of them that contain the sentence word for word.
+    """
+
+    sentence: str
+    words: Sequence[str] = ()
+    telling: frozenset[str] = frozenset()
+    near: Sequence[_Passage] = ()
+    verbatim: Sequence[_Passage] = ()
+
+
+def _find_candidates(
     sentence: str, passages: Sequence[_Passage], asked: frozenset[str]
-) -> Citation | None:
+) -> _Candidates:
     words = _split_words(remove_markup(sentence))
-    telling = {word for word in words if word not in FUNCTION_WORDS}
+    telling = frozenset(word for word in words if word not in FUNCTION_WORDS)
     if len(telling) < LEAST_TELLING or telling <= asked:
-        return None
+        return _Candidates(sentence)
     near = [one for one in passages if _share(telling, one.words) >= TELLING_SHARE]
-    for passage in near:
-        if passage.text.find(sentence) is not None:
-            return passage.cite(sentence, sentence, is_verbatim=True)
-    if len(telling) < LEAST_TELLING_NEAR:
+    verbatim = [one for one in near if one.text.find(sentence) is not None]
+    return _Candidates(sentence, words, telling, near, verbatim)
+
+
+def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | None:
+    """Cite the most likely source of a sentence.
+
+    Args:
+        found: the candidates.
+        shares: for the numbers of passages, how many sentences of the answer they contain.
+    """
+    if found.verbatim:
+        passage = max(found.verbatim, key=lambda one: shares[one.number])  # the first of equals
+        return passage.cite(found.sentence, found.sentence, is_verbatim=True)
+    if len(found.telling) < LEAST_TELLING_NEAR:
         return None
     scored = [
-        (score, -at, passage, window)
-        for at, passage in enumerate(near)
-        for score, window in _score_windows(sentence, words, telling, passage)
+        (score, shares[passage.number], -at, passage, window)
+        for at, passage in enumerate(found.near)
+        for score, window in _score_windows(found, passage)
     ]
     if not scored:
         return None
-    _, _, passage, window = max(scored, key=lambda each: each[:2])
-    return passage.cite(sentence, window, is_verbatim=False)
+    *_, passage, window = max(scored, key=lambda each: each[:3])
+    return passage.cite(found.sentence, window, is_verbatim=False)
 
 
-def _score_windows(
-    sentence: str, words: Sequence[str], telling: set[str], passage: _Passage
-) -> Iterator[tuple[float, str]]:
+def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[float, str]]:
     """Yield the parts of a passage that say nearly the same as a sentence, with scores."""
+    sentence, words, telling = found.sentence, found.words, found.telling
     numbers = {word for word in words if any(map(str.isdigit, word))}
     negations = len(_NEGATION.findall(fold(sentence)))
     for window, its_words in passage.windows:
@@ -153,7 +186,7 @@ def _score_windows(
             yield share + order - len(its_words) / 1_000, window
 
 
-def _share(telling: set[str], known: frozenset[str]) -> float:
+def _share(telling: frozenset[str], known: frozenset[str]) -> float:
     return len(telling & known) / len(telling)
 
 

@@ -47,6 +47,15 @@ def test_a_sentence_that_stands_in_no_source_gets_no_number(sources, sentence):
     assert check_answer(sentence, sources).citations == ()
 
 
+def test_of_equal_sentences_the_source_with_the_rest_of_the_answer_is_chosen(source):
+    short = "- The unchecked box is a space\n"
+    sources = [source(1, short, source="A.md"), source(2, f"{short}- The checked box is an x\n")]
+    report = check_answer("- The unchecked box is a space\n- The checked box is an x", sources)
+    assert [one.n for one in report.citations] == [2, 2]
+    alone = check_answer("The unchecked box is a space", sources)
+    assert [one.n for one in alone.citations] == [1]
+
+
 def test_a_sentence_that_repeats_the_question_gets_no_number(sources):
     asked = "Is the server backed up every night?"
     assert check_answer("The server is backed up every night.", sources, asked).citations == ()
