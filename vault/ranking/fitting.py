@@ -24,9 +24,11 @@ from vault.ranking.fusion import (
     Scores,
     complete_first_notes,
     fuse,
+    sort_by_score,
     weigh_words,
 )
 from vault.ranking.questions import VaultQuestion
+from vault.ranking.titles import add_title
 
 __all__ = ["Fit", "fit_weights", "is_of_size", "read_fit", "store_fit"]
 
@@ -150,6 +152,7 @@ def _choose(first: Sequence[_Asked], second: Sequence[_Asked], single: _Quality)
     ranked = _rank_weights(first)
     is_better = _is_clearly_better(ranked[0], first, second)
     preferred = [*([ranked[0]] if is_better else []), DEFAULT_WEIGHTS, *ranked]
+    preferred += _list_single_weights()
     lost = _measure(second, DEFAULT_WEIGHTS).ndcg - _MOST_LOSS
     least = _Quality(max(single.ndcg, lost), single.recall)
     found = (each for each in preferred if _measure(second, each).reaches(least))
@@ -157,17 +160,20 @@ def _choose(first: Sequence[_Asked], second: Sequence[_Asked], single: _Quality)
 
 
 def _rank_weights(first: Sequence[_Asked]) -> list[RankingWeights]:
-    """Return all candidate weights, best results on the first half first."""
+    """Return all weights that are tried, those with the best results of the first half first."""
     tried = [
         RankingWeights(words, share, *columns)
         for words, share, columns in product(_WORDS, _NOTE_SHARES, _COLUMNS)
     ]
-    tried += [
+    results = {weights: _measure(first, weights).ndcg for weights in tried}
+    return sorted(tried, key=lambda weights: -results[weights])
+
+
+def _list_single_weights() -> list[RankingWeights]:
+    return [
         RankingWeights(_leave_rest(words), _leave_rest(share), *_COLUMNS[0])
         for words, share in _SINGLE
     ]
-    results = {weights: _measure(first, weights).ndcg for weights in tried}
-    return sorted(tried, key=lambda weights: -results[weights])
 
 
 def _leave_rest(weight: float) -> float:
@@ -214,9 +220,16 @@ def _measure(asked: Sequence[_Asked], weights: RankingWeights) -> _Quality:
     for each in asked:
         scores = each.scores[weights.title, weights.heading]
         weight = weigh_words(each.question.text, weights.words)
-        ranked = complete_first_notes(fuse(scores, weight, weights.note_share), scores)
+        ranked = _rank_by(scores, weight, weights.note_share)
         rated.append(_rate(ranked, scores, each.question.answers))
     return _average(rated)
+
+
+def _rank_by(scores: Scores, weight: float, share: float) -> Sequence[tuple[int, float]]:
+    """Rank passages as a search does, but without tags, dates and links."""
+    fused = fuse(scores, weight, share)
+    titled = ((item, add_title(score, scores.titles.get(item, 0.0))) for item, score in fused)
+    return complete_first_notes(sort_by_score(titled), scores)
 
 
 def _measure_single(asked: Sequence[_Asked]) -> _Quality:

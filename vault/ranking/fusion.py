@@ -70,12 +70,14 @@ class Scores:
         dense: the cosine similarities of passages, by id. Passages without a vector are missing.
         notes: the BM25 scores of whole notes, by file id.
         files: the file ids of passages, by passage id.
+        titles: the likeness of the query and the titles of passages, by passage id, if measured.
     """
 
     words: Mapping[int, float]
     dense: Mapping[int, float]
     notes: Mapping[int, float] = field(default_factory=dict)
     files: Mapping[int, int] = field(default_factory=dict)
+    titles: Mapping[int, float] = field(default_factory=dict)
 
 
 def weigh_words(query: str, usual: float = DEFAULT_WEIGHTS.words) -> float:

@@ -17,7 +17,7 @@ from vault.catalog import Catalog
 from vault.notes.dates import Span, find_date_spans, find_written_spans
 from vault.notes.keywords import list_inner_headings
 from vault.notes.links import fold_link_name, list_link_names
-from vault.ranking.titles import NEAR_TITLE, list_telling_words, measure_likeness
+from vault.ranking.titles import add_title, list_telling_words, measure_likeness
 from vault.records import Records
 
 __all__ = [
@@ -28,17 +28,11 @@ __all__ = [
     "apply_boosts",
 ]
 
-# Chosen together with the weights of the fusion: searches for known notes and headings gain a
-# tenth, questions lose nothing.
-_NAME_SHARE = 0.5
-_SHARPNESS = 3
 _HIGHEST = 0.9  # without tags, dates and links, so that these still move the best passages
 # Each is a share of the score's distance to 1; neighbours in a ranking differ by about 0.02.
 _TAG_SHARE = 0.1
 _DATE_SHARE = 0.15
 _LINK_SHARE = 0.08
-# No passage of which the query is not a title reaches this share of the highest score.
-_TITLED = (1.0 + _NAME_SHARE * NEAR_TITLE**_SHARPNESS) / (1.0 + _NAME_SHARE)
 
 
 class Boosts(NamedTuple):
@@ -61,9 +55,8 @@ class Boosts(NamedTuple):
 def apply_boosts(score: float, boosts: Boosts | None) -> float:
     """Apply boosts to a passage's score."""
     if boosts is None:
-        return _HIGHEST * (score / (1.0 + _NAME_SHARE))
-    score = (score + _NAME_SHARE * boosts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
-    score = _HIGHEST * (_TITLED + (1.0 - _TITLED) * score if boosts.title >= NEAR_TITLE else score)
+        return _HIGHEST * add_title(score, 0.0)
+    score = _HIGHEST * add_title(score, boosts.title)
     by_tags, by_dates, by_links = (value or 0.0 for value in boosts[1:])
     share = _TAG_SHARE * by_tags + _DATE_SHARE * by_dates + _LINK_SHARE * by_links
     return score + (1.0 - score) * share
@@ -220,6 +213,11 @@ class Booster:
             tags = self._reader.read_tags(files)
             self._tags.update((file, tags.get(file, ())) for file in files)
             self._known.update(found)
+
+    def measure_titles(self, words: str, numbers: Collection[int]) -> dict[int, float]:
+        """Return the likeness of a query and the titles of each passage, by passage id."""
+        known = self._reader.read_passages(numbers)
+        return {number: measure_likeness(words, each.names) for number, each in known.items()}
 
     def compute_boosts(
         self, words: str, numbers: Collection[int], in_play: Collection[str], today: date

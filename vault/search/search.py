@@ -130,12 +130,15 @@ class Searcher:
         return replace(found, support=support)
 
     def collect_scores(self, words: str) -> Scores:
-        """Return the scores for ranking a question's passages, without boosts or filters.
+        """Return the scores for ranking a question's passages, with the likeness of titles.
 
         Raises:
             EmbedderFailed: the question cannot be embedded.
         """
-        return self._score(words, self._encode(words[:_MAX_DENSE_CHARS]), Scope(), _CANDIDATES, ())
+        vector = self._encode(words[:_MAX_DENSE_CHARS])
+        titled = self._find_titled(words, Scope())
+        scores = self._score(words, vector, Scope(), _CANDIDATES, titled)
+        return replace(scores, titles=self._context.measure_titles(words, scores.files))
 
     def widen(self, result: SearchResult) -> SearchResult:
         """Append the passages around the best hits."""
