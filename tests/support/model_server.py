@@ -197,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        self._record(b"")
+        self._record(b"", time.perf_counter())
         if self._send_page({}):
             return
         if self.path.rstrip("/").endswith("/models"):
