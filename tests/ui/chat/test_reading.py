@@ -1,13 +1,16 @@
 """Reading a chat: following, scrolling, walking it by keys, long messages and long chats."""
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import UserItem
 from tests.support.transcripts import (
     LONG,
+    RICH,
     TIME,
     Place,
     answer_item,
@@ -16,6 +19,7 @@ from tests.support.transcripts import (
     spoken,
     widgets,
 )
+from ui.chat.message import tools
 from ui.chat.message.answer import Answer
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import MOST_LIVE
@@ -173,3 +177,49 @@ def test_tab_passes_a_chat_from_behind_in_one_step(qtbot: QtBot, place: Place) -
     place.composer.setFocus()
     qtbot.keyClick(place.composer.input, Qt.Key.Key_Backtab)
     assert QGuiApplication.focusObject() is place.transcript
+
+
+def list_squeezed(transcript: Transcript) -> list[tuple[str, int, int]]:
+    """Return the messages that are lower than their content: kind, height, needed height."""
+    heights = [
+        (type(row.widget).__name__, row.height(), row.layout().minimumSize().height())
+        for row in transcript.feed.rows
+    ]
+    return [one for one in heights if one[1] < one[2]]
+
+
+def test_messages_are_never_squeezed_while_older_ones_come_in(transcript: Transcript) -> None:
+    transcript.load(chat(6, RICH))
+    assert not list_squeezed(transcript), "before any event was processed"
+    while transcript.feed.has_older:
+        QApplication.processEvents()
+        assert not list_squeezed(transcript)
+        assert transcript.feed.height() >= transcript.feed.rows[-1].geometry().bottom()
+
+
+def test_a_new_message_squeezes_no_other(transcript: Transcript) -> None:
+    transcript.load(chat(3, RICH))
+    settle()
+    transcript.show_aside("/context", RICH)
+    assert not list_squeezed(transcript)
+    transcript.begin_turn("A question?")
+    assert not list_squeezed(transcript)
+    assert transcript.scroller.bar.value() == transcript.scroller.bar.maximum()
+
+
+def test_the_tools_of_messages_are_not_measured_again_at_each_width(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.transcript.load(chat(4))
+    settle()
+    measured = []
+    real = tools._least_width
+    monkeypatch.setattr(tools, "_least_width", lambda group: measured.append(1) or real(group))
+    for width in range(620, 900, 20):
+        place.resize(width, 700)
+        settle()
+    assert not measured
+    (answer, *_others) = widgets(place.transcript, Answer)
+    answer.show_place("a0", ["a0", "a9"], "a label")
+    settle()
+    assert len(measured) in range(2, 20)

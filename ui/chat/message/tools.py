@@ -61,6 +61,7 @@ class ToolStrip(Scaled, AccessibleFrame):
         self._outer.setContentsMargins(margins[0], 0, margins[1], 0)
         self._outer.setSpacing(0)
         self._spacing = spacing
+        self._widths: tuple[int, int] | None = None
         self._first, self._second = QHBoxLayout(), QHBoxLayout()
         for group in (self._first, self._second):
             group.setSpacing(spacing)
@@ -87,6 +88,8 @@ class ToolStrip(Scaled, AccessibleFrame):
 
     def event(self, event: QEvent) -> bool:
         """Update the number of lines when buttons are shown or hidden."""
+        if event.type() in {QEvent.Type.LayoutRequest, QEvent.Type.StyleChange}:
+            self._widths = None
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return super().event(event)
@@ -108,7 +111,9 @@ class ToolStrip(Scaled, AccessibleFrame):
             self.lines_changed.emit()
 
     def _is_tight(self) -> bool:
-        widths = [_least_width(group) for group in (self._first, self._second)]
+        if self._widths is None:  # kept while tools stay the same, since measuring them is slow
+            self._widths = _least_width(self._first), _least_width(self._second)
+        widths = self._widths
         margins = self._outer.contentsMargins()
         room = self.width() - margins.left() - margins.right()
         return min(widths) > 0 and sum(widths) + self._spacing > room > 0

@@ -4,8 +4,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ui.widgets.controls import paint_focus
@@ -69,6 +69,12 @@ class MessageRow(QWidget):
             self.quiet()
         return super().event(event)
 
+    def fit(self) -> None:
+        """Activate all layouts in the message, innermost first, so that its height is known."""
+        for child in (*reversed(self.findChildren(QWidget)), self):
+            if layout := child.layout():
+                layout.activate()
+
     def walk(self) -> list[QWidget]:
         """Return the child widgets that Tab visits within the message, in order."""
         self.quiet()
@@ -91,6 +97,25 @@ class MessageRow(QWidget):
             paint_focus(QPainter(self), ring.intersected(self.rect()), "lg")
 
 
+class _Column(QVBoxLayout):
+    """A column that gives each message its full height, even if the feed is not that high yet.
+
+    Qt lays out the messages as soon as one is added, and the scroll area resizes the feed only
+    later. In between, Qt's own layout would squeeze all messages into the old height.
+    """
+
+    def find_height(self, width: int) -> int:
+        """Return the height in pixels that the messages need at a width."""
+        if self.hasHeightForWidth():
+            return self.heightForWidth(width)
+        return self.totalMinimumSize().height()
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Place the messages; those that do not fit go beyond the rectangle's lower edge."""
+        height = max(rect.height(), self.find_height(rect.width()))
+        super().setGeometry(QRect(rect.x(), rect.y(), rect.width(), height))
+
+
 class Feed(QWidget):
     """The widgets for a range of messages. Messages outside the range have no widget.
 
@@ -105,7 +130,7 @@ class Feed(QWidget):
         self._first = self._last = 0
         self._wants_older = self._wants_newer = False
         self._is_older_side = True
-        self._column = QVBoxLayout(self)
+        self._column = _Column(self)
         self._column.setSpacing(0)
         self._column.addStretch(1)
         self._timer = QTimer(self, interval=0)
@@ -131,9 +156,12 @@ class Feed(QWidget):
 
         Qt's default assumes the narrowest width, which would make the feed too tall.
         """
-        if self._column.hasHeightForWidth():
-            return QSize(0, self._column.heightForWidth(self.width()))
-        return QSize(0, self._column.totalMinimumSize().height())
+        return QSize(0, self._column.find_height(self.width()))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Lay out the messages whose widgets were built while the feed was hidden."""
+        super().showEvent(event)
+        self._fit(self.rows)
 
     def set_margins(self, left: int, right: int) -> None:
         """Set the left and right margin in pixels."""
@@ -298,10 +326,23 @@ class Feed(QWidget):
 
     def _restore(self, slot: Slot, place: int) -> MessageRow:
         slot.row = MessageRow(slot.make(), slot.gap)
+        if width := self._column.contentsRect().width():
+            slot.row.resize(width, slot.row.height())  # else its text is first wrapped at 640 px
         self._column.insertWidget(place, slot.row)
         slot.row.show()
+        if self.isVisible():
+            self._fit([slot.row])
         self.row_made.emit()
         return slot.row
+
+    def _fit(self, rows: Sequence[MessageRow]) -> None:
+        """Lay out rows now, instead of in several later passes, and set the feed's height."""
+        for row in rows:
+            row.fit()
+        self._column.activate()
+        view = self.parentWidget()
+        least = 0 if view is None else view.height()
+        self.resize(self.width(), max(least, self._column.find_height(self.width())))
 
     def _put_away(self, slot: Slot) -> None:
         if slot.row is not None:
