@@ -1,12 +1,13 @@
 """Ask for approvals in the terminal.
 
-Without a terminal, only the option `--approve` can approve.
+A change with several hunks can be approved hunk by hunk. Without a terminal, only the option
+`--approve` can approve.
 """
 
 import argparse
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.assistant import Assistant
@@ -14,7 +15,7 @@ from app.cli.output import can_ask
 from app.cli.text import plain
 from chains.cancel import CancelToken
 from chains.events import ApprovalRequested
-from chains.tool import ApprovalLevel, ApprovalRequest, Decision
+from chains.tool import ApprovalLevel, ApprovalRequest, Decision, KeptHunks, Verdict
 
 __all__ = ["TerminalApprovals", "connect_approvals", "format_proposal"]
 
@@ -27,6 +28,11 @@ _ANSWERS: Final[dict[str, Decision]] = {
     "s": "session",
     "session": "session",
 }
+_BY_HUNK: Final = frozenset({"c", "choose"})
+_HELP: Final = (
+    "y: make this change; n: leave it out; a: make it and all that follow; "
+    "d: leave it out and all that follow"
+)
 
 
 def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
@@ -43,30 +49,80 @@ def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
 class TerminalApprovals:
     """Asks for approvals in the terminal. Anything but yes is a rejection."""
 
-    def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Decision:
+    def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
         """Ask about a proposal that was already shown."""
-        scope = request.proposal.session_scope
-        choices = f"[y]es, [s] yes to {plain(scope)} in this chat, [N]o" if scope else "[y/N]"
-        sys.stderr.write(f"Allow this? {choices} ")
-        sys.stderr.flush()
-        decision = _ANSWERS.get(_read_line(cancel).strip().lower(), "reject")
+        proposal = request.proposal
+        scope, hunks = proposal.session_scope, proposal.hunks
+        answer = _ask(f"Allow this? {_list_choices(scope, len(hunks))} ", cancel).strip().lower()
+        if hunks and answer in _BY_HUNK:
+            return _decide_by_hunk(hunks, cancel)
+        decision = _ANSWERS.get(answer, "reject")
         return "reject" if decision == "session" and not scope else decision
+
+
+def _list_choices(scope: str, hunks: int) -> str:
+    """Return the answers that a proposal can be given, such as `[y/N]`."""
+    if scope:
+        return f"[y]es, [s] yes to {plain(scope)} in this chat, [N]o"
+    return f"[y]es, [c]hoose among {hunks} changes, [N]o" if hunks else "[y/N]"
+
+
+def _decide_by_hunk(hunks: Sequence[str], cancel: CancelToken) -> Verdict:
+    """Show one hunk after the other, and ask whether to make each change."""
+    kept: set[int] = set()
+    for number, hunk in enumerate(hunks):
+        sys.stderr.write("\n".join(["", *_format_diff(hunk), ""]))
+        answer = _ask_about_hunk(number, len(hunks), cancel)
+        if answer == "a":
+            kept.update(range(number, len(hunks)))
+        elif answer == "y":
+            kept.add(number)
+        if answer in {"a", "d", ""}:
+            break
+    if cancel.is_cancelled or not kept:
+        return "reject"
+    return "once" if len(kept) == len(hunks) else KeptHunks(frozenset(kept))
+
+
+def _ask_about_hunk(number: int, hunks: int, cancel: CancelToken) -> str:
+    """Return `y`, `n`, `a` or `d`, asking again after any other answer.
+
+    The result is empty if the turn is cancelled or the input has ended.
+    """
+    while line := _ask(f"Make change {number + 1} of {hunks}? [y,n,a,d] ", cancel):
+        answer = line.strip().lower()
+        if answer in {"y", "n", "a", "d"}:
+            return answer
+        sys.stderr.write(f"{_HELP}\n")
+    return ""
 
 
 def format_proposal(event: ApprovalRequested) -> Iterator[str]:
     """Yield lines that show what a tool call would do."""
     yield ""
     yield plain(event.summary)
-    is_colored = sys.stderr is not None and sys.stderr.isatty()
-    for line in map(plain, event.diff.splitlines()):
-        yield _color_line(line) if is_colored else line
+    yield from _format_diff(event.diff)
     yield from (f"Careful: {plain(warning)}" for warning in event.warnings)
+
+
+def _format_diff(diff: str) -> Iterator[str]:
+    """Yield the lines of a diff, coloured if standard error is a terminal."""
+    is_colored = sys.stderr is not None and sys.stderr.isatty()
+    for line in map(plain, diff.splitlines()):
+        yield _color_line(line) if is_colored else line
 
 
 def _color_line(line: str) -> str:
     """Color added diff lines green and removed ones red."""
     code = _COLORS.get(line[:1])
     return line if code is None else f"\x1b[{code}m{line}\x1b[0m"
+
+
+def _ask(question: str, cancel: CancelToken) -> str:
+    """Ask a question in the terminal and return the answered line, empty at the input's end."""
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return _read_line(cancel)
 
 
 def _read_line(cancel: CancelToken) -> str:

@@ -14,7 +14,7 @@ from app.cli.approvals import TerminalApprovals
 from app.cli.parser import run
 from app.sessions.agent import AgentBuilder
 from chains.cancel import CancelToken
-from chains.tool import ApprovalRequest, Proposal
+from chains.tool import ApprovalRequest, KeptHunks, Proposal
 from tests.support.asking_tools import Diary
 from tests.support.model_server import Answer, ModelServer
 
@@ -136,3 +136,59 @@ def test_a_terminal_can_approve_a_host_for_the_chat(
     typing(b"s\n")
     assert TerminalApprovals().decide(FETCH, CancelToken()) == "session"
     assert "[s] yes to example.org in this chat" in capsys.readouterr().err
+
+
+EDIT = ApprovalRequest(
+    "a2",
+    "c2",
+    "edit_note",
+    {},
+    Proposal(
+        "write", "Edit a.md.", lambda: "", hunks=("@@\n-a\n+b\n", "@@\n-c\n+d\n", "@@\n-e\n+f\n")
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "verdict"),
+    [
+        (b"y\n", "once"),
+        (b"n\n", "reject"),
+        (b"c\ny\nn\ny\n", KeptHunks(frozenset({0, 2}))),
+        (b"c\ny\ny\ny\n", "once"),
+        (b"c\nn\nn\nn\n", "reject"),
+        (b"c\nn\na\n", KeptHunks(frozenset({1, 2}))),
+        (b"choose\nY\nd\n", KeptHunks(frozenset({0}))),
+        (b"c\ny\n\x04", KeptHunks(frozenset({0}))),  # the input ends
+        (b"c\n\nwhat\nn\ny\nd\n", KeptHunks(frozenset({1}))),
+    ],
+)
+def test_a_change_is_approved_hunk_by_hunk(
+    typing: Type, capsys: pytest.CaptureFixture[str], typed: bytes, verdict: object
+) -> None:
+    typing(typed)
+    assert TerminalApprovals().decide(EDIT, CancelToken()) == verdict
+    shown = capsys.readouterr().err
+    assert "Allow this? [y]es, [c]hoose among 3 changes, [N]o" in shown
+    if typed.startswith(b"c"):
+        assert "\x1b[31m-a\x1b[0m\n\x1b[32m+b\x1b[0m\n" in shown
+        assert "Make change 1 of 3? [y,n,a,d]" in shown
+    assert ("y: make this change;" in shown) is (b"what" in typed)
+
+
+def test_only_the_chosen_hunks_reach_the_note(
+    server: ModelServer, small_vault: Path, typing: Type, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = small_vault / "Plan.md"
+    lines = [f"line {number}\n" for number in range(20)]
+    note.write_text("".join(lines), "utf-8")
+    changed = ["first\n", *lines[1:19], "last\n"]
+    arguments = {"path": "Plan.md", "old": "".join(lines), "new": "".join(changed)}
+    call = ("c1", "edit_note", json.dumps(arguments))
+    server.script(Answer("", calls=(call,), finish="tool_calls"), Answer("Done."))
+    typing(b"c\nn\ny\n")
+    model = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=gpt-4o")
+    named = ("--vault", str(small_vault), "--mode", "agent", "--no-index", "--json")
+    assert run(["ask", "Write.", *model, *named], lambda _: 1) == 0
+    assert note.read_text("utf-8") == "".join([*lines[:19], "last\n"])
+    assert "Make change 2 of 2?" in capsys.readouterr().err
