@@ -17,6 +17,7 @@ from context.fit.cache import (
 )
 from context.fit.compact import COMPACTION
 from context.fit.drop import ROOM
+from context.fit.edit import find_edited_summaries
 from context.fit.guard import BUDGET, GuardReport, record_dropped_segment, record_dropped_turns
 from context.history.boundaries import Boundary
 from context.history.replay import ReplayedPath
@@ -145,7 +146,8 @@ def _summarise_trim(plan: RequestPlan) -> TrimSummary | None:
     )
 
 
-def _list_compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str, object]]:
+def _list_compactions(transforms: Sequence[TransformEntry]) -> Iterator[dict[str, object]]:
+    edited = find_edited_summaries(transforms)
     for transform in transforms:
         applied = [op for op in transform.patch if op.get("op") == "compaction_apply"]
         if not applied and transform.transformer_name == COMPACTION:
@@ -155,7 +157,7 @@ def _list_compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str
                 "entry": transform.id,
                 "first_kept_entry": op.get("firstKeptEntryId"),
                 "before_tokens": op.get("tokensBefore"),
-                "after_tokens": op.get("tokensAfter"),
+                "after_tokens": edited.get(transform.id, op).get("tokensAfter"),
                 "by": op.get("by", "none"),
             }
 

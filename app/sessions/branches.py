@@ -17,7 +17,7 @@ from app.sessions.listing import TITLE, ChatMark, is_chat_mark
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
-from app.sessions.user_messages import AskRequest, find_last_mode
+from app.sessions.user_messages import AskRequest, find_last_mode, read_program_message
 from chains.cancel import CancelToken
 from chains.events import Event
 from chains.request.chain import Chain
@@ -25,9 +25,9 @@ from chains.request.project import build_refresh_entry
 from chains.request.request import TurnRequest
 from chains.tokenizer import load_counter
 from chains.tools.memory_tools import find_long_part, list_memory_updates
-from chains.turn.run import compact_on_request, preview_compaction
+from chains.turn.run import compact_on_request, edit_summary_in_use, preview_compaction
 from context.assemble.inputs import GivenSummary
-from context.errors import MalformedMessage, SummaryFailed
+from context.errors import SummaryFailed
 from context.fit.compact_session import CompactionPreview, CompactionReport
 from context.history.memory import Memory, read_memory
 from context.history.pins import check_pin
@@ -44,7 +44,6 @@ from context.log.entries import (
     is_unknown_schema,
 )
 from context.log.parse import describe_unknown_schema
-from context.messages import ImagePart, Message, TextPart
 
 __all__ = ["AbandonedBranch", "BranchEditor", "ChatCompactor", "CompactionDraft"]
 
@@ -239,26 +238,13 @@ class BranchEditor:
             SessionBusy: the chat is being written to.
             InvalidRequest: the content is neither text nor a list of texts and images.
         """
-        message = _message_of_program(content)
+        message = read_program_message(content)
         with self._sessions.open(session) as chat:
             entry = CustomMessageEntry(
                 chat.new_id(), _leaf(chat), chat.now(), custom_type, message, display
             )
             chat.append([entry])
             return entry.id
-
-
-def _message_of_program(content: str | Sequence[Any]) -> Message:
-    try:
-        message = Message.from_dict({"role": "user", "content": content})
-    except MalformedMessage as error:
-        raise InvalidRequest(f"The message cannot be read: {error}") from error
-    parts = () if isinstance(message.content, str) else message.content
-    if not all(isinstance(part, TextPart | ImagePart) for part in parts):
-        raise InvalidRequest("A message of a program holds texts and images only.")
-    if not message.text.strip() and not parts:
-        raise InvalidRequest("There is no message.")
-    return message
 
 
 def _leaf(chat: Session) -> str | None:
@@ -349,6 +335,19 @@ class ChatCompactor:
                 raise InvalidRequest(str(failure)) from failure
             chat.keep_counts(partial(load_counter, turn.model))
         return report
+
+    def edit_summary(self, session: str, entry: str, text: str, model: str | None = None) -> None:
+        """Replace the text of a summary in use, by the id of its compaction's entry.
+
+        Raises:
+            InvalidRequest: a later summary has replaced this one, or the text is too long.
+        """
+        with self._sessions.open(session) as chat:
+            chain, turn = self._build(chat, model)
+            try:
+                edit_summary_in_use(chain, turn, chat, entry, text)
+            except SummaryFailed as failure:
+                raise InvalidRequest(str(failure)) from failure
 
     def compact(
         self, session: str, instructions: str, model: str | None, cancel: CancelToken

@@ -158,6 +158,8 @@ class SummaryItem:
         before_tokens: the token count before the compaction.
         after_tokens: the token count after the compaction, or None if it was not recorded.
         by: `model`, or `outline` if no model was configured.
+        is_edited: whether the user edited the summary after it was in use.
+        is_in_use: whether requests hold the summary. A later summary includes an earlier one.
     """
 
     entry: str
@@ -165,6 +167,8 @@ class SummaryItem:
     before_tokens: int
     after_tokens: int | None
     by: str
+    is_edited: bool = False
+    is_in_use: bool = True
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ are shown where they took effect.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from chains.request.project import join_texts, list_recorded_notes
 from chains.request.usage import READING, REWRITE
 from chains.tools.registry import ToolRun
 from context.compaction import HEAD
+from context.fit.edit import SUMMARY_EDIT, find_edited_summaries
 from context.history.tool_pairing import is_final, list_tool_results
 from context.history.turns import Turn, list_turns
 from context.layers import Segment
@@ -242,7 +244,7 @@ def _find_hook_changes(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]
         if isinstance(entry, MessageEntry | CustomMessageEntry):
             above = entry.id
         elif isinstance(entry, TransformEntry) and (item := _build_hook_change(entry)) is not None:
-            if entry.transformer_name == COMPACTION:
+            if entry.transformer_name in {COMPACTION, SUMMARY_EDIT}:
                 continue  # not a hook; the transcript shows the summary anyway
             found.setdefault(above, []).append(item)
     return found
@@ -264,22 +266,27 @@ def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
 
     This is the first entry that the compaction kept, or else the compaction's own entry.
     """
-    ids = {entry.id for entry in path}
-    for entry in path:
-        for op in entry.patch if isinstance(entry, TransformEntry) else ():
-            if op.get("op") == "compaction_apply":
-                kept = op.get("firstKeptEntryId")
-                yield str(kept) if kept in ids else entry.id, _summary(entry.id, op)
+    ids, edited = {entry.id for entry in path}, find_edited_summaries(path)
+    transforms = [entry for entry in path if isinstance(entry, TransformEntry)]
+    found = [
+        (one.id, op) for one in transforms for op in one.patch if op["op"] == "compaction_apply"
+    ]
+    for entry, op in found:
+        kept, is_in_use = op.get("firstKeptEntryId"), entry == found[-1][0]
+        item = replace(_summary(entry, op, edited.get(entry)), is_in_use=is_in_use)
+        yield str(kept) if kept in ids else entry, item
 
 
-def _summary(entry: str, op: Mapping[str, Any]) -> SummaryItem:
-    after = op.get("tokensAfter")
+def _summary(entry: str, op: Mapping[str, Any], edit: Mapping[str, Any] | None) -> SummaryItem:
+    after = (edit or op).get("tokensAfter")
+    text = op.get("summary", "") if edit is None else edit.get("parts", "")
     return SummaryItem(
         entry=entry,
-        summary=str(op.get("summary", "")).removeprefix(HEAD).lstrip("\n"),
+        summary=str(text).removeprefix(HEAD).lstrip("\n"),
         before_tokens=int(op.get("tokensBefore", 0)),
         after_tokens=after if isinstance(after, int) else None,
         by=str(op.get("by", "model")),
+        is_edited=edit is not None,
     )
 
 

@@ -13,8 +13,10 @@ from app.library.attachments import Attachments, Selection
 from chains.events import Mode
 from chains.models import EXTRACTIVE
 from chains.request.request import TurnRequest
+from context.errors import MalformedMessage
 from context.layers import Layer, Segment, replace_surrogates
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
+from context.messages import ImagePart, Message, TextPart
 from vault.errors import VaultError
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "list_attachments",
     "read_mode",
     "read_names",
+    "read_program_message",
     "read_selections",
     "record_names",
     "require_model",
@@ -249,3 +252,21 @@ def _list_sources(own: Iterable[Segment]) -> Iterator[str]:
 
 def _selections(made: Iterable[Segment]) -> Iterator[Selection]:
     return (Selection(s.source, *s.lines) for s in made if s.lines is not None)
+
+
+def read_program_message(content: str | Sequence[Any]) -> Message:
+    """Convert another program's message to the user message that models receive.
+
+    Raises:
+        InvalidRequest: the content is neither text nor a list of texts and images.
+    """
+    try:
+        message = Message.from_dict({"role": "user", "content": content})
+    except MalformedMessage as error:
+        raise InvalidRequest(f"The message cannot be read: {error}") from error
+    parts = () if isinstance(message.content, str) else message.content
+    if not all(isinstance(part, TextPart | ImagePart) for part in parts):
+        raise InvalidRequest("A message of a program holds texts and images only.")
+    if not message.text.strip() and not parts:
+        raise InvalidRequest("There is no message.")
+    return message

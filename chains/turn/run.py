@@ -46,12 +46,15 @@ from chains.turn.regenerate import find_last_question, find_sent_segments, redra
 from chains.turn.result import build_dry_result, build_result, end_turn
 from context.assemble.inputs import GivenSummary
 from context.fit.compact_session import CompactionPreview, CompactionReport, preview_session
+from context.fit.edit import edit_summary
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
+from context.log.entries import Entry
 from context.report.warnings import warn_of_attachments
 
 __all__ = [
     "compact_on_request",
+    "edit_summary_in_use",
     "measure_reading",
     "preview",
     "preview_compaction",
@@ -267,6 +270,22 @@ def preview_compaction(
     inputs = build_inputs(context, session.path(), "")
     found = preview_session(inputs, context.ports([], ""))
     return replace(found, maker=request.summarised_by)
+
+
+def edit_summary_in_use(
+    chain: Chain, request: TurnRequest, session: SessionPort, compaction: str, text: str
+) -> None:
+    """Replace the text of a session's summary, by the id of its compaction's entry.
+
+    Raises:
+        SummaryFailed: when requests no longer hold this summary, or the text is empty or too long.
+    """
+    context = TurnContext.open(chain, request, session, CancelToken())
+    new_entries: list[Entry] = []
+    inputs = build_inputs(context, session.path(), "")
+    edit_summary(inputs, context.ports(new_entries, ""), compaction, text)
+    if new_entries:
+        session.append(new_entries)
 
 
 def _open(

@@ -10,6 +10,7 @@
     compact        compacts the history, and builds the log entries of the compaction
     compact_session  compacts a session on demand, or after a turn
     compact_steps  the steps of a compaction: clear old results, summarise, leave turns out
+    edit           edits the summary of an earlier compaction
     summaries      checks a model's summary; builds an outline where there is no model
     guard          the last step: enforces the budget; only `seal` can build a `PreparedRequest`
     drop           chooses the whole turns to drop, oldest first
@@ -27,4 +28,14 @@ Always true: only a request that passed the guard can be sent; only compaction c
 trim or compaction never makes the history larger; there is a reason for whatever is left out.
 """
 
-__all__ = ["cache", "compact", "compact_session", "drop", "guard", "marks", "policy", "summaries"]
+__all__ = [
+    "cache",
+    "compact",
+    "compact_session",
+    "drop",
+    "edit",
+    "guard",
+    "marks",
+    "policy",
+    "summaries",
+]

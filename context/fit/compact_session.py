@@ -55,7 +55,7 @@ def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> 
 
     Source: "Context Management Enhancements", 7.
     """
-    history, usage = _read_history(request := RequestContext.build(inputs, ports))
+    history, usage = read_history(request := RequestContext.build(inputs, ports))
     compacted = _try_compaction(history, usage, request, why)
     return _report_nothing(history) if compacted is None else compacted
 
@@ -81,7 +81,7 @@ class CompactionPreview:
 
 def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
     """Preview `compact_session`. Nothing is stored."""
-    history, usage = _read_history(request := RequestContext.build(inputs, ports))
+    history, usage = read_history(request := RequestContext.build(inputs, ports))
     found = preview_compaction(history, usage, request, "asked")
     if found is None:
         return CompactionPreview(_report_nothing(history), ())
@@ -99,7 +99,7 @@ def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | No
         return None
     if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, request.budget_tokens):
         return None
-    history, usage = _read_history(request)
+    history, usage = read_history(request)
     if not usage.should_compact(history_policy):
         return None
     return _try_compaction(history, usage, request, "auto")
@@ -117,7 +117,8 @@ def _try_compaction(
     return CompactionReport(compacted.result, compacted.entry, *segments)
 
 
-def _read_history(request: RequestContext) -> tuple[History, HistoryUsage]:
+def read_history(request: RequestContext) -> tuple[History, HistoryUsage]:
+    """Read the history of a session, and measure its use of the budget."""
     reading, counter = replay_path(request.inputs.path, request.counter), request.counter
     envelope = make_hook_envelope(request, reading)
     start = make_preamble(envelope.system, envelope.tools, counter)

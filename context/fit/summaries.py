@@ -59,14 +59,24 @@ def check_given_summary(
     Raises:
         SummaryFailed: when the summary is empty, too long, or not smaller than what it replaces.
     """
-    if not text.strip():
-        raise SummaryFailed("The summary is empty.")
     stored = format_summary(text)
     size = count_message(Message("user", stored), counter)
-    most = min(most_tokens, sum(turn.tokens for turn in turns) - 1)
-    if size > most:
-        raise SummaryFailed(f"The summary has {size:,} tokens; it may have up to {most:,}.")
+    check_length(text, size, min(most_tokens, sum(turn.tokens for turn in turns) - 1))
     return stored
+
+
+def check_length(text: str, tokens: int, most_tokens: int) -> None:
+    """Check a summary that the user has written.
+
+    Raises:
+        SummaryFailed: when the summary is empty, or has too many tokens.
+    """
+    if not text.strip():
+        raise SummaryFailed("The summary is empty.")
+    if tokens > most_tokens:
+        raise SummaryFailed(
+            f"The summary has {tokens:,} tokens; it may have up to {most_tokens:,}."
+        )
 
 
 def restore_results(

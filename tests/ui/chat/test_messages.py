@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.library.attachments import Selection
@@ -401,6 +401,19 @@ def test_a_summary_has_a_line_that_shows_it(transcript: Transcript) -> None:
     assert line.text == "Earlier messages summarised · 96,412 → 30,120 tokens"
     line.more.click()
     assert line.view.toPlainText() == "It rains."
+    asked = []
+    transcript.maker.summary_edit_requested.connect(asked.append)
+    (edit,) = (b for b in line.findChildren(QPushButton) if b.text() == "Edit the summary")
+    edit.click()
+    assert asked == [summary_item]
+
+
+def test_only_the_summary_in_use_can_be_edited(transcript: Transcript) -> None:
+    old = SummaryItem("t1", "Old.", 900, 90, "model", is_in_use=False)
+    show(transcript, user(entry="u1"), old, user(), answer())
+    line = first(transcript, SummaryDivider)
+    line.more.click()
+    assert not [b for b in line.findChildren(QPushButton) if b.text() == "Edit the summary"]
 
 
 def test_an_outline_says_that_no_model_made_it(transcript: Transcript) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.model_server import Answer, ModelServer
 from tests.support.window_pages import WindowPage, open_window
+from ui.chat.message.blocks import SummaryDivider
 from ui.tasks import TaskRunner
 
 SUMMARY = "The barrel holds 210 litres, and the pump runs at night."
@@ -135,3 +137,53 @@ def test_without_a_model_the_outline_is_shown_and_used(window, server) -> None:
     window.compaction.accept()
     assert window.toasts() == ["4 earlier messages became an outline, made without a model."]
     assert count_calls(server) == calls
+
+
+def find_summary(window: WindowPage) -> SummaryDivider:
+    """Return the divider of the chat's summary, with its text open."""
+    rows = window.view.transcript.feed.rows
+    (line,) = (row.widget for row in rows if isinstance(row.widget, SummaryDivider))
+    if line.view is None:
+        line.more.click()
+    return line
+
+
+def test_a_summary_in_use_is_edited_and_the_next_request_holds_the_edit(window, server) -> None:
+    window.run("compact")
+    window.compaction.accept()
+    line = find_summary(window)
+    assert "edited" not in line.text
+    (edit,) = (b for b in line.findChildren(QPushButton) if b.text() == "Edit the summary")
+    QTest.mouseClick(edit, Qt.MouseButton.LeftButton)
+    page = window.compaction
+    assert (page.view.windowTitle(), page.text) == ("Edit the summary", SUMMARY)
+    QTest.keyClick(page.view.text, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(page.view.text, " Ines built it.")
+    page.press("Use this summary")
+    assert not page.view.isVisible()
+    assert window.toasts()[-1] == "The summary was edited."
+    line = find_summary(window)
+    assert line.text.endswith("tokens · edited")
+    assert line.view.toPlainText() == f"{SUMMARY} Ines built it."
+    server.script(Answer("Yes."))
+    window.composer.send("Surely?")
+    sent = str(server.bodies[-1]["messages"])
+    assert f"{SUMMARY} Ines built it." in sent
+    assert sent.count(SUMMARY) == 1
+
+
+def test_an_edit_that_is_too_long_or_cancelled_changes_nothing(window, server) -> None:
+    window.run("compact")
+    window.compaction.accept()
+    before, line = read_log(window), find_summary(window)
+    (edit,) = (b for b in line.findChildren(QPushButton) if b.text() == "Edit the summary")
+    QTest.mouseClick(edit, Qt.MouseButton.LeftButton)
+    page = window.compaction
+    page.view.text.setPlainText("The barrel holds 210 litres. " * 2_000)
+    page.press("Use this summary")
+    assert any("tokens; it may have up to" in text for text in page.texts())
+    page.press("Cancel")
+    assert read_log(window) == before
+    QTest.mouseClick(edit, Qt.MouseButton.LeftButton)
+    page.press("Use this summary")  # the same text
+    assert read_log(window) == before

@@ -1,9 +1,12 @@
 """Blocks between messages: dividers about changes to the history, and blocks of Markdown."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from app.sessions.transcript import SummaryItem
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, button, label, one_line
@@ -108,6 +111,10 @@ class FoldedDivider(AccessibleFrame):
         word = "Show" if self._block.isHidden() else "Hide"
         self.more.setText(f"{word} {self._what}")
 
+    def _list_actions(self) -> Sequence[QPushButton]:
+        """Return the buttons above the longer text."""
+        return ()
+
     def _build_block(self) -> QWidget:
         """Build a bordered block for the text, so that it does not look like an answer."""
         self.view = MarkdownView()
@@ -119,7 +126,9 @@ class FoldedDivider(AccessibleFrame):
         column.setSpacing(6)
         head = QHBoxLayout()
         head.setContentsMargins(16, 0, 16, 0)
-        head.addWidget(label(self._what.capitalize(), "label", "secondary"))
+        head.addWidget(label(self._what.capitalize(), "label", "secondary"), 1)
+        for action in self._list_actions():
+            head.addWidget(action)
         column.addLayout(head)
         column.addWidget(self.view)
         block.hide()
@@ -129,23 +138,27 @@ class FoldedDivider(AccessibleFrame):
 class SummaryDivider(FoldedDivider):
     """A divider below turns that are sent as a summary. The summary can be expanded.
 
-    Args:
-        summary: the summary in Markdown.
-        before: the token count of the messages that the summary replaces.
-        after: the token count of the summary, or None if it was not recorded.
-        by: who wrote the summary: `model` or `outline`.
-        parent: the parent widget.
+    The signal `edit_requested` is emitted when the user wants to edit the summary, which is
+    possible as long as it is in use.
     """
 
-    def __init__(
-        self, summary: str, before: int, after: int | None, by: str, parent: QWidget | None = None
-    ) -> None:
-        is_outline = by == "outline"
+    edit_requested = Signal()
+
+    def __init__(self, item: SummaryItem, parent: QWidget | None = None) -> None:
+        is_outline = item.by == "outline"
         said = "Earlier messages became an outline" if is_outline else "Earlier messages summarised"
-        figures = f"{count(before)} tokens"
-        if after is not None:
-            figures = f"{count(before)} → {count(after)} tokens"
-        super().__init__("arrows-in-line-vertical", said, figures, "summary", summary, parent)
+        figures = f"{count(item.before_tokens)} tokens"
+        if item.after_tokens is not None:
+            figures = f"{count(item.before_tokens)} → {count(item.after_tokens)} tokens"
+        if item.is_edited:
+            figures += " · edited"
+        self._is_in_use = item.is_in_use
+        super().__init__("arrows-in-line-vertical", said, figures, "summary", item.summary, parent)
+
+    def _list_actions(self) -> Sequence[QPushButton]:
+        if not self._is_in_use:
+            return ()
+        return (button("Edit the summary", "link", self.edit_requested.emit),)
 
 
 class HookDivider(FoldedDivider):

@@ -44,6 +44,7 @@ class MessageMaker(QObject):
         link_activated: a permitted address.
         action_requested: a `MessageAction`.
         attachment_opened: the clicked `Attachment`.
+        summary_edit_requested: the `SummaryItem` to edit.
         error_action: the name of an action offered by an error, and the error.
         edit_closed: a message's editor was closed.
     """
@@ -53,6 +54,7 @@ class MessageMaker(QObject):
     link_activated = Signal(str)
     action_requested = Signal(object)
     attachment_opened = Signal(object)
+    summary_edit_requested = Signal(object)
     retry_requested = Signal()
     error_action = Signal(str, object)
     edit_closed = Signal()
@@ -148,13 +150,16 @@ class MessageMaker(QObject):
             case CustomItem():
                 return lambda: NoteBlock("Added by an extension", item.text, is_local=False)
             case SummaryItem():
-                return lambda: SummaryDivider(
-                    item.summary, item.before_tokens, item.after_tokens, item.by
-                )
+                return lambda: self._build_summary(item)
             case HookChangeItem():
                 return lambda: HookDivider(item.hook, item.title, item.summary, item.markdown)
             case DroppedItem():
                 return lambda: Divider(item.turns, item.tokens, item.reason)
+
+    def _build_summary(self, item: SummaryItem) -> QWidget:
+        made = SummaryDivider(item)
+        made.edit_requested.connect(lambda: self.summary_edit_requested.emit(item))
+        return made
 
     def _build_answer(self, item: AnswerItem) -> QWidget:
         if is_failure(item):

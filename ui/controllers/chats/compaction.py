@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.branches import CompactionDraft
+from app.sessions.transcript import SummaryItem
 from context.compaction import HEAD
 from context.fit.compact_session import CompactionPreview, CompactionReport
 from ui.controllers.composer import ComposerController
@@ -45,6 +46,8 @@ class CompactionController(QObject):
         self._chat = ""
         self._model: str | None = None
         self._draft: CompactionDraft | None = None
+        self._edited = ""
+        frame.transcript.maker.summary_edit_requested.connect(self.edit)
         composer.commands.compact_requested.connect(self.compact)
         context.add_action("compact", lambda _entry: self.compact())
 
@@ -59,10 +62,22 @@ class CompactionController(QObject):
             self._frame.notifier.toast(_NONE if session is None else _BUSY)
             return
         self._chat, self._model, self._draft = session, self._session.model, None
+        self._edited = ""
         dialog = self._find_dialog()
         dialog.begin(instructions)
         preview, model = self._assistant.compaction.preview, self._model
         self._run(self._runner.call(lambda: preview(session, model)), self._on_previewed)
+
+    def edit(self, item: SummaryItem) -> None:
+        """Open a summary that is in use for editing."""
+        session = self._session.session
+        if session is None or self._session.is_running:
+            self._frame.notifier.toast(_BUSY)
+            return
+        self._chat, self._model, self._draft = session, self._session.model, None
+        self._edited = item.entry
+        after = "" if item.after_tokens is None else f" → {count(item.after_tokens)}"
+        self._find_dialog().begin_edit(item.summary, f"{count(item.before_tokens)}{after} tokens")
 
     def _find_dialog(self) -> CompactionDialog:
         if self._dialog is None:
@@ -110,15 +125,25 @@ class CompactionController(QObject):
                 dialog.show_problem(" ".join(event.report.warnings))
 
     def _on_use_requested(self, text: str) -> None:
-        draft = self._draft
-        if draft is not None:
-            store, chat, model = self._assistant.compaction.store, self._chat, self._model
+        draft, chat, model = self._draft, self._chat, self._model
+        if self._edited:
+            edit, entry = self._assistant.compaction.edit_summary, self._edited
+            self._run(self._runner.call(lambda: edit(chat, entry, text, model)), self._on_edited)
+        elif draft is not None:
+            store = self._assistant.compaction.store
             self._run(self._runner.call(lambda: store(chat, draft, text, model)), self._on_stored)
 
+    def _on_edited(self, _none: object) -> None:
+        self._close("The summary was edited.")
+
     def _on_stored(self, report: CompactionReport) -> None:
+        self._close(_describe(report))
+
+    def _close(self, said: str) -> None:
+        """Close the dialog, say what happened, and read the changed chat."""
         self._find_dialog().accept()
         self._frame.composer.setFocus()
-        self._frame.notifier.toast(_describe(report))
+        self._frame.notifier.toast(said)
         if self._session.session == self._chat:
             self._session.load()
 

@@ -27,11 +27,19 @@ _NOTHING: Final = "There is nothing to summarise before the last question."
 _KEPT: Final = "The last question and its answer stay as they are. The chat itself stays whole."
 _WAITING: Final = "Summarising older messages…"
 _NO_GAIN: Final = "A summary would be no shorter, so the chat stays as it is."
+_COMPACT: Final = "Compact this chat"
+_EDIT: Final = "Edit the summary"
+_IN_USE: Final = (
+    "The model receives this summary in place of the earlier messages. A change holds from the "
+    "next message on. The chat itself stays whole."
+)
 _EDITED: Final = "Edited. Its tokens are counted when it is used."
 
 
 class CompactionDialog(QDialog):
     """A dialog that previews a compaction and then lets the user edit the summary.
+
+    It also opens for a summary that is already in use.
 
     Nothing is stored before `use_requested`, which is emitted with the summary. Emits
     `make_requested` with what the summary should keep above all. Qt's signal `rejected` is emitted
@@ -47,8 +55,8 @@ class CompactionDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Compact this chat")
         self.setModal(True)
+        self._title = label("", "h2")
         self._about = make_wrapped_label("", "ui", "secondary")
         self._figures = label("", "ui_strong", numbers=True)
         self._problem = make_wrapped_label("", "ui", "danger")
@@ -74,6 +82,7 @@ class CompactionDialog(QDialog):
         Args:
             wishes: the initial text of the field `wishes`.
         """
+        self._set_title(_COMPACT)
         self._made = None
         self.wishes.setText(wishes)
         self._show_step(_COUNTING, (), "")
@@ -117,12 +126,20 @@ class CompactionDialog(QDialog):
             self._show_step(_NO_GAIN, (), "")
             self.cancel.setFocus()
             return
-        self._made_figures = f"{count(before)} → {count(after)} tokens"
+        figures = f"{count(before)} → {count(after)} tokens"
         said = "This summary takes the place of the earlier messages. You can edit it first."
-        self._show_step(said, (self._figures, self.text, self.use), "Summary")
-        self.text.setReadOnly(False)
-        self._made = summary
-        self._fill(summary)
+        self._begin_editing(said, summary, figures)
+
+    def begin_edit(self, summary: str, figures: str) -> None:
+        """Open the dialog for a summary that requests hold already.
+
+        Args:
+            summary: the text of the summary.
+            figures: the token counts of its compaction.
+        """
+        self._set_title(_EDIT)
+        self._begin_editing(_IN_USE, summary, figures)
+        self.open()
         self.text.setFocus()
 
     def show_problem(self, sentence: str) -> None:
@@ -132,6 +149,18 @@ class CompactionDialog(QDialog):
         self.text.setReadOnly(self._made is None)
         self.make.setEnabled(True)
         self._on_text_changed()
+
+    def _set_title(self, title: str) -> None:
+        self.setWindowTitle(title)
+        self._title.setText(title)
+
+    def _begin_editing(self, said: str, summary: str, figures: str) -> None:
+        self._made_figures = figures
+        self._show_step(said, (self._figures, self.text, self.use), "Summary")
+        self.text.setReadOnly(False)
+        self._made = summary
+        self._fill(summary)
+        self.text.setFocus()
 
     def _fill(self, text: str) -> None:
         self.text.setPlainText(text)
@@ -177,7 +206,7 @@ class CompactionDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 16)
         column.setSpacing(Theme.current().space(3))
-        column.addWidget(label("Compact this chat", "h2"))
+        column.addWidget(self._title)
         column.addWidget(self._about)
         column.addWidget(self._figures, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.text, 1)

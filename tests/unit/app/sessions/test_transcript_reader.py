@@ -5,6 +5,7 @@ from app.library.attachments import Selection
 from app.sessions.transcript import AnswerItem, DroppedItem, HookChangeItem, SummaryItem, UserItem
 from app.sessions.transcript_reader import build_transcript
 from chains.tools.registry import ToolRun
+from context.compaction import HEAD
 from context.layers import Layer, Segment
 from context.log.entries import (
     DropEntry,
@@ -247,6 +248,31 @@ def test_a_summary_stands_above_the_first_turn_that_is_sent_as_it_was() -> None:
     assert not any(isinstance(item, HookChangeItem) for item in items)  # which would tell it twice
     lost = replace(compaction, patch=({**operation, "firstKeptEntryId": "gone"},))
     assert isinstance(build_transcript("t", [*turn(1), lost], None).items[-1], SummaryItem)
+
+
+def test_an_edited_summary_is_shown_with_its_new_figures() -> None:
+    made = {
+        "op": "compaction_apply",
+        "summary": "They watered.",
+        "firstKeptEntryId": "2q",
+        "tokensBefore": 900,
+        "tokensAfter": 90,
+    }
+    change = {
+        "op": "message_replace",
+        "entryId": "k",
+        "parts": f"{HEAD}\nThey dug.",
+        "tokensAfter": 88,
+    }
+    compaction = TransformEntry("k", "2a", TIME.format(9), "compaction", (made,))
+    edit = TransformEntry("l", "k", TIME.format(9), "summary_edit", (change,), {"title": "Edited"})
+    later = replace(compaction, id="m", patch=({**made, "summary": "Both.", "tokensAfter": 20},))
+    items = build_transcript("t", [*turn(1), *turn(2), compaction, edit], None).items
+    assert SummaryItem("k", "They dug.", 900, 88, "model", is_edited=True) in items
+    assert not any(isinstance(item, HookChangeItem) for item in items)
+    items = build_transcript("t", [*turn(1), *turn(2), compaction, edit, later], None).items
+    found = [item for item in items if isinstance(item, SummaryItem)]
+    assert [(item.entry, item.is_in_use) for item in found] == [("m", True)]
 
 
 def test_a_change_by_a_hook_stands_below_its_turn_where_it_wants_to_be_seen() -> None:

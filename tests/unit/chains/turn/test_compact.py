@@ -8,9 +8,10 @@ from chains.cancel import CancelToken
 from chains.events import CompactionEnded, CompactionStarted, TurnEnded
 from chains.request.chain import Chain
 from chains.request.epochs import LoggedBreaker
-from chains.turn.run import compact_on_request, run_turn
+from chains.tokenizer import load_counter
+from chains.turn.run import compact_on_request, edit_summary_in_use, run_turn
 from context.compaction import HEAD
-from context.errors import ContextOverflow
+from context.errors import ContextOverflow, SummaryFailed
 from context.history.turns import list_turns
 from context.log.entries import ModelChangeEntry, OptionsChangeEntry, TransformEntry, parse_entry
 from tests.support.model_server import Answer, Failure
@@ -211,3 +212,68 @@ def test_a_new_epoch_is_noted_once(chat, session):
         None,
     ]
     assert changes[1].model == "another"
+
+
+@pytest.fixture
+def request_in_use(chat, session, server, ask):
+    """A chat of four turns with a summary in use; the settings of its requests."""
+    for number in range(4):
+        chat(f"Question {number}?", threshold=50_000)
+    request = ask("", api_base=server.url, mode="chat", threshold=50_000)
+    list(compact_on_request(chat.chain, request, session, CancelToken()))
+    return request
+
+
+def test_an_edited_summary_takes_the_place_of_the_old_one(chat, session, server, request_in_use):
+    (compaction,) = compactions(session)
+    for text in ("Beans in June.", "Beans in June, in rows."):
+        edit_summary_in_use(chat.chain, request_in_use, session, compaction.id, text)
+    context = result_of(chat("And then?", threshold=50_000)).context
+    sent = str(server.bodies[-1]["messages"])
+    assert "Beans in June, in rows." in sent
+    assert SUMMARY not in sent
+    (told,) = context["compactions"]
+    (made,) = compaction.patch
+    added = count(server, "Beans in June, in rows.") - count(server, SUMMARY)
+    assert told["entry"] == compaction.id
+    assert told["after_tokens"] == made["tokensAfter"] + added
+    assert told["before_tokens"] == made["tokensBefore"]
+    assert context["prefix"]["reasons"] == ["the history was compacted", "the summary was edited"]
+
+
+def count(server, text):
+    return load_counter(server.bodies[-1]["model"]).count(f"{HEAD}\n{text}")
+
+
+def test_an_edit_that_changes_nothing_is_not_stored(chat, session, request_in_use):
+    (compaction,), before = compactions(session), list(session.entries)
+    edit_summary_in_use(chat.chain, request_in_use, session, compaction.id, f"  {SUMMARY}\n")
+    assert session.entries == before
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "word " * 3_000])
+def test_an_edit_has_to_be_a_summary(chat, session, request_in_use, text):
+    (compaction,), before = compactions(session), list(session.entries)
+    with pytest.raises(SummaryFailed):
+        edit_summary_in_use(chat.chain, request_in_use, session, compaction.id, text)
+    assert session.entries == before
+
+
+def test_a_summary_that_a_later_one_includes_cannot_be_edited(chat, session, request_in_use):
+    (old,) = compactions(session)
+    chat("And then?", threshold=50_000)
+    list(compact_on_request(chat.chain, request_in_use, session, CancelToken()))
+    with pytest.raises(SummaryFailed, match="not sent any more"):
+        edit_summary_in_use(chat.chain, request_in_use, session, old.id, "Beans.")
+    with pytest.raises(SummaryFailed, match="not sent any more"):
+        edit_summary_in_use(chat.chain, request_in_use, session, "missing", "Beans.")
+
+
+def test_a_later_summary_is_made_from_the_edited_one(chat, session, server, request_in_use):
+    (old,) = compactions(session)
+    edit_summary_in_use(chat.chain, request_in_use, session, old.id, "Beans in June.")
+    chat("And then?", threshold=50_000)
+    list(compact_on_request(chat.chain, request_in_use, session, CancelToken()))
+    (asked,) = [body for body in server.bodies[-1:] if is_for_summary(body)]
+    assert "Beans in June." in str(asked["messages"])
+    assert SUMMARY not in str(asked["messages"])

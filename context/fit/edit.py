@@ -1,0 +1,98 @@
+"""Edit the summary of an earlier compaction, without compacting again."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from context.assemble.apply_hooks import link_entries
+from context.assemble.inputs import Ports, PrepareInputs, RequestContext
+from context.compaction import HEAD
+from context.errors import SummaryFailed
+from context.fit.compact_session import read_history
+from context.fit.summaries import check_length, compute_summary_size, format_summary
+from context.history.replay import replay_path
+from context.log.entries import Entry, TransformEntry
+from context.messages import Message
+from context.tokens import count_message
+
+__all__ = ["SUMMARY_EDIT", "edit_summary", "find_edited_summaries"]
+
+SUMMARY_EDIT: Final = "summary_edit"
+_EDITED: Final = "the summary was edited"
+
+
+def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str) -> None:
+    """Append an entry that replaces the text of a summary in all later requests.
+
+    The compaction's own entry stays as it is. Nothing is appended if the text is the same.
+
+    Args:
+        inputs: the inputs of a request, except that the path may also end with an answer.
+        compaction: the id of the compaction's log entry.
+        text: the new text.
+
+    Raises:
+        SummaryFailed: when requests no longer hold this summary, or the text is empty or too long.
+    """
+    request = RequestContext.build(inputs, ports)
+    shown = replay_path(inputs.path, request.counter).messages
+    old = next((message for message in shown if message.id == compaction), None)
+    op = _find_operation(inputs.path, compaction)
+    if old is None or op is None:
+        raise SummaryFailed("This summary is not sent any more, so it cannot be edited.")
+    new = Message("user", format_summary(text), compaction)
+    if new.content == old.content:
+        return
+    before, after = (count_message(message, request.counter) for message in (old, new))
+    history_budget = read_history(request)[1].history_budget
+    most = max(before, compute_summary_size(history_budget))
+    check_length(text, after, min(most, _read_count(op, "tokensBefore", most) - 1))
+    sent = _read_count(op, "tokensAfter", before) + after - before
+    entry = _make_entry(ports, compaction, new, _read_count(op, "tokensBefore", sent), sent)
+    ports.append(link_entries((entry,), inputs.path[-1].id))
+
+
+def find_edited_summaries(path: Sequence[Entry]) -> dict[str, Mapping[str, object]]:
+    """Return the last edit of each edited summary, by the id of the compaction's entry.
+
+    Each edit is an operation with the stored text in `parts`, and the number of tokens of the
+    history in `tokensAfter`.
+    """
+    return {str(op.get("entryId")): op for op in _list_edits(path)}
+
+
+def _list_edits(path: Sequence[Entry]) -> Iterator[Mapping[str, object]]:
+    for entry in path:
+        if isinstance(entry, TransformEntry) and entry.transformer_name == SUMMARY_EDIT:
+            yield from entry.patch
+
+
+def _find_operation(path: Sequence[Entry], compaction: str) -> Mapping[str, object] | None:
+    """Return a compaction's operation, with the tokens that the last edit of its summary left."""
+    edited = find_edited_summaries(path).get(compaction, {})
+    for entry in path:
+        for op in entry.patch if isinstance(entry, TransformEntry) else ():
+            if entry.id == compaction and op.get("op") == "compaction_apply":
+                return {**op, "tokensAfter": edited.get("tokensAfter", op.get("tokensAfter"))}
+    return None
+
+
+def _read_count(op: Mapping[str, object], name: str, default: int) -> int:
+    value = op.get(name)
+    return value if isinstance(value, int) else default
+
+
+def _make_entry(
+    ports: Ports, compaction: str, new: Message, before_tokens: int, after_tokens: int
+) -> TransformEntry:
+    op: dict[str, object] = {
+        "op": "message_replace",
+        "scope": "cached",
+        "invalidateCacheReason": _EDITED,
+        "entryId": compaction,
+        "parts": new.content,
+        "tokensAfter": after_tokens,
+    }
+    figures = f"{before_tokens:,} → {after_tokens:,} tokens"
+    markdown = new.text.removeprefix(f"{HEAD}\n")
+    display = {"title": "Summary edited", "summary": figures, "markdown": markdown}
+    return TransformEntry(ports.new_id(), None, ports.now(), SUMMARY_EDIT, (op,), display)
