@@ -275,6 +275,7 @@ class MainWindow(WindowFrame):
         for header in (middle, self.note):
             header.sidebar_requested.connect(self.columns.toggle_sidebar)
             header.panel_requested.connect(self.columns.toggle_right)
+        middle.find_requested.connect(self._find)
         middle.columns_changed.connect(self.note.show_columns)
         middle.composer_resized.connect(self.notifier.set_bottom)
         self.notifier.set_guard(self.transcript.list_approval_buttons)
@@ -293,6 +294,7 @@ class MainWindow(WindowFrame):
         sidebar.chat_chosen.connect(self.open_session)
         rail.open_requested.connect(self.columns.toggle_sidebar)
         rail.index_requested.connect(self.docking.show_index)
+        rail.search_requested.connect(self.controllers.chats.begin_search)
         self.controllers.vault.indexed.connect(self._on_indexed)
         self.controllers.session.session_changed.connect(self.remember_soon)
         self.controllers.session.turn_ended.connect(self._on_turn_ended)
@@ -369,7 +371,7 @@ class MainWindow(WindowFrame):
 
     def _on_indexed(self) -> None:
         if self._settings is not None:
-            self._settings.refresh_index()
+            self._settings.index.refresh()
 
     def _on_setting_changed(self, key: str) -> None:
         controllers = self.controllers

@@ -19,10 +19,11 @@ from app.wiring import build
 from chains.cancel import CancelToken
 from resources import sample_vault
 from tests.support.model_server import Answer, ModelServer
+from tests.support.widgets import find_faults
 from ui.theme import Mode, Theme
 from ui.window import MainWindow
 
-SIZES = {"narrow": (900, 700), "usual": (1440, 900), "wide": (1600, 1000)}
+SIZES = {"narrow": (900, 700), "medium": (1280, 800), "usual": (1440, 900), "wide": (1920, 1080)}
 SOURCE = re.compile(r'<source n="(\d+)"[^>]* path="([^"]+)" lines="(\d+)-(\d+)"')
 
 LONG = """\
@@ -212,7 +213,7 @@ def stage() -> Iterator[Stage]:
 
 
 def save(widget: QWidget, path: Path) -> None:
-    """Save a picture of a widget."""
+    """Save a picture of a widget, and print the faults that can be found without looking."""
     path.parent.mkdir(parents=True, exist_ok=True)
     widget.grab().save(str(path))
-    print(path)
+    print(path, *find_faults(widget), sep="\n  ", flush=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -15,6 +16,8 @@ from PySide6.QtWidgets import (
     QTabBar,
     QWidget,
 )
+
+from ui.theme import Theme
 
 _FREE = (QScrollBar, QSizeGrip, QSplitterHandle)
 
@@ -80,6 +83,24 @@ def cut_labels(root: QWidget) -> list[str]:
     return found
 
 
+def undressed(root: QWidget) -> list[str]:
+    """Describe the widgets whose font is not that of their type role; Qt resets some fonts."""
+    found = []
+    for widget in visible_widgets(root):
+        if kind := widget.property("kind"):
+            font = Theme.current().font(kind, numbers=bool(widget.property("numbers")))
+            wanted, is_so = _measure_font(font), _measure_font(widget.font())
+            if is_so != wanted:
+                found.append(f"{describe(widget)} is {is_so} instead of {kind} {wanted}")
+    return found
+
+
+def find_faults(root: QWidget) -> list[str]:
+    """Describe everything that must not be seen in any picture of a window."""
+    checks = (outside_their_parents, overlapping_siblings, cut_labels, undressed)
+    return [fault for check in checks for fault in check(root)]
+
+
 def unnamed(root: QWidget) -> list[str]:
     """Describe the widgets that accept the focus but have no name for screen readers."""
     return [
@@ -104,7 +125,8 @@ def left_in(root: QWidget, widget: QWidget) -> int:
 
 def describe(widget: QWidget) -> str:
     """Describe a widget in the message of a failed test."""
-    name = widget.accessibleName() or widget.objectName()
+    text = widget.text() if isinstance(widget, QAbstractButton | QLabel) else ""
+    name = widget.accessibleName() or widget.objectName() or text
     return f"{type(widget).__name__}({name!r})"
 
 
@@ -115,6 +137,10 @@ def _is_parked(widget: QWidget) -> bool:
     """
     is_grip = widget.objectName() == "qt_qmainwindow_extended_splitter"
     return is_grip or (isinstance(widget, QTabBar | QDockWidget) and widget.x() < 0)
+
+
+def _measure_font(font: QFont) -> tuple[int, float, int]:
+    return font.pixelSize(), font.pointSizeF(), font.weight()
 
 
 def _scrolls(parent: QWidget) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -20,6 +20,7 @@ from app.sessions.listing import SessionInfo
 from app.startup import StartupInfo
 from chains.errors import Offline
 from tests.support import widgets
+from tests.support.clicks import click_button
 from tests.support.contexts import make_context
 from tests.support.window_pages import find
 from ui.actions import COMMANDS
@@ -166,11 +167,7 @@ def test_nothing_overlaps_and_nothing_is_cut(make: Make, mode: Any, scale: float
             window.resize(width, 900)
             QApplication.processEvents()
             assert window.width() == width
-            problems[width, state] = [
-                *widgets.outside_their_parents(window),
-                *widgets.overlapping_siblings(window),
-                *widgets.cut_labels(window),
-            ]
+            problems[width, state] = widgets.find_faults(window)
     assert {place: found for place, found in problems.items() if found} == {}
 
 
@@ -258,6 +255,34 @@ def test_below_960_the_sidebar_is_a_rail_and_comes_back(make: Make) -> None:
     assert window.rail.isVisible()
     window.resize(960, 900)
     assert window.sidebar.isVisible()
+
+
+def test_search_stands_below_new_chat_with_its_key_and_in_the_rail(make: Make) -> None:
+    window = make(1280)
+    at = "2026-05-14T14:03:00+00:00"
+    window.sidebar.show_chats([SessionInfo("s", "Chat", at, at, None, None, 2)], None)
+    QApplication.processEvents()
+    field, new = window.sidebar.chat_search, window.sidebar.new_chat
+    assert field.isVisible()
+    assert widgets.left_in(window, field) == widgets.left_in(window, new)
+    assert 0 < widgets.rect_in(window, field).top() - widgets.bottom_in(window, new) <= 8
+    keys = field.grab(QRect(field.width() - 80, 0, 80, field.height())).toImage()
+    field.setText("words")
+    assert keys != field.grab(QRect(field.width() - 80, 0, 80, field.height())).toImage()
+
+
+def test_the_rail_opens_the_search_of_chats(make: Make) -> None:
+    window = make(900)
+    assert not window.sidebar.isVisible()
+    click_button(window.rail, "Search all chats")
+    assert window.sidebar.isVisible()
+
+
+def test_the_header_of_a_chat_finds_in_it(make: Make) -> None:
+    window = make(1280)
+    click_button(window.middle, "Find in this chat")
+    (bar,) = (bar for bar in window.findChildren(FindBar) if bar.isVisible())
+    assert bar.field.hasFocus()
 
 
 def test_a_column_that_was_hidden_stays_hidden_when_there_is_room_again(make: Make) -> None:

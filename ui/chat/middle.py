@@ -38,6 +38,7 @@ class Middle(Scaled, Pane):
 
     columns_changed = Signal(bool, bool, bool)
 
+    find_requested = Signal()
     sidebar_requested = Signal()
     panel_requested = Signal()
     composer_resized = Signal(int)
@@ -59,7 +60,9 @@ class Middle(Scaled, Pane):
         self._panel = IconButton("panel-right", "Context panel", "toggle_panel")
         self._panel.setCheckable(True)
         self._panel.clicked.connect(self.panel_requested)
-        self._more = IconButton("dots-three", "Actions of this chat")
+        self._find = IconButton("magnifying-glass", "Find in this chat", "find")
+        self._find.clicked.connect(self.find_requested)
+        self._more = IconButton("dots-three-bold", "Actions of this chat")
         self._more.clicked.connect(lambda: self._open_menu(self._more))
         self._stack = QStackedWidget()
         self._chat = Pane("content")
@@ -199,6 +202,7 @@ class Middle(Scaled, Pane):
         header.row.addWidget(self._open_sidebar)
         header.row.addWidget(self._title)
         header.row.addStretch(1)
+        header.row.addWidget(self._find)
         header.row.addWidget(self._more)
         header.row.addWidget(self._panel)
         self._stack.addWidget(self.welcome)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 from ui.actions import Keymap
 from ui.chat.composer.text import ComposerText
 from ui.chat.message.answer import Answer
-from ui.theme import Theme
+from ui.theme import Theme, dress
 from ui.widgets.controls import button, label, make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT, make_scroll_area
 from ui.widgets.surfaces import Hairline, Pane
@@ -102,6 +102,10 @@ class QuickAskWindow(Pane):
         """Show Stop in place of Ask while an answer is being generated."""
         self._is_running = is_running
         self.send.setText("Stop" if is_running else "Ask")
+        self.send.setProperty("role", "" if is_running else "primary")
+        self.send.style().unpolish(self.send)
+        self.send.style().polish(self.send)
+        dress(self.send, "ui_strong", "")
         self.open.setEnabled(not is_running and self.answer is not None)
         self._update_send()
 

@@ -41,7 +41,7 @@ class VersionColumn(Pane):
         super().__init__("content")
         self.setAccessibleName(name)
         self.answer: Answer | None = None
-        self.keep = button("Keep this answer", "primary", self.kept.emit)
+        self.keep = button("Keep this answer", "", self.kept.emit)
         self.say = make_wrapped_label("", "ui", "secondary")
         self.head = QHBoxLayout()
         self.head.setContentsMargins(24, 0, 24, 0)
@@ -154,6 +154,11 @@ class VersionsDialog(QDialog):
         self.menu.set_value(choice)
         self.right.show_answer(answer)
         self.right.keep.setEnabled(True)
+
+    def show_asked(self, choice: str, answer: Answer) -> None:
+        """Show an answer that a model is asked for on the right, and select the model's item."""
+        self.menu.set_value(choice)
+        self.right.show_answer(answer)
 
     def _fit(self) -> None:
         self._name.setMinimumHeight(self.menu.sizeHint().height())

@@ -34,6 +34,7 @@ from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.step_words import StepView, describe_running_step
 from ui.controllers.turns import (
+    WRITING,
     ChatTurn,
     OutgoingMessage,
     StartTurn,
@@ -260,6 +261,8 @@ class SessionController(QObject):
         match event:
             case TextDelta() if self._is_followed(turn):
                 live.append(event.text)
+                if self._step != WRITING:
+                    self._show_step(WRITING)
             case ToolStarted() if self._is_followed(turn):
                 live.begin_tool(event)
                 self._show_step(

@@ -18,6 +18,7 @@ from ui.chat.message.sources import list_sources
 from ui.tasks import Task
 
 __all__ = [
+    "WRITING",
     "ChatTurn",
     "OutgoingMessage",
     "StartTurn",
@@ -26,6 +27,7 @@ __all__ = [
     "show_event",
 ]
 
+WRITING = "Writing…"
 StartTurn = Callable[[CancelToken], Iterator[Event]]
 
 
@@ -107,6 +109,8 @@ def show_event(event: object, turn: ChatTurn, answer: Answer) -> None:
     match event:
         case TextDelta():
             answer.append(event.text)
+            if answer.step.text != WRITING:
+                answer.show_step(WRITING, monotonic() - turn.started_s)
         case Retrieved():
             answer.set_sources(list_sources(event.segments))
         case Step():

@@ -75,7 +75,7 @@ class Sidebar(Pane):
         self.all_vaults.toggled.connect(self.all_vaults_toggled)
         self.all_vaults.hide()
         self.chat_search = SearchField("Search chats", "search_chats")
-        self._search_row = self._make_search_row()
+        self.chat_search.hide()
         self.footer = IndexFooter()
         self._no_notes = _quiet("")
         self._no_projects = _quiet(_NO_PROJECTS)
@@ -115,7 +115,7 @@ class Sidebar(Pane):
     ) -> None:
         """Show the chats, mark chats with a running turn, and select the open chat."""
         self.chats.set_chats(chats, current, running)
-        self._search_row.setVisible(bool(chats) or not self.all_vaults.isHidden())
+        self.chat_search.setVisible(bool(chats) or not self.all_vaults.isHidden())
         self._show_chat_list("" if chats else _name_no_chats())
 
     def show_chat_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
@@ -138,8 +138,6 @@ class Sidebar(Pane):
     def _share_height(self) -> None:
         """Distribute the height among the lists. Unused space goes to the others."""
         free = self._lists.height() - 3 * Theme.current().px(_HEAD) - _BELOW
-        if not self._search_row.isHidden():
-            free -= self._search_row.sizeHint().height()
         for text in (self._no_notes, self._no_projects, self._no_chats):
             if not text.isHidden():
                 free -= text.heightForWidth(self._lists.width())
@@ -179,15 +177,15 @@ class Sidebar(Pane):
             ("Chats", self._no_chats, self.chats),
         ):
             lists.addWidget(_SectionHead(title, actions.get(view)))
-            if view is self.chats:
-                lists.addWidget(self._search_row)
             lists.addWidget(empty)
             lists.addWidget(view)
             view.hide()
         lists.addStretch(1)
-        top = QHBoxLayout()
+        top = QVBoxLayout()
         top.setContentsMargins(8, 8, 8, 0)
+        top.setSpacing(4)
         top.addWidget(self.new_chat)
+        top.addWidget(self.chat_search)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -196,14 +194,6 @@ class Sidebar(Pane):
         column.addWidget(self._lists, 1)
         column.addWidget(Hairline())
         column.addWidget(self.footer)
-
-    def _make_search_row(self) -> QWidget:
-        made = QWidget()
-        row = QHBoxLayout(made)
-        row.setContentsMargins(_BELOW, 0, _BELOW, 4)
-        row.addWidget(self.chat_search)
-        made.hide()
-        return made
 
 
 class RowButton(QAbstractButton):
@@ -340,6 +330,7 @@ class Rail(Pane):
 
     open_requested = Signal()
     new_chat_requested = Signal()
+    search_requested = Signal()
     settings_requested = Signal()
     index_requested = Signal()
 
@@ -348,13 +339,16 @@ class Rail(Pane):
         self.index = IconButton("check-circle", "Index", size=36)
         open_ = IconButton("panel-left", "Show the sidebar", "toggle_sidebar", size=36)
         new = IconButton("note-pencil", "New chat", "new_chat", size=36)
+        search = IconButton("magnifying-glass", "Search all chats", "search_chats", size=36)
         notes = IconButton("books", "Notes", size=36)
+        projects = IconButton("folder", "Projects", size=36)
         chats = IconButton("chat", "Chats", size=36)
         settings = IconButton("gear", "Settings", "settings", size=36)
-        for button in (open_, notes, chats):
+        for button in (open_, notes, projects, chats):
             button.clicked.connect(self.open_requested)
         self.index.clicked.connect(self.index_requested)
         new.clicked.connect(self.new_chat_requested)
+        search.clicked.connect(self.search_requested)
         settings.clicked.connect(self.settings_requested)
         head = Header("sidebar")
         head.row.setContentsMargins(0, 0, 0, 1)
@@ -365,7 +359,7 @@ class Rail(Pane):
         column.addWidget(head)
         column.addSpacing(6)
         centre = Qt.AlignmentFlag.AlignHCenter
-        for button in (new, notes, chats):
+        for button in (new, search, notes, projects, chats):
             column.addWidget(button, 0, centre)
         column.addStretch(1)
         for button in (self.index, settings):

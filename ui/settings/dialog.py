@@ -154,10 +154,6 @@ class SettingsDialog(QDialog):
         """Set the function that previews how a changed limit affects the next request."""
         self._limit_row.set_preview(preview)
 
-    def refresh_index(self) -> None:
-        """Update the index section."""
-        self.index.refresh()
-
     @property
     def _limit_row(self) -> LimitRow:
         row = self.rows[_LIMIT]
@@ -199,11 +195,14 @@ class SettingsDialog(QDialog):
         else:
             self._turn_to(SECTIONS.index(present if present in names else names[0]))
 
+    def _list_keys(self) -> list[str]:
+        """Return the keys of the settings on the open page."""
+        section = dict(enumerate(SECTIONS)).get(self.stack.currentIndex(), "")
+        return [key for key, row in self.rows.items() if row.spec.section == section]
+
     def _reset_page(self) -> None:
-        place = self.stack.currentIndex()
-        section = SECTIONS[place] if place < len(SECTIONS) else ""
-        for key, row in self.rows.items():
-            if row.spec.section == section and self.writer.value(key) != row.spec.default:
+        for key in self._list_keys():
+            if self.writer.value(key) != self.rows[key].spec.default:
                 self.writer.reset(key)
 
     def _open_file(self) -> None:
@@ -248,7 +247,7 @@ class SettingsDialog(QDialog):
         title.setContentsMargins(16, 0, 16, 0)
         column.addWidget(title)
         field = QHBoxLayout()
-        field.setContentsMargins(12, 0, 12, 0)
+        field.setContentsMargins(8, 0, 8, 0)
         field.addWidget(self.search)
         column.addLayout(field)
         self.pages.setModel(self._listed)
@@ -364,11 +363,14 @@ class SettingsDialog(QDialog):
         foot = QHBoxLayout()
         foot.setContentsMargins(24, 12, 24, 16)
         foot.setSpacing(8)
-        foot.addWidget(label("Changes apply at once.", "caption", "secondary"))
+        said = label("Changes apply at once.", "caption", "secondary")
+        reset = button("Reset this page", "text", self._reset_page)
+        foot.addWidget(said)
         foot.addStretch(1)
-        foot.addWidget(button("Reset this page", "text", self._reset_page))
-        done = button("Done", "primary", self.accept)
-        foot.addWidget(done)
+        foot.addWidget(reset)
+        foot.addWidget(button("Done", "primary", self.accept))
+        for at in (said, reset):
+            self.stack.currentChanged.connect(lambda _, w=at: w.setVisible(bool(self._list_keys())))
         return foot
 
 

@@ -18,6 +18,7 @@ from ui.widgets.geometry import clear_layout
 __all__ = ["LedgerSection"]
 
 MOST_SHOWN: Final = 100
+_STRETCHES: Final = (10, 13, 26, 5)  # of time, destination, size and notes
 _KINDS: Final[Mapping[str, str]] = {
     "model": "model",
     "embedding": "embedding server",
@@ -94,10 +95,10 @@ def _make_line(call: Mapping[str, Any]) -> QWidget:
     row.setContentsMargins(0, 2, 0, 2)
     row.setSpacing(8)
     texts = (_format_time(call["at"]), place, size, holds)
-    for at, text in enumerate(texts):
+    for at, (text, stretch) in enumerate(zip(texts, _STRETCHES, strict=True)):
         shown = ElidedLabel(text)
-        dress(shown, "caption", "primary" if at == 1 else "secondary")
-        row.addWidget(shown, 2 if at in (1, 2) else 1)
+        dress(shown, "caption", "primary" if at == 1 else "secondary", numbers=at != 1)
+        row.addWidget(shown, stretch)
     line.setAccessibleName(" · ".join(filter(None, texts)))
     if notes:
         line.setToolTip(plain_tip("\n".join(notes)))

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 
+from ui.icons import icon
 from ui.settings.rows import SettingRow
 from ui.theme import dress
 
@@ -22,6 +23,8 @@ class SettingsSearchField(QLineEdit):
         self.setAccessibleName("Search settings")
         self.setToolTip("Search settings (Ctrl+F)")
         self.setClearButtonEnabled(True)
+        self.setProperty("search", True)
+        self.addAction(icon("magnifying-glass"), QLineEdit.ActionPosition.LeadingPosition)
         dress(self, "ui", "")
         keys = QShortcut(QKeySequence.StandardKey.Find, parent)
         keys.activated.connect(self._on_keys)

@@ -239,9 +239,9 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
     made.setProperty("role", role)
     made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     made.setAutoDefault(False)
-    dress(made, "ui_strong" if role in {"primary", "text"} else "ui", "")
+    kinds = {"primary": "ui_strong", "text": "ui_strong", "link": "label"}
+    dress(made, kinds.get(role, "ui"), "")  # once: Qt's first polish restores the first font
     if role == "link":
-        dress(made, "label", "")
         made.setCursor(Qt.CursorShape.PointingHandCursor)
     if act is not None:
         made.clicked.connect(lambda _checked=False: act())

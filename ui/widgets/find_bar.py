@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRect, QRegularExpression, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.actions import Keymap, show_keys
+from ui.icons import icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import IconButton, add_keys, label
 from ui.widgets.figures import count
@@ -117,7 +118,9 @@ class FindBar(QWidget):
 
 
 class SearchField(QLineEdit):
-    """A search field with a button to clear it. Esc clears it too.
+    """A search field with a magnifier and a button to clear it; Esc clears it too.
+
+    While it is empty and not focused, it shows the shortcut of its command.
 
     Args:
         hint: the placeholder, such as "Search chats".
@@ -130,6 +133,8 @@ class SearchField(QLineEdit):
         self.setPlaceholderText(hint)
         self.setAccessibleName(hint)
         self.setClearButtonEnabled(True)
+        self.setProperty("search", True)
+        self.addAction(icon("magnifying-glass"), QLineEdit.ActionPosition.LeadingPosition)
         dress(self, "ui", "")
         Keymap.current().changed.connect(self._set_tip)
         self._set_tip()
@@ -139,8 +144,23 @@ class SearchField(QLineEdit):
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.selectAll()
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the field, with the shortcut at its right edge if there is room."""
+        super().paintEvent(event)
+        keys = Keymap.current().describe(self._command) if self._command else ""
+        if not keys or self.text() or self.hasFocus():
+            return
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.color("text.tertiary"))
+        hint = self.fontMetrics().horizontalAdvance(self.placeholderText())
+        if hint + painter.fontMetrics().horizontalAdvance(keys) + theme.px(48) < self.width():
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(self.rect().adjusted(0, 0, -8, 0), right, keys)
+
     def _set_tip(self) -> None:
         self.setToolTip(add_keys(self.placeholderText(), self._command))
+        self.update()
 
     def event(self, event: QEvent) -> bool:
         """Handle Esc before the window does, as long as there is text to clear."""

@@ -66,6 +66,15 @@ def test_a_question_is_answered_there_and_its_chat_opens_in_the_window(
     assert [answer.text for answer in page.chat.answers()] == ["Two barrels.", "210 litres."]
 
 
+def test_stop_is_a_plain_button_and_ask_a_primary_one(quick: QuickAskWindow) -> None:
+    assert quick.send.property("role") == "primary"
+    quick.set_running(True)
+    assert (quick.send.text(), quick.send.property("role")) == ("Stop", "")
+    assert widgets.undressed(quick) == []
+    quick.set_running(False)
+    assert (quick.send.text(), quick.send.property("role")) == ("Ask", "primary")
+
+
 def test_each_window_begins_a_chat_of_its_own(
     page: WindowPage, quick: QuickAskWindow, server: ModelServer
 ) -> None:

@@ -138,6 +138,19 @@ def test_the_chat_and_the_message_are_as_they_were_after_escape(
     assert window.composer.view.input.hasFocus()
 
 
+def test_a_note_is_selected_in_the_sidebar_only_while_it_is_open(
+    window: WindowPage, note: NotePage
+) -> None:
+    tree = window.view.sidebar.notes
+    open_note(window, "Pump.md")
+    settle()
+    assert tree.currentIndex().data() == "Pump.md"
+    note.press_keys("Escape")
+    settle()
+    assert not tree.currentIndex().isValid()
+    assert not tree.selectedIndexes()
+
+
 def test_in_a_wide_window_the_note_is_beside_the_chat(window: WindowPage, note: NotePage) -> None:
     window.view.resize(1920, 900)
     settle()

@@ -11,9 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.events import Step
+from tests.support import widgets
 from tests.support.clicks import button_named, click_button, open_menu
 from tests.support.model_server import Answer, Failure, ModelServer
 from tests.support.window_pages import WindowPage, clipboard, open_window
+from ui.chat.message.parts import StepLine
 from ui.controllers.turns import ChatTurn, OutgoingMessage
 from ui.panels.context.rows import shorten_place
 from ui.tasks import TaskRunner
@@ -149,6 +151,35 @@ def test_no_model_saw_what_was_only_quoted(window: WindowPage, server: ModelServ
     with pytest.raises(LookupError):
         button_named(window.chat.answers()[-1], "What the model saw")
     assert not server.bodies[1:]
+
+
+def test_the_step_says_writing_as_soon_as_text_arrives(
+    window: WindowPage, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    live = window.view.transcript.live
+    monkeypatch.setattr(live, "show_step", lambda text, _seconds: steps.append(text))
+    server.script(Answer("Two barrels. " * 20, chunk_chars=20))
+    window.composer.send(QUESTION)
+    told = list(dict.fromkeys(steps))
+    assert told[-2:] == ["Waiting for scripted…", "Writing…"]
+
+
+def test_a_step_counts_its_seconds_by_itself(qtbot: QtBot) -> None:
+    line = StepLine()
+    qtbot.addWidget(line)
+    line.show()
+    line.show_step("Waiting for a model…", 3.0)
+    (seconds,) = (label for label in line.findChildren(QLabel) if label.text().endswith(" s"))
+    assert seconds.text() == "3.0 s"
+    qtbot.waitUntil(lambda: float(seconds.text().removesuffix(" s")) >= 3.2, timeout=60_000)
+
+
+def test_what_is_said_in_the_composer_names_settings_by_their_labels(window: WindowPage) -> None:
+    said = "Raise autoCompactThreshold, or shorten the question."
+    window.composer.view.show_error(said, [("Send as text", lambda: None)])
+    assert 'Raise "Context limit", or shorten the question.' in shown(window)
+    assert widgets.undressed(window.composer.view) == []
 
 
 def test_the_time_until_a_retry_counts_down(

@@ -70,7 +70,10 @@ def test_another_model_answers_beside_the_first_and_the_kept_one_is_in_the_chat(
     assert shown(dialog) == ["Two barrels.", ""]
     assert not dialog.right.keep.isEnabled()
     server.script(Answer("Three barrels."))
+    asked = []
+    window.view.controllers.session.turn_begun.connect(lambda _: asked.append(dialog.menu.text()))
     answer_with(dialog, "large")
+    assert [word.removeprefix("Answer with ") for word in asked] == ["large"]
     assert server.bodies[-1]["model"] == "large"
     assert shown(dialog) == ["Two barrels.", "Three barrels."]
     click_button(dialog.left, "Keep this answer")

@@ -130,9 +130,10 @@ def test_a_calm_request_has_no_notice() -> None:
 
 def test_warnings_of_a_request_are_repeated_where_nothing_else_is_to_be_said() -> None:
     said = "812 of 6,591 notes searched by meaning, all by words."
-    notice = build_notice(panel_states()["calm"] | {"warnings": [said]})
-    assert notice is not None
-    assert (notice.tone, notice.title, notice.text) == ("info", "About this answer", said)
+    for when, title in (("last", "About this answer"), ("next", "About this request")):
+        notice = build_notice(panel_states()["calm"] | {"warnings": [said], "when": when})
+        assert notice is not None
+        assert (notice.tone, notice.title, notice.text) == ("info", title, said)
     overflow = panel_states()["overflow"]
     assert build_notice(overflow | {"warnings": [said]}) == build_notice(overflow)
 

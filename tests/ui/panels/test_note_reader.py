@@ -116,6 +116,24 @@ def test_several_lines_are_lit_as_one(reader: NoteReader) -> None:
     assert lit_rows(reader) == []
 
 
+def test_code_among_the_lit_lines_keeps_its_own_background(reader: NoteReader) -> None:
+    reader.show_text(NOTE, 1, 21)
+    settle()
+    (view,) = reader.views()
+    code = next(panel for panel in view._writer.final.panels if panel.kind == "code")
+    place = view._ink.panel_rect(code).toRect()
+    image, theme = view.grab().toImage(), Theme.current()
+    assert image.pixelColor(place.right() - 60, place.top() + 4) == theme.color("bg.raised")
+    assert image.pixelColor(place.left() - 4, place.center().y()) == theme.color("diff.mark_bg")
+    reader.light(17, 17)
+    settle()
+    image = view.grab().toImage()
+    line = view.find_band(17, 17)
+    assert line is not None
+    assert image.pixelColor(place.right() - 4, line[0] + 4) == theme.color("diff.mark_bg")
+    assert image.pixelColor(place.right() - 60, place.top() + 4) == theme.color("bg.raised")
+
+
 def test_a_cited_line_deep_in_a_long_note_is_in_view(reader: NoteReader) -> None:
     text = long_text(2_000)
     line = text.split("\n").index("The words of part 1500.") + 1

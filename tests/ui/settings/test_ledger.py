@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.ledger import OutgoingCall
-from tests.support.clicks import click_button, click_row
+from tests.support.clicks import button_named, click_button, click_row
 from tests.support.settings_dialog import open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
@@ -36,6 +37,24 @@ def test_the_newest_call_is_listed_first_with_its_host_size_and_notes(
     web, model = (text.split(" · ", 1)[1] for text in dialog.ledger.texts())
     assert web == "web page at example.org · 0 bytes out, no answer"
     assert model == ("model at api.openai.com · 1,200 bytes out, 500 in, 450 tokens · 2 notes")
+
+
+def test_no_figure_of_a_call_is_cut_at_the_dialogs_usual_width(
+    dialog: SettingsDialog, assistant: Assistant
+) -> None:
+    call = OutgoingCall("model", "api.openai.com", 113_771, "s", "t", ("a.md",) * 12, 300)
+    assistant.ledger.record(call).finish(14_679, 13_606)
+    click_button(dialog, "Show new calls")
+    QApplication.processEvents()
+    cut = [text.text() for text in dialog.ledger.findChildren(QLabel) if "…" in text.text()]
+    assert cut == []
+
+
+def test_a_page_without_settings_offers_no_reset(dialog: SettingsDialog) -> None:
+    with pytest.raises(LookupError):
+        button_named(dialog, "Reset this page")
+    click_row(dialog.pages, "Privacy")
+    assert button_named(dialog, "Reset this page").isVisible()
 
 
 def test_a_ledger_that_cannot_be_read_is_named(

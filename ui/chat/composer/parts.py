@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.config.schema import use_labels
 from ui.icons import icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import (
@@ -191,8 +192,9 @@ class ComposerLine(Scaled, QFrame):
 
     def say(self, text: str, actions: Sequence[Action] = ()) -> None:
         """Show a sentence and its actions, given as pairs of label and function."""
-        self._text.setText(from_left(one_line(text)))
-        self.setAccessibleName(one_line(text))
+        said = use_labels(one_line(text))
+        self._text.setText(from_left(said))
+        self.setAccessibleName(said)
         while (item := self._ways.takeAt(0)) is not None:
             if widget := item.widget():
                 widget.hide()

@@ -1,9 +1,10 @@
 """The line with the current step, and the list of unverified citations."""
 
 from collections.abc import Sequence
+from time import monotonic
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
-from PySide6.QtGui import QAccessible, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtGui import QAccessible, QHideEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.icons import paint_icon
@@ -18,6 +19,7 @@ from ui.widgets.texts import from_left
 __all__ = ["StepLine", "UnverifiedNotice", "paint_callout"]
 
 _TURN_MS = 90
+_TICK_MS = 100
 _STEP_DEGREES = 30
 _MOST_DOUBTS = 6
 _ROW = 28
@@ -25,7 +27,7 @@ _PADDING = 12
 
 
 class StepLine(Scaled, AccessibleFrame):
-    """The line with the current step and the seconds since the turn started."""
+    """The line with the current step and the seconds since the turn started, which count up."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.StatusBar, parent)
@@ -34,6 +36,9 @@ class StepLine(Scaled, AccessibleFrame):
         dress(self._text, "ui", "secondary")
         self._text.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._seconds = label("", "caption", "tertiary", numbers=True)
+        self._started_s = 0.0
+        self._ticker = QTimer(self, interval=_TICK_MS)
+        self._ticker.timeout.connect(self._show_seconds)
         row = QHBoxLayout(self)
         row.setContentsMargins(OUTDENT, 0, OUTDENT, 0)
         row.setSpacing(8)
@@ -54,6 +59,17 @@ class StepLine(Scaled, AccessibleFrame):
             self._text.set_text(text)
             self._text.updateGeometry()
             self.setAccessibleName(one_line(text))
+        self._started_s = monotonic() - seconds
+        self._show_seconds()
+        self._ticker.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Stop counting."""
+        super().hideEvent(event)
+        self._ticker.stop()
+
+    def _show_seconds(self) -> None:
+        seconds = monotonic() - self._started_s
         self._seconds.setText(f"{seconds:.1f} s" if seconds >= 0.1 else "")
 
     def _fit(self) -> None:

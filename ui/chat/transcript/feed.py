@@ -336,13 +336,17 @@ class Feed(QWidget):
         return slot.row
 
     def _fit(self, rows: Sequence[MessageRow]) -> None:
-        """Lay out rows now, instead of in several later passes, and set the feed's height."""
+        """Lay out rows now, instead of in several later passes, and enlarge the feed for them.
+
+        The feed never shrinks here, since that could move the scroll position. A feed in a splitter
+        has no width at first; then nothing is done.
+        """
+        if self._column.contentsRect().width() <= 0:
+            return
         for row in rows:
             row.fit()
         self._column.activate()
-        view = self.parentWidget()
-        least = 0 if view is None else view.height()
-        self.resize(self.width(), max(least, self._column.find_height(self.width())))
+        self.resize(self.width(), max(self.height(), self._column.find_height(self.width())))
 
     def _put_away(self, slot: Slot) -> None:
         if slot.row is not None:

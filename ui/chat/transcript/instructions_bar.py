@@ -13,7 +13,7 @@ __all__ = ["InstructionsBar"]
 
 _TITLE = "Give these instructions to models?"
 _ABOUT = (
-    "{path} lies among your notes. If you allow it, it goes to the model with every message. "
+    "{path} is in your folder of notes. If you allow it, it goes to the model with every message. "
     "Read it first: whoever can write to this folder may have written it. Once changed, it asks "
     "again."
 )
@@ -95,7 +95,7 @@ class InstructionsBar(QWidget):
 
     def _fit(self) -> None:
         left, right = set_in(self.width())
-        self._column.setContentsMargins(left, 12, right, 4)
+        self._column.setContentsMargins(left, 12, right, 12)
         line = self.text.fontMetrics().lineSpacing()
         room = int(_SHARE * self.window().height() / line)
         lines = max(2, min(_LINES, room, self.text.document().blockCount() + 1))

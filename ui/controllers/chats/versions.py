@@ -137,7 +137,7 @@ class VersionsController(QObject):
         elif self._session.is_running:
             self._dialog.right.clear(_BUSY)
         elif self._item is not None:
-            self._dialog.right.show_answer(self._maker.answer())
+            self._dialog.show_asked(choice, self._maker.answer())
             self._other = ""
             self._session.regenerate(self._item.entry, choice.removeprefix(_MODEL))
 

@@ -190,6 +190,7 @@ class ReadingController(QObject):
         self._frame.middle.close_note()
         self._forget()
         self._related.set_open("")
+        self._frame.sidebar.notes.select("")
         self._frame.composer.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
 

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QImage, QPainter, QPainterPath
 from PySide6.QtWidgets import QWidget
 
 from ui.markdown.blocks import Missing
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.lines import find_line_at, find_line_band
-from ui.markdown.page.painter import Reach
 from ui.markdown.page.view import MarkdownView
 from ui.markdown.page.writer import OUTDENT
 from ui.theme import Theme
@@ -95,19 +94,21 @@ class NoteView(MarkdownView):
         self._writer.pictures = self._images
         self._writer.picture_width = self._text_width
 
-    def _paint_band(self, band: QRect, reach: Reach) -> None:
-        if self._lit is not None and (lit := self.find_band(*self._lit)):
-            painter = QPainter(self.viewport())
-            painter.setClipRect(band)
-            self._paint_lit(painter, *lit)
-            painter.end()
-        super()._paint_band(band, reach)
+    def _paint_ground(self, painter: QPainter) -> None:
+        """Paint the background of the highlighted lines, from edge to edge.
 
-    def _paint_lit(self, painter: QPainter, top: int, bottom: int) -> None:
-        """Paint the background of the highlighted lines, from edge to edge."""
-        theme = Theme.current()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color("diff.mark_bg"))
+        A code block or callout with all its lines highlighted keeps its own background.
+        """
+        lit = None if self._lit is None else self.find_band(*self._lit)
+        if lit is None:
+            return
+        theme, (top, bottom) = Theme.current(), lit
         area = QRectF(0, top - _SPARE, self.width(), bottom - top + 2 * _SPARE)
-        painter.drawRoundedRect(area, theme.radius("sm"), theme.radius("sm"))
+        shape, rounding = QPainterPath(), theme.radius("sm")
+        shape.addRoundedRect(area, rounding, rounding)
+        for panel in (panel for ink in self._inks for panel in ink.panels):
+            rect, own = self._ink.panel_rect(panel), QPainterPath()
+            if area.top() <= rect.top() and rect.bottom() <= area.bottom():
+                own.addRoundedRect(rect, theme.radius("lg"), theme.radius("lg"))
+                shape = shape.subtracted(own)
+        painter.fillPath(shape, theme.color("diff.mark_bg"))

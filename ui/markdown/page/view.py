@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from PySide6.QtCore import QMimeData, QPoint, QRect, QRectF, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QMimeData, QRect, QRectF, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QCursor,
@@ -182,11 +182,15 @@ class MarkdownView(QTextBrowser):
         painter = QPainter(self.viewport())
         for ink in self._inks:
             self._ink.paint_panels(painter, ink, reach)
+        self._paint_ground(painter)
         painter.end()
         for band in self.wide.bands(event.rect()):
             self._paint_band(band, reach)
         if self._is_stale:
             QTimer.singleShot(0, self.refresh)
+
+    def _paint_ground(self, painter: QPainter) -> None:
+        """Paint more below the text, over the backgrounds of code blocks and callouts."""
 
     def _paint_band(self, band: QRect, reach: Reach) -> None:
         painter = QPainter(self.viewport())
@@ -379,13 +383,8 @@ class MarkdownView(QTextBrowser):
     def find_place(self, number: int) -> QRect:
         """Return the rectangle of the source's citation that is nearest to the pointer."""
         pointer = self.viewport().mapFromGlobal(QCursor.pos())
-        return min(
-            self.find_places(number), key=lambda rect: _distance(rect, pointer), default=QRect()
-        )
-
-
-def _distance(rect: QRect, point: QPoint) -> int:
-    return (rect.center() - point).manhattanLength()
+        found = self.find_places(number)
+        return min(found, key=lambda r: (r.center() - pointer).manhattanLength(), default=QRect())
 
 
 _SCROLL_KEYS = {

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from app.config.schema import use_labels
 from ui.widgets.figures import count, percent, plural
 
 __all__ = ["ACTION_WORDS", "Act", "NoticeText", "build_notice", "find_passed_share"]
@@ -113,8 +114,9 @@ def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
     """Return a notice with a request's warnings, or None if there are no warnings."""
-    warnings = " ".join(context.get("warnings", ()))
-    return NoticeText("info", "About this answer", warnings) if warnings else None
+    warnings = use_labels(" ".join(context.get("warnings", ())))
+    what = "request" if context["when"] == "next" else "answer"
+    return NoticeText("info", f"About this {what}", warnings) if warnings else None
 
 
 def _shares(context: Mapping[str, Any]) -> Mapping[str, Any]:

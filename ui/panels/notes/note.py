@@ -90,7 +90,7 @@ class NotePanel(Pane):
         self.forward.clicked.connect(lambda _checked=False: self.step_requested.emit(1))
         self.outline = IconButton("list-bullets", "Headings of this note", "note_outline")
         self.outline.clicked.connect(self.open_outline)
-        self.more = IconButton("dots-three", "Actions of this note")
+        self.more = IconButton("dots-three-bold", "Actions of this note")
         self.more.clicked.connect(self._on_more)
         self.attach = IconButton("paperclip", "Attach this note")
         self.attach.clicked.connect(lambda _checked=False: self.attach_selection())

@@ -186,10 +186,12 @@ class NoteTree(FitTree):
                 self.expand(index)
 
     def select(self, path: str) -> None:
-        """Select a note, if it is in the tree."""
+        """Select a note, if it is in the tree; an empty path selects none."""
         index = self._model.find(path)
         if index.isValid():
             self.setCurrentIndex(index)
+        elif not path:
+            self.setCurrentIndex(QModelIndex())
 
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu for a note, an image or a folder."""
