@@ -166,6 +166,7 @@ class WindowFrame(QMainWindow):
         self.sidebar.show_vault(name, str(look.vault or ""))
         if look.vault:  # it is opened after the first paint
             self.sidebar.footer.show_state(IndexState(message="Loading…"))
+            self.composer.setFocus()
 
     def remember_soon(self) -> None:
         """Save the window state after a short delay, so that it survives a crash."""

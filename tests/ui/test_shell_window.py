@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTreeView, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -29,6 +29,7 @@ from ui.chat.composer.attachment_state import ChipState
 from ui.chat.composer.parts import ComposerFrame
 from ui.chat.transcript.instructions_bar import InstructionsBar
 from ui.controllers.notes import NoteListing
+from ui.panels.context.rows import ROW
 from ui.panels.index.state import IndexState, NotesByState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.sources import SourceRow
@@ -125,6 +126,7 @@ def test_without_notes_the_window_says_what_to_do(make: Make) -> None:
     texts = shown_texts(window)
     assert "Choose a folder of notes." in texts
     assert "Strata reads Markdown files and changes none without asking." in texts
+    assert "No folder is open. Choose one above." in texts
     words = {button.text() for button in window.findChildren(QPushButton) if button.isVisible()}
     assert {"Choose a folder", "Try the sample notes"} <= words
 
@@ -269,6 +271,21 @@ def test_search_stands_below_new_chat_with_its_key_and_in_the_rail(make: Make) -
     keys = field.grab(QRect(field.width() - 80, 0, 80, field.height())).toImage()
     field.setText("words")
     assert keys != field.grab(QRect(field.width() - 80, 0, 80, field.height())).toImage()
+
+
+def test_before_anything_is_known_no_figure_and_no_lack_is_told(
+    assistant: Assistant, qtbot: QtBot, small_vault: Path
+) -> None:
+    window = MainWindow(StartupInfo(assistant.paths.state, small_vault))
+    qtbot.addWidget(window)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.composer.input.hasFocus)
+    assert not any("yet" in text for text in shown_texts(window))
+    rows = window.column.context.findChild(QTreeView).model()
+    figures = {rows.index(at, 0).data(ROW).figure for at in range(rows.rowCount())}
+    assert figures == {"–"}
+    window.close()
 
 
 def test_the_rail_opens_the_search_of_chats(make: Make) -> None:

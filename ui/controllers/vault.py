@@ -56,6 +56,7 @@ class VaultController(QObject):
         self._index, self._notes, self._reading = index, notes, reading
         self._folders_to_open: Sequence[str] = ()
         self._shown: Path | None = None
+        self._starts_index = False
         self.watch = WatchController(runner, self)
         self._connect()
 
@@ -77,7 +78,10 @@ class VaultController(QObject):
             self._show_notice(describe(problems[0]))
 
     def show_opened(self) -> None:
-        """Show the assistant's open vault, update its index, and watch it for changes."""
+        """Show the assistant's open vault, update its index, and watch it for changes.
+
+        The notes are listed first, so that their names appear at once: indexing slows that down.
+        """
         folder = self._assistant.vault
         if folder is None:
             return
@@ -91,8 +95,7 @@ class VaultController(QObject):
         frame.sidebar.show_vault(folder_name(folder), str(folder))
         self._reading.clear()
         self._index.forget()
-        self._index.start(is_background=True)
-        self._watch()
+        self._starts_index = True
         self._notes.list()
         self._composer.check()
         self.opened.emit()
@@ -120,6 +123,13 @@ class VaultController(QObject):
     def _watch(self) -> None:
         if self._assistant.library is not None:
             self.watch.start(self._assistant.library)
+
+    def _start_index(self) -> None:
+        """Start indexing and watching, once the notes of a newly opened vault have been listed."""
+        if self._starts_index:
+            self._starts_index = False
+            self._index.start(is_background=True)
+            self._watch()
 
     def _refresh(self) -> None:
         """Update all views of the notes and the index."""
@@ -154,6 +164,7 @@ class VaultController(QObject):
             self._index.show_failure(error)
 
     def _on_open_failed(self, info: ErrorInfo) -> None:
+        self._start_index()
         middle = self._frame.middle
         announce(middle, info.message, is_urgent=True)
         if self._assistant.vault is None:
@@ -162,16 +173,17 @@ class VaultController(QObject):
             self._show_notice(info, ("Choose a folder", self._frame.navigation.choose_folder))
 
     def _on_listed(self, listing: NoteListing) -> None:
-        sidebar = self._frame.sidebar
-        sidebar.show_notes(listing.folders, "" if self._index.is_running else _EMPTY)
+        sidebar, is_busy = self._frame.sidebar, self._starts_index or self._index.is_running
+        sidebar.show_notes(listing.folders, "" if is_busy else _EMPTY)
         sidebar.notes.open_folders_again(self._folders_to_open)
         self._folders_to_open = ()
         indexed, failed = (len(listing.by_state.of(state)) for state in ("indexed", "failed"))
         self._index.show_counts(indexed, failed)
         self._frame.column.index.show_notes(listing.by_state)
-        is_bare = not listing.notes and not self._index.is_running
+        is_bare = not listing.notes and not is_busy
         self._session.show_suggestions(indexed, listing.indexed_at, listing.questions, is_bare)
         self._composer.set_offers(listing.offers)
+        self._start_index()
 
     def _on_indexed(self, _report: IndexReport) -> None:
         announce(self._frame.sidebar, self._index.state.text)

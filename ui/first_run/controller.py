@@ -51,7 +51,8 @@ class FirstRunController(QObject):
         dialog = self._dialog or self._make_dialog()
         self._dialog = dialog
         dialog.notes.show_folder(str(self._assistant.vault or ""))
-        dialog.index.show_state(self._index.state)
+        for view in (dialog.index, dialog.ask):
+            view.show_state(self._index.state)
         self._on_listed(self._notes.listing)
         if step == "Notes":
             dialog.model.refresh()  # before indexing begins, since indexing slows it down
@@ -69,6 +70,7 @@ class FirstRunController(QObject):
         self._notes.open_failed.connect(dialog.notes.show_problem)
         self._notes.listed.connect(self._on_listed)
         self._index.add_view(dialog.index)
+        self._index.add_view(dialog.ask)
         return dialog
 
     def _open_samples(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from app.errors import ErrorInfo
 from resources import sample_vault
 from ui.first_run.cards import ChoiceCard
+from ui.panels.index.state import IndexState
 from ui.panels.sidebar import folder_name
 from ui.theme import dress
 from ui.widgets.controls import make_wrapped_label, one_line
@@ -18,6 +19,8 @@ from ui.widgets.surfaces import Notice, Pane
 __all__ = ["AskPage", "NotesPage", "StepPage"]
 
 _MOST_QUESTIONS = 3
+_CITED = "Answers cite the lines they rest on."
+_INDEXING = "Indexing goes on meanwhile; answers get better until it is done."
 _NO_NOTES = "No folder is open, so there are no notes to ask. Go back to choose one."
 
 
@@ -50,7 +53,8 @@ class StepPage(QWidget):
         head.setContentsMargins(32, 0, 32, 8)
         head.setSpacing(6)
         head.addWidget(make_wrapped_label(title, "display"))
-        head.addWidget(make_wrapped_label(sentence, "ui", "secondary"))
+        self.sentence = make_wrapped_label(sentence, "ui", "secondary")
+        head.addWidget(self.sentence)
         head.addWidget(self.notice)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -172,9 +176,7 @@ class AskPage(StepPage):
     asked = Signal(str)
 
     def __init__(self) -> None:
-        super().__init__(
-            "Ask something.", "Indexing goes on meanwhile; answers get better until it is done."
-        )
+        super().__init__("Ask something.", _CITED)
         self._has_notes = False
         self.field = QLineEdit()
         self.field.setPlaceholderText("Ask about your notes")
@@ -194,6 +196,10 @@ class AskPage(StepPage):
     def is_ready(self) -> bool:
         """Whether there are notes and a question."""
         return self._has_notes and bool(self.field.text().strip())
+
+    def show_state(self, state: IndexState) -> None:
+        """Say that indexing goes on, as long as it does."""
+        self.sentence.setText(_INDEXING if state.is_going_on else _CITED)
 
     def show_questions(self, has_notes: bool, questions: Sequence[str]) -> None:
         """Show up to three suggested questions. A click copies a question into the field."""

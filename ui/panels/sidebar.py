@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Rail", "RowButton", "Sidebar", "folder_name"]
 
 _HEAD, _BELOW = 36, 8
+_NO_FOLDER = "No folder is open. Choose one above."
 _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
 
@@ -78,7 +79,7 @@ class Sidebar(Pane):
         self.chat_search.hide()
         self.footer = IndexFooter()
         self._no_notes = _quiet("")
-        self._no_projects = _quiet(_NO_PROJECTS)
+        self._no_projects = _quiet("Loading…")
         self._no_chats = _quiet("Loading…")
         self._make_menu()
         self._lay_out()
@@ -92,6 +93,7 @@ class Sidebar(Pane):
     def show_vault(self, name: str, path: str) -> None:
         """Show the open vault's name. An empty name means that no vault is open."""
         self.switcher.show_vault(name or "No folder open", path)
+        self._no_notes.setText("" if name else _NO_FOLDER)
         self._reindex.setEnabled(bool(name))
 
     def show_notes(self, folders: Folders, empty: str) -> None:
@@ -106,6 +108,7 @@ class Sidebar(Pane):
     def show_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
         """Show the projects, and select the project of the open chat."""
         self.projects.set_projects(projects, current)
+        self._no_projects.setText(_NO_PROJECTS)
         self._no_projects.setVisible(not projects)
         self.projects.setVisible(bool(projects))
         self._share_height()

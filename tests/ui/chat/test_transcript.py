@@ -4,7 +4,7 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect, Qt, QUrl
 from PySide6.QtGui import QAccessible, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -175,6 +175,17 @@ def test_a_citation_opens_its_lines(qtbot: QtBot, transcript: Transcript) -> Non
         spot = answer.view.find_place(1).center()
         qtbot.mouseClick(answer.view.viewport(), Qt.MouseButton.LeftButton, pos=spot)
     assert caught.args == ["Home server/Backups.md", 14, 15]
+
+
+def test_a_click_on_a_citation_ends_the_mark_of_its_source(transcript: Transcript) -> None:
+    transcript.load(chat(1, "Borg runs [1]."))
+    settle()
+    (answer,) = widgets(transcript, Answer)
+    pointed: list[int] = []
+    answer.citation_pointed.connect(lambda _entry, number: pointed.append(number))
+    answer.view.point_at("cite:1")
+    answer.view.anchorClicked.emit(QUrl("cite:1"))
+    assert pointed == [1, 0]
 
 
 def test_what_is_not_borne_out_is_said_below(transcript: Transcript) -> None:

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.startup import StartupInfo
 from chains.events import IndexProgressed
+from ui.controllers.index import IndexController
 from ui.panels.index.state import IndexState
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
@@ -35,6 +36,29 @@ def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[Ma
     window.close()
 
 
+def begin(window: MainWindow, qtbot: QtBot) -> None:
+    """Begin, and wait until the notes are listed and reading them has begun."""
+    with qtbot.waitSignal(window.controllers.notes.listed, timeout=_LONG_MS):
+        window.begin()
+    qtbot.waitUntil(lambda: window.controllers.index.state.kind != "none", timeout=_LONG_MS)
+
+
+def test_names_are_listed_before_the_notes_are_read(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[int] = []
+    start = IndexController.start
+
+    def record(index: IndexController, **options: bool) -> None:
+        shown.append(window.sidebar.notes.model().rowCount())
+        start(index, **options)
+
+    monkeypatch.setattr(IndexController, "start", record)
+    begin(window, qtbot)
+    assert len(shown) == 1
+    assert shown[0] > 0
+
+
 def wait_for(window: MainWindow, kind: str, qtbot: QtBot) -> IndexState:
     indexing = window.controllers.index
     qtbot.waitUntil(lambda: indexing.state.kind == kind, timeout=_LONG_MS)
@@ -56,7 +80,7 @@ def reports_of(window: MainWindow) -> list[IndexReport]:
 
 
 def test_a_paused_run_stands_still_until_it_is_let_go_on(window: MainWindow, qtbot: QtBot) -> None:
-    window.begin()
+    begin(window, qtbot)
     window.sidebar.footer.pause.click()
     wait_until_it_stands(window, qtbot)
     assert window.sidebar.footer.pause.accessibleName() == "Go on reading the notes"
@@ -67,7 +91,7 @@ def test_a_paused_run_stands_still_until_it_is_let_go_on(window: MainWindow, qtb
 def test_a_step_that_was_made_before_the_pause_does_not_end_it(
     window: MainWindow, qtbot: QtBot
 ) -> None:
-    window.begin()
+    begin(window, qtbot)
     window.column.index.run.pause.click()
     indexing = window.controllers.index
     indexing.show_progress(IndexProgress("scan", 1, 5))
@@ -81,7 +105,7 @@ def test_a_step_that_was_made_before_the_pause_does_not_end_it(
 def test_a_run_that_is_stopped_while_paused_leaves_nothing_paused(
     window: MainWindow, assistant: Assistant, qtbot: QtBot
 ) -> None:
-    window.begin()
+    begin(window, qtbot)
     window.column.index.run.pause.click()
     wait_until_it_stands(window, qtbot)
     window.column.index.run.cancel.click()
@@ -102,7 +126,7 @@ def test_what_could_not_be_read_is_tried_again_and_all_is_made_again_on_wish(
 
     with monkeypatch.context() as patched:
         patched.setattr("vault.indexing.indexer.read_bytes", locked)
-        window.begin()
+        begin(window, qtbot)
         assert wait_for(window, "done", qtbot).failed == 1
     panel, reports = window.column.index, reports_of(window)
     qtbot.waitUntil(lambda: panel.lists.shown() == ["Welcome.md"])
@@ -120,7 +144,7 @@ def test_a_damaged_index_is_said_to_be_made_anew_until_it_is(
 ) -> None:
     assert assistant.library is not None
     (assistant.library.index_dir / "catalog.db").write_bytes(b"this is no database" * 100)
-    window.begin()
+    begin(window, qtbot)
     indexing = window.controllers.index
     qtbot.waitUntil(lambda: indexing.state.is_mending, timeout=_LONG_MS)
     assert not wait_for(window, "done", qtbot).is_mending
@@ -130,7 +154,7 @@ def test_a_pause_lets_a_question_go_on_and_stays_seen(
     window: MainWindow, assistant: Assistant, qtbot: QtBot
 ) -> None:
     assert assistant.library is not None
-    window.begin()
+    begin(window, qtbot)
     wait_for(window, "done", qtbot)
     indexing, folder = window.controllers.index, assistant.library.root
     (folder / "More.md").write_text("More to read.\n")
@@ -145,7 +169,7 @@ def test_a_question_s_reading_can_be_stopped_and_stays_stopped(
     window: MainWindow, assistant: Assistant, qtbot: QtBot
 ) -> None:
     assert assistant.library is not None
-    window.begin()
+    begin(window, qtbot)
     wait_for(window, "done", qtbot)
     footer, folder = window.sidebar.footer, assistant.library.root
     (folder / "More.md").write_text("More to read.\n")

@@ -18,6 +18,7 @@ from tests.support.file_keyring import VARIABLE, FileKeyring, read_keys
 from tests.support.first_run_page import FirstRunPage
 from tests.support.model_server import Answer, Failure, ModelServer
 from tests.support.window_pages import WindowPage, open_window
+from ui.panels.index.state import IndexState
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 
@@ -278,3 +279,11 @@ def test_enter_a_key_leads_to_the_address_of_a_server_that_refused(
         window.press("Enter a key")
         assert window.settings.view.keys.title.text() == f"Key for {server.root}"
         assert window.settings.view.keys.field.hasFocus() or not window.view.isActiveWindow()
+
+
+def test_the_last_step_tells_of_indexing_only_while_it_goes_on(page: FirstRunPage) -> None:
+    ask = page.view.ask
+    ask.show_state(IndexState("running", 3, 27))
+    assert ask.sentence.text().startswith("Indexing goes on meanwhile")
+    ask.show_state(IndexState("done", notes=27))
+    assert ask.sentence.text() == "Answers cite the lines they rest on."

@@ -30,6 +30,7 @@ class LayerRow:
     Attributes:
         is_estimate: whether passages will be added when the request is sent.
         is_over: whether the request exceeds the budget and this is its largest layer.
+        is_counted: whether the tokens are known; until then no figure is shown.
     """
 
     code: str
@@ -38,10 +39,13 @@ class LayerRow:
     is_reused: bool
     is_estimate: bool = False
     is_over: bool = False
+    is_counted: bool = True
 
     @property
     def figure(self) -> str:
         """The formatted token count."""
+        if not self.is_counted:
+            return "–"
         return f"≈ {count(self.tokens)}" if self.is_estimate else count(self.tokens)
 
     @property
@@ -52,6 +56,8 @@ class LayerRow:
     @property
     def name(self) -> str:
         """The row's text for screen readers."""
+        if not self.is_counted:
+            return f"{self.code} {self.title}, not counted yet"
         about = "about " if self.is_estimate else ""
         reused = ", reused" if self.is_reused else ""
         part = self.share.replace("\N{NO-BREAK SPACE}%", " percent").replace("–", "nothing")

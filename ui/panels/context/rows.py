@@ -100,7 +100,7 @@ class LayerTree(PartTree):
         super().__init__("Layers", parent)
         for code in tokens()["layer_order"]:
             item = QStandardItem(code)
-            item.setData(LayerRow(code, 0, "–", False), ROW)
+            item.setData(LayerRow(code, 0, "–", False, is_counted=False), ROW)
             self.items.appendRow(item)
 
     def show_rows(self, layers: Sequence[LayerRow], parts: Mapping[str, Sequence[PartRow]]) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 _LINES_ABOVE = 2
+_LINES_AT_ONCE = 400
 _MOST_LINES = 4_000
 _MOST_CHARS = 400_000
 _TEXT, _FRONT_MATTER, _CODE = 0, 1, 2
@@ -69,6 +70,8 @@ class NoteText(QPlainTextEdit):
         dress(self, "ui")
         self._numbers = _LineNumbers(self)
         self._colors = MarkdownColors(self.document())
+        self._coloring = QTimer(self, interval=0)
+        self._coloring.timeout.connect(self._on_coloring)
         self.updateRequest.connect(self._on_update)
         self.verticalScrollBar().actionTriggered.connect(self._on_scrolled)
         Theme.current().changed.connect(self._on_theme)
@@ -78,6 +81,8 @@ class NoteText(QPlainTextEdit):
         self._start, self._first, self._last = start, first, max(first, last)
         self._colors.begin(is_note_start=start == 1)
         self.setPlainText(text)
+        self._coloring.start()
+        self._on_coloring()
         self._fit_numbers()
         self._mark()
         self._is_untouched = True
@@ -187,6 +192,11 @@ class NoteText(QPlainTextEdit):
         else:
             self._numbers.update(0, rect.y(), self._numbers.width(), rect.height())
 
+    def _on_coloring(self) -> None:
+        self._colors.go_on()
+        if self._colors.is_done:
+            self._coloring.stop()
+
     def _on_theme(self) -> None:
         self._colors.rehighlight()
         self._mark()
@@ -242,18 +252,40 @@ def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
 
 
 class MarkdownColors(QSyntaxHighlighter):
-    """A Markdown syntax highlighter for one document. It never changes the text."""
+    """A Markdown syntax highlighter for one document. It never changes the text.
+
+    A new text is highlighted in steps from its first line, because a long one takes too long for a
+    single step.
+    """
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._is_note_start = True
+        self._lines = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all lines are highlighted."""
+        return self._lines >= self.document().blockCount()
 
     def begin(self, *, is_note_start: bool) -> None:
-        """Set whether the next text starts at the beginning of the note."""
+        """Prepare for a new text; set whether it starts at the beginning of the note."""
         self._is_note_start = is_note_start
+        self._lines = 0
+
+    def go_on(self) -> None:
+        """Highlight the next lines of the text."""
+        first = self.document().findBlockByNumber(self._lines)
+        self._lines += _LINES_AT_ONCE
+        if first.isValid():
+            self.rehighlightBlock(
+                first
+            )  # goes on to the lines below as long as their state changes
 
     def highlightBlock(self, text: str) -> None:
-        """Highlight one line."""
+        """Highlight one line, unless it is one of those that wait for a later step."""
+        if self.currentBlock().blockNumber() >= self._lines:
+            return
         before = self.previousBlockState()
         is_first = before == -1
         if is_first and self._is_note_start and text == "---":
