@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.config.schema import use_labels
 from ui.icons import icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import (
@@ -192,6 +191,8 @@ class ComposerLine(Scaled, QFrame):
 
     def say(self, text: str, actions: Sequence[Action] = ()) -> None:
         """Show a sentence and its actions, given as pairs of label and function."""
+        from app.config.schema import use_labels  # late: it would delay the first paint
+
         said = use_labels(one_line(text))
         self._text.setText(from_left(said))
         self.setAccessibleName(said)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from app.config.schema import use_labels
 from ui.widgets.figures import count, percent, plural
 
 __all__ = ["ACTION_WORDS", "Act", "NoticeText", "build_notice", "find_passed_share"]
@@ -114,6 +113,8 @@ def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
     """Return a notice with a request's warnings, or None if there are no warnings."""
+    from app.config.schema import use_labels  # late: it would delay the first paint
+
     warnings = use_labels(" ".join(context.get("warnings", ())))
     what = "request" if context["when"] == "next" else "answer"
     return NoticeText("info", f"About this {what}", warnings) if warnings else None
