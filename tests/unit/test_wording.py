@@ -38,8 +38,11 @@ GONE = (
     "Writing…",
     "Trying again in",
 )
-# The form of `/context` is that of protocol.md.
-ELSEWHERE = {"as an outline": "context/report/markdown.py"}
+# The form of `/context` is that of protocol.md. An answer is being written once text has arrived.
+ELSEWHERE = {
+    "as an outline": "context/report/markdown.py",
+    "Writing…": "ui/controllers/turns.py",
+}
 
 
 @cache

@@ -196,7 +196,6 @@ class SettingsDialog(QDialog):
             self._turn_to(SECTIONS.index(present if present in names else names[0]))
 
     def _list_keys(self) -> list[str]:
-        """Return the keys of the settings on the open page."""
         section = dict(enumerate(SECTIONS)).get(self.stack.currentIndex(), "")
         return [key for key, row in self.rows.items() if row.spec.section == section]
 
@@ -243,9 +242,8 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(side)
         column.setContentsMargins(0, 16, 0, 16)
         column.setSpacing(8)
-        title = label("Settings", "h2")
+        column.addWidget(title := label("Settings", "h2"))
         title.setContentsMargins(16, 0, 16, 0)
-        column.addWidget(title)
         field = QHBoxLayout()
         field.setContentsMargins(8, 0, 8, 0)
         field.addWidget(self.search)
