@@ -100,7 +100,7 @@ class Service:
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """A model that the user can choose.
+    """The properties of a model: endpoint, limits, prices and abilities.
 
     Attributes:
         name: the name in the setting `chat.model`.

@@ -63,7 +63,7 @@ def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.
 
 
 def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.secondary") -> None:
-    """Paint an icon centred in a rectangle, with the rectangle's shorter side as its size."""
+    """Paint an icon centred in a rectangle and as large as fits."""
     side = min(rect.width(), rect.height())
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -81,7 +81,7 @@ class Notifier(QObject):
         place.installEventFilter(self)
 
     def set_bottom(self, height: int) -> None:
-        """Set how many pixels to keep free below the toasts, where the composer is."""
+        """Reserve space at the bottom for the composer, in pixels."""
         self._bottom = height
         self.arrange()
 

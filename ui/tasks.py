@@ -71,7 +71,7 @@ class Mailbox(QObject):
             self._items.clear()
 
     def flush(self) -> None:
-        """Deliver the waiting items now, or at the end of the frame if delivery is paced."""
+        """Deliver the waiting items now, or at the end of the frame if delivery is throttled."""
         wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
         if self._is_paced and wait_s > 0:
             self._timer.start(max(1, round(wait_s * 1000)))
@@ -218,7 +218,7 @@ class LatestOnly(QObject):
             self._timer.start()
 
     def forget(self) -> None:
-        """Discard the waiting call, and ignore the result of the running one."""
+        """Discard the waiting call, and ignore the result of the running call."""
         self._waiting = None
         self._is_stale = self._task is not None
         self._timer.stop()

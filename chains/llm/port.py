@@ -107,7 +107,7 @@ class ModelWaiting:
 
 @dataclass(frozen=True)
 class ModelLoading:
-    """A model file is being loaded, before its first answer.
+    """A model port is loading a model file, before its first answer.
 
     Attributes:
         name: the name of the model.

@@ -107,7 +107,7 @@ class Middle(Scaled, Pane):
         self._arrange()
 
     def close_note(self) -> None:
-        """Hide the note, and show the chat as it was before."""
+        """Hide the note, and restore the chat."""
         self._is_reading = False
         self._arrange()
 

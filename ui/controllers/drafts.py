@@ -42,7 +42,7 @@ class UnsentMessage:
     parts: int = 0
 
     def before(self, later: "UnsentMessage") -> "UnsentMessage":
-        """Append the content of a later message to this one."""
+        """Append the content of a later message."""
         if later.parts:
             waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting
             return replace(self, waiting=waiting, parts=later.parts)

@@ -70,7 +70,7 @@ class LongMessageController(QObject):
 
     @property
     def line(self) -> tuple[str, list[Action]]:
-        """The text about the split or the attached file, and the actions that undo it."""
+        """A text about a split or attached message, and the actions to undo this."""
         if self.parts:
             at = self.parts - len(self.waiting)
             follows = " The next one comes here when this one is sent." if self.waiting else ""

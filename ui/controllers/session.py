@@ -208,7 +208,7 @@ class SessionController(QObject):
     def show_suggestions(
         self, notes: int, indexed: str | None, questions: Sequence[str], is_bare: bool
     ) -> None:
-        """Set what an empty chat shows: the number of notes, index time and suggested questions."""
+        """Set the content of an empty chat: number of notes, index time and suggested questions."""
         self._empty = (notes, indexed, questions, is_bare)
         if self.session is None and not self._transcript.feed.slots():
             self._show_empty()

@@ -25,7 +25,7 @@ _NO_NOTES = "No folder is open, so there are no notes to ask. Go back to choose 
 
 
 class StepPage(QWidget):
-    """The page of one step: a title, a sentence, a column of cards, and the main button's action.
+    """The page of one step, with a title, a sentence and a column of cards.
 
     Signals:
         changed: the label of the main button may have changed.

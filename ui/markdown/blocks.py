@@ -231,7 +231,7 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
 
 
 def _letters(cells: Sequence[tuple[Run, ...]]) -> int:
-    """Return the length of the longest cell in characters, limited to what is readable."""
+    """Return the length of the longest cell in characters, up to a limit."""
     longest = max((_width("".join(run.text for run in cell)) for cell in cells), default=0)
     return max(_FEWEST, min(longest, _READABLE))
 

@@ -184,7 +184,7 @@ def _note_words(target: str) -> str:
 
 
 def _join(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Merge adjacent runs of the same style, so that equal texts always have equal runs."""
+    """Merge adjacent runs of the same style."""
     joined: list[Run] = []
     for run in runs:
         if not run.text:

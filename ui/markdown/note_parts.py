@@ -153,7 +153,7 @@ def _show_properties(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines without `%%comments%%` outside of code. An unclosed `%%` stays as text."""
+    """Remove `%%comments%%` outside of code. An unclosed `%%` is kept as text."""
     if not any("%%" in line for line in lines):
         return lines
     kept, fence, opened = list(lines), "", None

@@ -1,4 +1,4 @@
-"""Read a growing Markdown text. Each part of it becomes final only once.
+"""Read a Markdown text that grows, so that each part is parsed and finished only once.
 
 Only complete lines decide where a block ends, because an incomplete line can still turn into any
 kind of block. All blocks but the last are final as soon as the last block's first line is complete.

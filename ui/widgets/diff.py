@@ -317,7 +317,7 @@ def _describe_head(text: str, has_several: bool) -> str:
 
 
 def _cut(parts: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Shorten a line that is too long to be laid out quickly."""
+    """Shorten an extremely long line, which would be slow to lay out."""
     cut: list[tuple[str, bool]] = []
     room = _MOST_LINE_CHARS
     for text, is_marked in parts:

@@ -129,7 +129,7 @@ def _day(day: date) -> str:
 
 
 def _locale() -> QLocale:
-    """Return the user's locale. British English replaces the C locale, which groups no digits."""
+    """Return the user's locale. The C locale is replaced with British English."""
     locale = QLocale()
     if locale.language() == QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)

@@ -1,8 +1,9 @@
 """Boost passages whose notes match names, tags, dates or links in the query.
 
-A query that names a note means that note, not the notes that mention it most often. A query that
-names a tag, folder or day means the notes with it. Notes linked with a named note are boosted too.
-A matching name can move a note up by many ranks, and other boosts by only a few.
+If a query names a note, that note is boosted, rather than the notes that mention it most often. If
+it names a tag, folder or day, the notes with this tag, folder or day are boosted. Notes linked with
+a named note are boosted too. A matching name can move a note up by many ranks, and other boosts by
+only a few.
 """
 
 import json

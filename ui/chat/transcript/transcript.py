@@ -162,7 +162,7 @@ class Transcript(QWidget):
         return card
 
     def remove_approval(self, card: ApprovalCard) -> None:
-        """Remove an approval card after a decision, or when the turn has ended."""
+        """Remove an approval card after a decision or at the end of the turn."""
         for slot in self.feed.slots():
             if slot.row is not None and slot.row.widget is card:
                 self.feed.remove(slot)
@@ -274,7 +274,7 @@ class Transcript(QWidget):
             self._walker.forget()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Handle Tab: the chat is one tab stop, from which Tab enters the current message."""
+        """Handle Tab. The chat is one tab stop, and Tab moves on into the current message."""
         if self._stack.currentWidget() is self.scroller:
             if self._walker.tab(forward):
                 return True

@@ -175,7 +175,7 @@ class MessageMaker(QObject):
         return made
 
     def retry(self, message: str, entry: str, code: str = "") -> Failure:
-        """Build the widget of an error in the log, with the same actions as when it happened.
+        """Build the widget of a stored error, with its original actions.
 
         Args:
             message: the text to show.

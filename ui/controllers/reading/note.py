@@ -224,7 +224,7 @@ class ReadingController(QObject):
         return is_meant and (self._panel.close_search() or self.close())
 
     def clear(self) -> None:
-        """Close the note and forget the history, because another vault has been opened."""
+        """Close the note and clear the history after another vault has been opened."""
         self.close()
         self._forget()
         self._visits.clear()

@@ -136,7 +136,7 @@ def _written(target: str) -> str:
 def find_unverified_pills(
     document: QTextDocument, pills: Iterable[Pill], sources: Mapping[int, Source]
 ) -> frozenset[int]:
-    """Return the start positions of the unverified citations.
+    """Return the start positions of unverified citations.
 
     Args:
         document: the document that the view shows.

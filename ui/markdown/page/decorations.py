@@ -127,13 +127,13 @@ class BoxDecorations:
         self._open: dict[int, Panel] = {}
 
     def forget(self) -> None:
-        """Forget all open boxes, so that their backgrounds are not extended any more."""
+        """Forget all open boxes, so that their backgrounds stop growing."""
         self._open = {}
 
     def follow(
         self, ink: Decorations, leaf: Leaf, previous: Leaf | None, first: int, last: int
     ) -> None:
-        """Add the decorations of boxes that begin with a leaf, and extend those that continue.
+        """Add decorations for boxes that start with a leaf, and extend the open ones.
 
         Args:
             ink: the decorations to add to.

@@ -55,7 +55,7 @@ class NoteView(MarkdownView):
         self._rewrite()
 
     def light(self, first: int, last: int) -> None:
-        """Highlight the note's lines from `first` to `last`; `first` = 0 removes the highlight."""
+        """Highlight the lines from `first` to `last`. If `first` is 0, remove the highlight."""
         lit = (first, last) if first else None
         if lit != self._lit:
             self._lit = lit

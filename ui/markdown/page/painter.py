@@ -32,7 +32,7 @@ _Ink = TypeVar("_Ink", ListMarker, Span, Pill, RuleLine, Rows)
 
 @dataclass(slots=True)
 class _Placed:
-    """The cached rectangles and baselines of one decoration, in document coordinates."""
+    """The cached layout of a decoration: rectangles and baselines in document coordinates."""
 
     ink: object
     rects: list[QRectF]
@@ -75,7 +75,7 @@ class DecorationPainter:
         return self._place(panel).rects[0]
 
     def pill_rects(self, pill: Pill) -> list[QRectF]:
-        """Return a citation's rectangles, one for each line that it extends over."""
+        """Return the rectangles of a citation, one per line."""
         return self._place(pill).rects
 
     def paint_panels(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
@@ -329,7 +329,7 @@ class DecorationPainter:
 
 
 def _between(ink: list[_Ink], first: int, last: int) -> list[_Ink]:
-    """Return the decorations that begin between two positions. The list must be in text order."""
+    """Return the decorations between two positions. The list must be in text order."""
     return ink[bisect_left(ink, first, key=_start) : bisect_right(ink, last, key=_start)]
 
 

@@ -57,7 +57,7 @@ def compute_inset(boxes: tuple[Box, ...]) -> Inset:
 
 
 def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the space above a leaf, including the padding of boxes that begin or end there."""
+    """Return the space above a leaf, including the padding of surrounding boxes."""
     opened = compute_padding_above(leaf, previous)
     if previous is None:
         return opened

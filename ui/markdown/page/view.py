@@ -101,7 +101,7 @@ class MarkdownView(QTextBrowser):
         self._rewrite()
 
     def append(self, text: str) -> None:
-        """Append streamed text. It is drawn after a short delay, together with any later text.
+        """Append streamed text, which is drawn after a short delay.
 
         The delay is 33 ms, or longer if drawing was slow the last time.
         """
@@ -295,7 +295,7 @@ class MarkdownView(QTextBrowser):
             self.horizontalScrollBar().setRange(0, 0)
 
     def _pause(self, seconds: float) -> None:
-        """Set the time until the next drawing: 33 ms, or four times the duration of this one."""
+        """Set the delay until the next redraw: 33 ms, or four times the duration of this one."""
         wait = ceil(seconds * 1000 * _BUSY_SHARE)
         self._timer.setInterval(max(Theme.current().duration("stream_flush"), wait))
 

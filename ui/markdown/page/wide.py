@@ -84,7 +84,7 @@ class WideBlocks(QObject):
         self._offsets, self._widest, self._strips = {}, {}, []
 
     def fit_tables(self, *inks: Decorations) -> None:
-        """Give each table the page's width, or the width that its columns need if that is more."""
+        """Give each table the width of the page, or more if its columns need it."""
         for rows in (rows for ink in inks for rows in ink.tables):
             self._fit_table(rows)
 
@@ -115,7 +115,7 @@ class WideBlocks(QObject):
         return moved
 
     def bands(self, rect: QRect) -> Iterator[QRect]:
-        """Divide a part of the view into full-width bands and the visible parts of wide blocks."""
+        """Divide a region of the view into bands, separating the visible parts of wide blocks."""
         top = rect.top()
         for strip in sorted(self._strips, key=lambda strip: strip.rect.top()):
             if strip.rect.bottom() < rect.top() or strip.rect.top() > rect.bottom():

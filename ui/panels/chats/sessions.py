@@ -226,7 +226,7 @@ class ChatList(FitTree):
         self._model.set_hits(hits, titles)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
-        """Close the field for a title, and show the chats that were set while it was open."""
+        """Close the title editor, and apply updates that were delayed while it was open."""
         super().closeEditor(editor, hint)
         self.setFocus()
         delayed, self._delayed = self._delayed, None
@@ -310,7 +310,7 @@ class ChatList(FitTree):
         return known[place] if 0 <= place < len(known) else None
 
     def _stay_near(self, row: int, session: str) -> None:
-        """Keep the user's row current, or select the row that took its place."""
+        """Keep the selected row, or select the row that took its place."""
         found = self._model.find(session)
         place = found if found.isValid() else self._model.index(row, 0)
         if place.isValid() and self._model.flags(place):

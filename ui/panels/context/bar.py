@@ -120,7 +120,7 @@ class ContextBar(QProgressBar):
             self._paint_focus(painter, drawn, bar)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Step through the bar segments with the arrow keys, showing each segment's description."""
+        """Step through the bar segments with the arrow keys, and describe each one."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         step = steps.get(Qt.Key(event.key()))
         if step is None or not self._parts:
@@ -161,7 +161,7 @@ class ContextBar(QProgressBar):
         return ""
 
     def _drawn(self) -> list[Slot]:
-        """Return the bar segments as currently animated."""
+        """Return the bar segments at the current point of their animation."""
         found = self.slots()
         if self._motion.state() != QVariantAnimation.State.Running:
             return found

@@ -189,7 +189,7 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
 def _plain_rows(
     context: Mapping[str, Any], code: str, questions: Mapping[str, str]
 ) -> list[PartRow]:
-    """Return rows for items that are not segments: tools, parts of the instructions, and turns."""
+    """Return rows for items that are not segments: tools, system parts and turns."""
     written = {segment["id"] for segment in context["segments"] if segment["layer"] == code}
     found = context.get("parts", {}).get(code, ())
     shown = [

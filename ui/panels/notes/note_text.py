@@ -242,7 +242,7 @@ class _LineNumbers(QWidget):
 
 
 def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
-    """Return the text format of a highlighted line. The view paints its background separately."""
+    """Return the text format of a highlighted line, without its background."""
     selection = QTextEdit.ExtraSelection()
     selection.cursor = QTextCursor(block)
     move = QTextCursor.MoveOperation.EndOfBlock

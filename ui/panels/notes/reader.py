@@ -65,7 +65,7 @@ class NoteReader(QScrollArea):
         Theme.current().changed.connect(self._on_theme_changed)
 
     def show_text(self, text: str, first: int = 0, last: int = 0) -> None:
-        """Show a note from its beginning, or highlight some of its lines and scroll to them."""
+        """Show a note from the start, or scroll to some of its lines and highlight them."""
         self._clear()
         self._images.clear()
         self._wanted.clear()
@@ -119,7 +119,7 @@ class NoteReader(QScrollArea):
         return len(self._parts)
 
     def find_view(self, part: int) -> NoteView | None:
-        """Return the view of a part, by the part's number, or None if the part is not drawn."""
+        """Return the view of a part, or None if it is not drawn."""
         return self._views.get(part)
 
     def draw_part(self, part: int) -> NoteView:
@@ -269,7 +269,7 @@ class NoteReader(QScrollArea):
         self.part_drawn.emit(index)
 
     def _lay_out(self) -> None:
-        """Position all parts one below the other."""
+        """Lay out all parts from top to bottom."""
         self._is_placing = True
         left, width = compute_column(self.viewport().width())
         for index, view in self._views.items():
