@@ -31,6 +31,9 @@ LEAST_TELLING: Final = 2
 TELLING_SHARE: Final = 0.8
 ORDER_SHARE: Final = 0.7
 LEAST_TELLING_NEAR: Final = 4
+# The share of the words of a source's sentence that a shorter sentence must have, so that a name
+# that occurs in a note or in a heading is no source for what the answer says of it.
+FRAGMENT_SHARE: Final = 0.5
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _NEGATION: Final = re.compile(
@@ -98,6 +101,11 @@ class _Passage:
         return frozenset(_split_words(self.segment.raw_content))
 
     @cached_property
+    def headings(self) -> frozenset[str]:
+        """The words of the title and the headings above the passage."""
+        return frozenset(_split_words(" ".join((self.segment.title, *self.segment.heading))))
+
+    @cached_property
     def windows(self) -> list[tuple[str, list[str]]]:
         """Single sentences and pairs of adjacent sentences, each with its words."""
         found = split_sentences(self.segment.raw_content)
@@ -123,6 +131,7 @@ class _Candidates:
     Attributes:
         words: the words of the sentence in order.
         telling: its words that are not function words.
+        asked: those of them that the question contains.
         near: the passages that contain most of its telling words.
         verbatim: those of them that contain the sentence word for word.
     """
@@ -130,6 +139,7 @@ class _Candidates:
     sentence: str
     words: Sequence[str] = ()
     telling: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
     near: Sequence[_Passage] = ()
     verbatim: Sequence[_Passage] = ()
 
@@ -143,7 +153,18 @@ def _find_candidates(
         return _Candidates(sentence)
     near = [one for one in passages if _share(telling, one.words) >= TELLING_SHARE]
     verbatim = [one for one in near if one.text.find(sentence) is not None]
-    return _Candidates(sentence, words, telling, near, verbatim)
+    if len(telling) < LEAST_TELLING_NEAR:
+        verbatim = [one for one in verbatim if _is_sentence_of(words, one)]
+    return _Candidates(sentence, words, telling, telling & asked, near, verbatim)
+
+
+def _is_sentence_of(words: Sequence[str], passage: _Passage) -> bool:
+    """Return whether words are a large part of a single sentence of a passage."""
+    known = set(words)
+    return any(
+        known <= set(others) and len(words) >= FRAGMENT_SHARE * len(others)
+        for _, others in passage.windows
+    )
 
 
 def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | None:
@@ -179,6 +200,8 @@ def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[floa
         share = _share(telling, known)
         if share < TELLING_SHARE or not numbers <= known:
             continue
+        if not found.asked <= known | passage.headings:
+            continue  # the model says of the asked subject what the source says of another
         if len(_NEGATION.findall(fold(window))) != negations:
             continue
         order = _measure_order(words, its_words)

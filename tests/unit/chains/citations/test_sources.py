@@ -56,6 +56,30 @@ def test_of_equal_sentences_the_source_with_the_rest_of_the_answer_is_chosen(sou
     assert [one.n for one in alone.citations] == [1]
 
 
+def test_what_a_source_says_of_another_subject_is_no_source_for_the_one_asked_about(source):
+    rest = "is to make it easy to start testing quickly on a newer version of the plugin again."
+    text = f"# Tests\nThe intention {rest}"
+    sources = [source(1, text, source="Tests.md")]
+    said = f"{{}} {rest}"
+    asked = "What would be the correct behaviour?"
+    assert check_answer(said.format("The correct behaviour"), sources, asked).citations == ()
+    assert check_answer(said.format("The plan"), sources, asked).citations
+    titled = [source(1, text, source="Tests.md", title="Correct behaviour")]
+    assert check_answer(said.format("The correct behaviour"), titled, asked).citations
+
+
+def test_a_name_within_a_heading_or_a_longer_sentence_is_no_sentence(source):
+    text = (
+        "## Check it with Natural Language Dates\n\nInstall Natural Language Dates and restart the "
+        "program before the test begins.\n\n- Various Complements\n"
+    )
+    sources = [source(1, text)]
+    answer = "They are:\n\n1. **Natural Language Dates**\n2. **Various Complements**"
+    assert [one.sentence for one in check_answer(answer, sources).citations] == []
+    listed = check_answer("- Various Complements of it", [source(1, "- Various Complements of it")])
+    assert [one.sentence for one in listed.citations] == ["Various Complements of it"]
+
+
 def test_a_sentence_that_repeats_the_question_gets_no_number(sources):
     asked = "Is the server backed up every night?"
     assert check_answer("The server is backed up every night.", sources, asked).citations == ()
