@@ -80,6 +80,22 @@ def test_no_mode_sends_them_named_or_not(
     list(hiding.ask(AskRequest("Read all.", mode, attach=("Diary/../",)), CancelToken()))
 
 
+def test_no_project_sends_them_named_or_not(
+    hiding: Assistant, received: ModelServer, tmp_path: Path
+) -> None:
+    hiding.open_vault(tmp_path, remember=False)
+    for include_text in ("auto", "never"):
+        hiding.settings.set("project.includeText", include_text)
+        for question in ("What is the code?", "Read Private.md and Locked/Excluded.md to me."):
+            request = AskRequest(question, "project", project="vault")
+            result_of(list(hiding.ask(request, CancelToken())))
+    assert "Sow in May" in json.dumps(received.bodies)
+    for path in PATHS[:3]:
+        request = AskRequest("Read it.", "project", project="vault", attach=(f"vault/{path}",))
+        with pytest.raises(TurnFailed):
+            list(hiding.ask(request, CancelToken()))
+
+
 def test_no_tool_brings_them_named_outright(hiding: Assistant, received: ModelServer) -> None:
     hiding.agents.connect(None, "all")  # whatever may be approved is approved
     calls = tuple((f"c{n}", name, json.dumps(given)) for n, (name, given) in enumerate(CALLS))
