@@ -127,9 +127,17 @@ def _join(names: Sequence[str]) -> str:
 
 
 def _read_commit() -> str:
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return f"commit {done.stdout.strip()}" if done.returncode == 0 else "an unknown commit"
+    commit = _ask_git("rev-parse", "--short", "HEAD").strip()
+    if not commit:
+        return "an unknown commit"
+    changes = _ask_git("status", "--porcelain", "--", ".", f":!{PAGE.name}")
+    return f"commit {commit}{' with changes' if changes else ''}"
+
+
+def _ask_git(*words: str) -> str:
+    """Return what git prints, or nothing if it fails."""
+    done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else ""
 
 
 def _describe_machine() -> str:

@@ -100,6 +100,17 @@ def test_a_single_kind_of_score_ranks_alone_where_no_mixture_reaches_it() -> Non
     assert fit.weights.words < 0.01
 
 
+def test_titles_count_as_in_a_search() -> None:
+    def find(_text: str, _weights: RankingWeights) -> Scores:
+        words = {2: 9.0, 1: 1.0}
+        return Scores(words, {1: 0.1, 2: 0.9}, words, FILES, titles={1: 1.0})
+
+    fit = fit_weights(ask(48), find, lambda: False)
+    assert fit is not None
+    assert (fit.weights, fit.before) == (DEFAULT_WEIGHTS, 1.0)
+    assert fit.single < 1.0
+
+
 def test_no_note_is_lost_from_the_first_ten_that_one_kind_of_score_finds() -> None:
     def find(text: str, weights: RankingWeights) -> Scores:
         is_rare = text.endswith((" 0", " 2"))
