@@ -1,4 +1,4 @@
-"""Pictures of answers side by side, the small window, and a conflict of keys in the settings."""
+"""Pictures of answers side by side, the small window, a conflict of keys, and a compaction."""
 
 from pathlib import Path
 
@@ -7,13 +7,28 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from tests.support.model_server import Answer
-from tests.support.sample_window import BACKUPS, COFFEE, Stage, save, say, settle, wait_until
+from tests.support.sample_window import (
+    BACKUPS,
+    COFFEE,
+    POWER,
+    Stage,
+    save,
+    say,
+    settle,
+    wait_until,
+)
 from tests.support.window_pages import find
+from ui.chat.message.blocks import SummaryDivider
 from ui.chat.versions import VersionsDialog
+from ui.panels.context.compaction import CompactionDialog
 from ui.settings.dialog import SettingsDialog
 from ui.settings.keyboard import CommandRow
 from ui.theme import Mode, Theme
 
+SUMMARY = """\
+The user asked about power failures and backups of the home server. The battery lasts 22 minutes; \
+the server is backed up every night at 02:30. Open: test a restore from the rented machine.
+"""
 BRIEF = """\
 Every night at 02:30 [1].
 
@@ -27,7 +42,7 @@ Every night at 02:30 [1].
 def make_dialogs(on: Stage, mode: Mode, folder: Path) -> None:
     """Save pictures of these states in one theme."""
     Theme.current().apply(mode)
-    for make in (_compare, _quick_ask, _keys):
+    for make in (_compare, _quick_ask, _keys, _compaction):
         make(on, mode, folder)
 
 
@@ -48,6 +63,32 @@ def _compare(on: Stage, mode: Mode, folder: Path) -> None:
     settle()
     save(dialog, folder / f"compare-{mode}.png")
     dialog.close()
+
+
+def _compaction(on: Stage, mode: Mode, folder: Path) -> None:
+    on.play(POWER)
+    for question in (BACKUPS, POWER):
+        on.go_on(question)
+    on.server.script(lambda _body: Answer(SUMMARY, usage=None))
+    on.window.run_command("compact")
+    dialog = find(on.window, CompactionDialog)
+    wait_until(dialog.make.isVisible)
+    save(dialog, folder / f"compaction-{mode}.png")
+    dialog.make.click()
+    wait_until(dialog.use.isVisible)
+    save(dialog, folder / f"compaction-summary-{mode}.png")
+    dialog.use.click()
+    wait_until(lambda: not dialog.isVisible())
+    settle(800)
+    line = find(on.window, SummaryDivider)
+    line.more.click()
+    on.window.transcript.scroller.bar.setValue(0)
+    settle()
+    save(on.window, folder / f"compacted-{mode}.png")
+    line.edit_requested.emit()
+    settle()
+    save(dialog, folder / f"compaction-edit-{mode}.png")
+    dialog.reject()
 
 
 def _quick_ask(on: Stage, mode: Mode, folder: Path) -> None:
