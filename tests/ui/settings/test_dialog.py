@@ -8,7 +8,14 @@ from pathlib import Path
 import keyring
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QSlider
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSlider,
+)
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -101,6 +108,23 @@ def test_a_number_holds_at_once(dialog: SettingsDialog, assistant: Assistant, qt
     assert changed.args == [LIMIT]
     assert assistant.settings.get(LIMIT) == 64_000
     assert field_of(dialog, LIMIT).text() == "64,000"
+
+
+def test_models_that_see_images_are_named_one_a_line(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    dialog.show_page("Models")
+    field = dialog.rows["chat.imageModels"].control
+    assert isinstance(field, QPlainTextEdit)
+    assert field.placeholderText() == "One model a line, such as openai/NAME"
+    field.setFocus()
+    qtbot.keyClicks(field, "local")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.keyClicks(field, " openai/eye ")
+    with qtbot.waitSignal(dialog.changed) as changed:
+        field_of(dialog, "chat.apiBase").setFocus()
+    assert changed.args == ["chat.imageModels"]
+    assert assistant.settings.get("chat.imageModels") == ["local", "openai/eye"]
 
 
 @pytest.mark.parametrize("text", ["3999", "2000001", "many", "", "12.5"])
