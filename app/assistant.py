@@ -21,6 +21,7 @@ from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
+from app.library.review import NoteReview
 from app.library.user_texts import UserTextFile
 from app.paths import Paths
 from app.sessions.agent import AgentBuilder
@@ -65,6 +66,7 @@ class Assistant:
         user_instructions: the file with the user's own instructions for models.
         customization: the vault's AGENTS.md with the user's decision about it, and the memories.
         projects: the projects with their settings.
+        review: finds notes of the open vault that need care.
         edits: edits that models make to notes, and undoing them.
         user_edits: edits that the user makes to notes.
         agents: builds agents, and asks the user to approve the changes that their tools propose.
@@ -91,6 +93,7 @@ class Assistant:
         self.ledger = Ledger(paths.ledger)
         self._vault = OpenVault(paths, settings, self.ledger, embedder)
         self.projects = Projects(paths, self._vault)
+        self.review = NoteReview(self._vault, paths.reviews)
         self.customization = UserCustomization(paths, settings, self._vault, self.projects)
         self.edits = NoteEdits(paths.edits)
         self.user_edits = UserEdits(self.edits, self._vault, settings)

@@ -124,6 +124,11 @@ class Paths:
         return self.state / "edits"
 
     @property
+    def reviews(self) -> Path:
+        """The folder of the dismissed findings of reviews, with one file per vault."""
+        return self.state / "reviews"
+
+    @property
     def log_file(self) -> Path:
         """The current log file. Older files have numbered names."""
         return self.state / "strata.log"

@@ -66,6 +66,7 @@ COMMANDS = (
     WindowCommand("insert_link", "Insert a link to a related note", ("Ctrl+Alt+L",), "Notes"),
     WindowCommand("toggle_related", "Show or hide related notes", ("Ctrl+Shift+E",), "Notes"),
     WindowCommand("toggle_index", "Show or hide the index", ("Ctrl+Shift+X",), "Notes"),
+    WindowCommand("look_after", "Look after your notes", ("Ctrl+Shift+K",), "Notes"),
     WindowCommand("read_again", "Read the notes again", (), "Notes"),
     WindowCommand("pause_index", "Pause reading the notes, or go on", (), "Notes"),
     WindowCommand("choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes"),

@@ -190,8 +190,9 @@ class MainWindow(WindowFrame):
         from ui.panels.index.panel import IndexPanel
         from ui.panels.notes.note import NotePanel
         from ui.panels.notes.related import RelatedPanel
+        from ui.panels.notes.review import ReviewPanel
 
-        self.column.take_panels(RelatedPanel(), IndexPanel())
+        self.column.take_panels(RelatedPanel(), IndexPanel(), ReviewPanel())
         self.docking = Docking(self.columns, self.column, self.sidebar)
         self.transcript = Transcript()
         self.middle.take_transcript(self.transcript)
@@ -221,6 +222,7 @@ class MainWindow(WindowFrame):
             "show_request": self.column.context.request_requested.emit,
             "toggle_related": self.docking.toggle_related,
             "toggle_index": self.docking.toggle_index,
+            "look_after": self.docking.toggle_review,
             "read_again": controllers.index.resume,
             "pause_index": controllers.index.toggle_pause,
             "choose_folder": self.choose_folder,

@@ -30,6 +30,7 @@ from ui.controllers.navigation import (
 from ui.controllers.notes import NotesController
 from ui.controllers.reading.links import LinkController
 from ui.controllers.reading.note import ReadingController
+from ui.controllers.reading.review import ReviewController
 from ui.controllers.related import ReasonController, RelatedController
 from ui.controllers.session import SessionController
 from ui.controllers.vault import InstructionsController, VaultController
@@ -65,6 +66,7 @@ class Controllers:
     links: LinkController
     versions: VersionsController
     quick_ask: QuickAskController
+    review: ReviewController
 
 
 def make_controllers(
@@ -101,6 +103,9 @@ def make_controllers(
     instructions = InstructionsController(*base, session, vault)
     for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
         changed.connect(context.refresh)
+    review = ReviewController(*base)
+    vault.opened.connect(review.forget)
+    vault.indexed.connect(review.note_changes)
     projects = ProjectController(*base, session, sessions)
     vault.opened.connect(projects.refresh)
     vault.opened.connect(sessions.show_known)
@@ -112,4 +117,4 @@ def make_controllers(
     first = FirstRunController(*base, session, composer, notes, index)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, saving, first, reading, compaction)
-    return Controllers(*made, *more, links, versions, quick_ask)
+    return Controllers(*made, *more, links, versions, quick_ask, review)

@@ -15,7 +15,7 @@ scores, and checks them against the notes on disk.
     access          the notes a model may read (private marks: notes.properties, notes.inline)
     catalog         the SQLite database of an index; migrations: its schema
     coverage        how many notes can be searched by words and by meaning so far
-    edits           edits to notes: planned, journaled, applied, undone
+    edits           edits to notes: planned, journaled, applied, undone; review: what needs care
     embedder        the child process that embeds; embed_worker: its entry point
     embedding_versions  the vectors of two embedding models, kept at the same time
     errors, options, paths  the errors; the user's options; opening files, inside the vault only

@@ -12,6 +12,7 @@
     indexing      Index updates that questions start, and that continue during the answers.
     instructions  The vault's AGENTS.md with the user's decision about it.
     long_texts    Store a message that is too long as a file, or split it.
+    review        Find notes that need care; remember the findings that the user dismissed.
     user_texts    The user's instructions and long-term memories, one file for each.
 
 May import: `app.config`, `app.paths`, chains, vault. Only `edits` writes into a vault.
@@ -29,5 +30,6 @@ __all__ = [
     "open_vault",
     "project_notes",
     "projects",
+    "review",
     "user_texts",
 ]

@@ -1,4 +1,4 @@
-"""Pictures of the index panel and of related notes in all their states.
+"""Pictures of the index panel, of related notes and of findings in all their states.
 
 `python -m tests.support.index_pictures FOLDER` saves them there, one for each theme and font scale.
 """
@@ -9,15 +9,19 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QGridLayout, QVBoxLayout, QWidget
 
+from app.library.review import ReviewResult
 from tests.support.sample_window import save, settle
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.panel import IndexPanel
 from ui.panels.index.state import IndexState, NotesByState
 from ui.panels.notes.related import RelatedPanel
+from ui.panels.notes.review import ReviewPanel
 from ui.theme import Mode, Theme, tokens
 from vault.coverage import Coverage
 from vault.index import NoteState
 from vault.indexing.status import IndexStatus
+from vault.review.findings import Finding, FindingNote
+from vault.review.review import ReviewProgress
 from vault.search.related import RelatedNote
 
 _SIZE = (int(tokens()["layout"]["right"]["default"]), 420)
@@ -47,6 +51,49 @@ _STATES = {
         is_elsewhere=True,
     ),
 }
+_FINDINGS = (
+    Finding(
+        "contradiction",
+        (
+            FindingNote(
+                *(
+                    "Home server/Backups.md",
+                    "Backups of the home server and of all laptops",
+                    128,
+                    128,
+                ),
+                "The notes server is backed up every night at 02:30 to the disk in the garage.",
+            ),
+            FindingNote(
+                *("Home server/Plan.md", "Plan", 7, 7),
+                "The notes server is backed up every night at 03:15 to the disk in the garage.",
+            ),
+        ),
+        "One note says 02:30, the other 03:15.",
+        "",
+        2.0,
+    ),
+    Finding(
+        "duplicate",
+        (FindingNote("温室/換気.md", "温室の換気"), FindingNote("温室/換気 2.md", "温室の換気")),
+        "Both notes have the same content.",
+        "",
+        2.0,
+    ),
+    Finding(
+        "outdated",
+        (
+            FindingNote(
+                *("Garden/Budget.md", "Budget", 31, 31),
+                "According to The rain barrel, no water has to be bought.",
+            ),
+            FindingNote("Garden/Barrel.md", "The rain barrel"),
+        ),
+        "Its source changed on 12 May 2026, 72 days after this note was last changed.",
+        "",
+        72.0,
+    ),
+)
 _RELATED = (
     RelatedNote("Home server/Backups.md", "Backups", 0.82, is_linked=True),
     RelatedNote("Home server/Router.md", "The router and its replacement in March", 0.61, False),
@@ -59,6 +106,7 @@ def make_pictures(mode: Mode, scale: float, folder: Path) -> None:
     Theme.current().apply(mode, scale)
     panels = [_index(state) for state in _STATES.values()]
     panels += [_asked(), _filtered(), _related(), _waiting(), RelatedPanel(), _feet()]
+    panels += [_reviewed(), _reviewed(0), _reviewing(), _stopped(), _unreviewed(), ReviewPanel()]
     row = QWidget()
     row.setProperty("surface", "content")
     layout = QGridLayout(row)
@@ -101,6 +149,32 @@ def _related() -> RelatedPanel:
 def _waiting() -> RelatedPanel:
     panel = RelatedPanel()
     panel.begin("Home server/Overview.md")
+    return panel
+
+
+def _reviewed(number: int = 9) -> ReviewPanel:
+    panel = ReviewPanel()
+    panel.show_result(ReviewResult(_FINDINGS[:number], _FINDINGS[:2], 12_310))
+    if number:
+        panel.show_changed()
+    return panel
+
+
+def _reviewing() -> ReviewPanel:
+    panel = ReviewPanel()
+    panel.show_progress(ReviewProgress(3_000, 12_310))
+    return panel
+
+
+def _stopped() -> ReviewPanel:
+    panel = ReviewPanel()
+    panel.show_stopped(ReviewProgress(3_000, 12_310))
+    return panel
+
+
+def _unreviewed() -> ReviewPanel:
+    panel = ReviewPanel()
+    panel.show_error("These notes are not indexed yet, so they cannot be compared.")
     return panel
 
 

@@ -1,4 +1,4 @@
-"""The right column: docks for context, sources, related notes and index.
+"""The right column: docks for context, sources, related notes, index and review.
 
 The column is a nested window whose panels are docks: each can be moved, floated and closed. The
 whole column is beside the chat or, in a narrow window, on top of it.
@@ -7,7 +7,8 @@ whole column is beside the chat or, in a narrow window, on top of it.
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QDockWidget, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QTabWidget, QWidget
+from shiboken6 import isValid
 
 from ui.panels.context.panel import ContextPanel
 from ui.panels.notes.sources import SourcesPanel
@@ -21,11 +22,12 @@ from ui.widgets.surfaces import Header
 if TYPE_CHECKING:
     from ui.panels.index.panel import IndexPanel
     from ui.panels.notes.related import RelatedPanel
+    from ui.panels.notes.review import ReviewPanel
 
 __all__ = ["Docking", "RightColumn"]
 
 _VERSION = 1
-_SHARES = {"context": 64_000, "sources related index": 36_000}
+_SHARES = {"context": 64_000, "sources related index look_after": 36_000}
 _AREA = Qt.DockWidgetArea.RightDockWidgetArea
 
 
@@ -37,11 +39,13 @@ class RightColumn(DockWindow):
     Attributes:
         related: the panel of related notes, set by `take_panels`.
         index: the index panel, set by `take_panels`.
+        review: the panel "Look after", set by `take_panels`.
     """
 
     close_requested = Signal()
     related: "RelatedPanel"
     index: "IndexPanel"
+    review: "ReviewPanel"
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,17 +59,21 @@ class RightColumn(DockWindow):
         self.sources_dock = _Dock("Sources", self.sources, _head("Sources"))
         self.related_dock = _Dock("Related", None, _head("Related"))
         self.index_dock = _Dock("Index", None, _head("Index"))
+        self.review_dock = _Dock("Look after", None, _head("Look after"))
         for dock in self.docks():
             dock.visibilityChanged.connect(self._on_visibility_changed)
             dock.dockLocationChanged.connect(self._fit_heads)
             dock.topLevelChanged.connect(self._fit_heads)
         self.reset()
 
-    def take_panels(self, related: "RelatedPanel", index: "IndexPanel") -> None:
+    def take_panels(
+        self, related: "RelatedPanel", index: "IndexPanel", review: "ReviewPanel"
+    ) -> None:
         """Set the panels that are created after the first paint, to show the window sooner."""
-        self.related, self.index = related, index
+        self.related, self.index, self.review = related, index, review
         self.related_dock.setWidget(related)
         self.index_dock.setWidget(index)
+        self.review_dock.setWidget(review)
 
     def docks(self) -> "tuple[_Dock, ...]":
         """Return all docks, the topmost first."""
@@ -107,7 +115,8 @@ class RightColumn(DockWindow):
         return QSize(theme.px(theme.value("layout.right.default")), 600)
 
     def _tabs(self) -> "tuple[_Dock, ...]":
-        return (self.related_dock, self.index_dock)
+        """Return the docks that share tabs with the sources and are closed by default."""
+        return (self.related_dock, self.index_dock, self.review_dock)
 
     def _on_visibility_changed(self) -> None:
         self._fit_heads()
@@ -130,7 +139,7 @@ class _Dock(QDockWidget):
 
     def __init__(self, title: str, panel: QWidget | None, head: Header) -> None:
         super().__init__(title)
-        self.setObjectName(title.lower())
+        self.setObjectName(title.lower().replace(" ", "_"))
         self.setAllowedAreas(_AREA)  # docks can be arranged in any way within this area
         if panel is not None:
             self.setWidget(panel)
@@ -165,6 +174,7 @@ class Docking(QObject):
     def __init__(self, columns: Columns, column: RightColumn, sidebar: Sidebar) -> None:
         super().__init__(columns)
         self._columns, self._column, self._sidebar = columns, column, sidebar
+        self._came_from: QWidget | None = None
         column.index.lists.reveal_requested.connect(self.show_among_folders)
         sidebar.footer.problems_requested.connect(self.show_failed)
         sidebar.footer.details_requested.connect(self.show_index)
@@ -181,6 +191,12 @@ class Docking(QObject):
         """Show the index panel."""
         self._show(self._column.index_dock)
 
+    def show_review(self) -> None:
+        """Show the panel with the findings of a review, and focus it."""
+        self._came_from = QApplication.focusWidget()
+        self._show(self._column.review_dock)
+        self._column.review.take_focus()
+
     def show_failed(self) -> None:
         """Show the index panel with the list of failed notes."""
         self._column.index.lists.show_which("failed")
@@ -193,6 +209,24 @@ class Docking(QObject):
     def toggle_index(self) -> None:
         """Show the index panel, or close it if it is visible."""
         self._toggle(self._column.index_dock)
+
+    def toggle_review(self) -> None:
+        """Show and focus the panel with the findings of a review, or close it if it is visible.
+
+        When it is closed, the focus returns to where it was before.
+        """
+        dock, before, focused = (
+            self._column.review_dock,
+            self._came_from,
+            QApplication.focusWidget(),
+        )
+        if not (self._columns.is_right_shown and self._column.is_in_front(dock)):
+            self.show_review()
+            return
+        had_focus = focused is not None and dock.isAncestorOf(focused)
+        dock.close()
+        if had_focus and before is not None and isValid(before) and before.isVisible():
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_among_folders(self, path: str) -> None:
         """Select a note in the sidebar's note tree."""

@@ -61,6 +61,7 @@ class Sidebar(Pane):
     folder_requested = Signal()
     samples_requested = Signal()
     index_requested = Signal()
+    review_requested = Signal()
     project_requested = Signal()
     all_vaults_toggled = Signal(bool)
 
@@ -94,7 +95,8 @@ class Sidebar(Pane):
         """Show the open vault's name. An empty name means that no vault is open."""
         self.switcher.show_vault(name or "No folder open", path)
         self._no_notes.setText("" if name else _NO_FOLDER)
-        self._reindex.setEnabled(bool(name))
+        for action in (self._reindex, self._review):
+            action.setEnabled(bool(name))
 
     def show_notes(self, folders: Folders, empty: str) -> None:
         """Show the note tree. `empty` is the text shown if there are no notes."""
@@ -160,6 +162,8 @@ class Sidebar(Pane):
         menu.addSeparator()
         self._reindex = menu.addAction("Read the notes again")
         self._reindex.triggered.connect(self.index_requested)
+        self._review = menu.addAction("Look after your notes")
+        self._review.triggered.connect(self.review_requested)
         self.switcher.set_menu(menu)
 
     def _lay_out(self) -> None:

@@ -13,6 +13,7 @@ from ui.controllers.related import RelatedController
 from ui.panels.docks import RightColumn
 from ui.panels.index.panel import IndexPanel
 from ui.panels.notes.related import RelatedPanel
+from ui.panels.notes.review import ReviewPanel
 from ui.tasks import TaskRunner
 from ui.widgets.lists import ROW
 from vault.errors import IndexUnusable
@@ -103,7 +104,7 @@ def notes() -> Notes:
 def column(qtbot: QtBot) -> RightColumn:
     """The right column with related notes in front."""
     column = RightColumn()
-    column.take_panels(RelatedPanel(), IndexPanel())
+    column.take_panels(RelatedPanel(), IndexPanel(), ReviewPanel())
     qtbot.addWidget(column)
     column.resize(344, 900)
     column.show()

@@ -4,9 +4,10 @@
     links   Inserts a link to a related note into the open note.
     menu    Opens the open note or image in an editor, Obsidian or the file manager.
     note    Shows a note or an image, follows links in notes and answers, and goes back and forward.
+    review  Looks after the notes: runs reviews, and shows, dismisses and restores findings.
 
 May import: what `ui.controllers` may import.
 Always true: reading a note changes neither the chat nor the unsent message.
 """
 
-__all__ = ["links", "note"]
+__all__ = ["links", "note", "review"]

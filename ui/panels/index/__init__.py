@@ -15,4 +15,4 @@ May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the lay
 Always true: `panel`, `progress` and `lists` are not loaded before the first paint.
 """
 
-__all__ = ["footer", "panel", "state"]
+__all__ = ["footer", "panel", "progress", "state"]

@@ -9,7 +9,7 @@ from ui.panels.index.state import IndexState
 from ui.theme import Theme
 from ui.widgets.controls import IconButton, IconLabel, button, make_wrapped_label
 
-__all__ = ["ProgressBox"]
+__all__ = ["ProgressBar", "ProgressBox"]
 
 
 class ProgressBox(QWidget):
@@ -25,7 +25,7 @@ class ProgressBox(QWidget):
         self._state = IndexState()
         self._icon = IconLabel("check-circle", "success.graphic", 16)
         self._text = make_wrapped_label("", "ui_strong")
-        self._bar = _Bar()
+        self._bar = ProgressBar()
         self._more = make_wrapped_label("", "caption", "secondary")
         self.pause = IconButton("pause", "Pause reading the notes", size=24, icon_px=14)
         self.pause.clicked.connect(self._on_pause)
@@ -76,8 +76,8 @@ class ProgressBox(QWidget):
         column.addWidget(self.act, 0, Qt.AlignmentFlag.AlignLeft)
 
 
-class _Bar(QWidget):
-    """A progress bar that is four pixels high. It is empty if the progress is unknown."""
+class ProgressBar(QWidget):
+    """A progress bar that is four pixels high; it is empty if the progress is unknown."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,10 +85,12 @@ class _Bar(QWidget):
         self.setFixedHeight(4)
 
     def show_fraction(self, fraction: float | None) -> None:
+        """Show the fraction that is done; None if it is unknown."""
         self._fraction = fraction
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the bar."""
         theme, painter = Theme.current(), QPainter(self)
         painter.fillRect(self.rect(), theme.color("layer.free"))
         width = round(self.width() * (self._fraction or 0.0))

@@ -1,9 +1,11 @@
 """Panels about notes: the note tree, one note, its sources and related notes.
 
     notes ──> folders ──> note_tree
+    findings ──> review ──> finding
     note ──> note ──> reader, note_text, image;  citations ──> sources;  related notes ──> related
 
     finder     Search in the open note, including parts that are not drawn.
+    finding    The card of one finding of a review: its reason, and its two notes to open.
     folders    The notes and images of a vault as a tree of folders, rebuilt after each change.
     image      The page that shows one image, fitted to the width of the panel.
     note       The panel that shows one note, rendered or as source text, at the cited lines.
@@ -11,6 +13,7 @@
     note_text  A note's source text with line numbers and Markdown highlighting.
     reader     A note's rendered text; only the parts near the visible area are drawn.
     related    The panel of related notes: similar notes, and notes linked in either direction.
+    review     The panel "Look after": findings of a review, with their reasons.
     sources    The sources of an answer: a row for each citation number, and whether it is
                verified.
 
@@ -18,4 +21,14 @@ May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, and va
 below.
 """
 
-__all__ = ["folders", "image", "note", "note_text", "note_tree", "reader", "related", "sources"]
+__all__ = [
+    "folders",
+    "image",
+    "note",
+    "note_text",
+    "note_tree",
+    "reader",
+    "related",
+    "review",
+    "sources",
+]

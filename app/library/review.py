@@ -1,0 +1,118 @@
+"""Review the open vault: find notes that need care, and remember what the user dismissed.
+
+The dismissed findings are kept outside the index, which can be deleted at any time. If their file
+is lost or damaged, they are offered again.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.durable import write_atomically
+from app.errors import storage_errors
+from app.library.library import Library
+from app.library.open_vault import OpenVault
+from app.paths import make_private_folder
+from chains.cancel import CancelToken
+from vault.review.findings import Finding
+from vault.review.review import ReviewProgress, ReviewReport, review_notes
+
+__all__ = ["NoteReview", "ReviewResult"]
+
+_log = logging.getLogger(__name__)
+_REST_S: Final = 0.0003  # after each step, so that the window stays responsive
+_MOST_DISMISSED: Final = 10_000
+
+
+@dataclass(frozen=True)
+class ReviewResult:
+    """The result of a review.
+
+    Attributes:
+        findings: what is worth a look, the most important first.
+        dismissed: the findings that the user has dismissed.
+        notes: the number of notes that were compared.
+    """
+
+    findings: tuple[Finding, ...]
+    dismissed: tuple[Finding, ...]
+    notes: int
+
+
+class NoteReview:
+    """Reviews the notes of the open vault. The class is thread-safe."""
+
+    def __init__(self, vault: OpenVault, folder: Path) -> None:
+        """Store where to find the notes and the dismissed findings; nothing is read yet."""
+        self._vault, self._folder = vault, folder
+        self._lock = threading.Lock()
+
+    def find(self, cancel: CancelToken) -> Iterator[ReviewProgress | ReviewResult]:
+        """Find the notes that need care; the last item is the result.
+
+        Raises:
+            Cancelled: the review was cancelled.
+            VaultNotChosen: no vault is open.
+            VaultError: the notes are not indexed yet, or the index cannot be read.
+        """
+        library = self._vault.require()
+
+        def rest() -> None:
+            cancel.raise_if_cancelled()
+            time.sleep(_REST_S)
+
+        for item in review_notes(library.root, library.index_dir, rest):
+            cancel.raise_if_cancelled()
+            yield self._divide(library, item) if isinstance(item, ReviewReport) else item
+
+    def dismiss(self, finding: Finding) -> None:
+        """Offer a finding no more, until what it rests on changes.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            StorageFailed: this cannot be remembered.
+        """
+        self._change(lambda keys: [*(key for key in keys if key != finding.key), finding.key])
+
+    def restore(self, findings: Sequence[Finding]) -> None:
+        """Offer dismissed findings again.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            StorageFailed: this cannot be remembered.
+        """
+        restored = {finding.key for finding in findings}
+        self._change(lambda keys: [key for key in keys if key not in restored])
+
+    def _divide(self, library: Library, report: ReviewReport) -> ReviewResult:
+        with self._lock:
+            keys = set(self._read(self._find_file(library)))
+        dismissed = tuple(one for one in report.findings if one.key in keys)
+        offered = tuple(one for one in report.findings if one.key not in keys)
+        return ReviewResult(offered, dismissed, report.notes)
+
+    def _change(self, change: Callable[[list[str]], list[str]]) -> None:
+        file = self._find_file(self._vault.require())
+        with self._lock, storage_errors(file):
+            keys = change(self._read(file))[-_MOST_DISMISSED:]
+            make_private_folder(file.parent)
+            write_atomically(file, json.dumps({"dismissed": keys}, indent=2).encode())
+
+    def _find_file(self, library: Library) -> Path:
+        return self._folder / f"{library.index_dir.name}.json"
+
+    def _read(self, file: Path) -> list[str]:
+        """Return the keys of the dismissed findings; none if the file is missing or damaged."""
+        try:
+            found = json.loads(file.read_bytes())["dismissed"]
+            return [key for key in found if isinstance(key, str)]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            _log.warning("The dismissed findings in %s cannot be read: %s", file, error)
+            return []

@@ -1,0 +1,87 @@
+"""Dismissed findings are remembered for each vault, and a damaged file only offers them again."""
+
+from pathlib import Path
+
+import pytest
+
+from app.assistant import Assistant
+from app.errors import StorageFailed, VaultNotChosen
+from app.library.review import ReviewResult
+from chains.cancel import CancelToken
+from chains.errors import Cancelled
+from tests.support.reviewed import make_catalog
+
+BARREL = "# {}\n\nThe rain barrel holds {} litres.\n"
+NOTES = {
+    "Barrel.md": BARREL.format("Barrel", 210),
+    "Garden.md": BARREL.format("Garden", 200),
+    **{f"Other {n}.md": f"Note {n}.\n" for n in range(30)},
+}
+
+
+@pytest.fixture
+def reviewing(assistant: Assistant, tmp_path: Path) -> Assistant:
+    (tmp_path / "notes").mkdir()
+    assistant.open_vault(tmp_path / "notes", remember=False)
+    assert assistant.library is not None
+    make_catalog(assistant.library.index_dir, NOTES, {})
+    return assistant
+
+
+def find(assistant: Assistant) -> ReviewResult:
+    *_, result = assistant.review.find(CancelToken())
+    assert isinstance(result, ReviewResult)
+    return result
+
+
+def test_a_dismissed_finding_is_remembered_and_restored(reviewing: Assistant) -> None:
+    (finding,) = find(reviewing).findings
+    reviewing.review.dismiss(finding)
+    reviewing.review.dismiss(finding)
+    assert (find(reviewing).findings, find(reviewing).dismissed) == ((), (finding,))
+    reviewing.review.restore([finding])
+    assert (find(reviewing).findings, find(reviewing).dismissed) == ((finding,), ())
+
+
+def test_another_figure_is_offered_although_the_one_before_was_dismissed(
+    reviewing: Assistant,
+) -> None:
+    (finding,) = find(reviewing).findings
+    reviewing.review.dismiss(finding)
+    assert reviewing.library is not None
+    changed = {**NOTES, "Garden.md": BARREL.format("Garden", 190)}
+    make_catalog(reviewing.library.index_dir, changed, {})
+    assert len(find(reviewing).findings) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"dismissed": 3}', b"\xff"])
+def test_a_damaged_file_offers_the_findings_again(reviewing: Assistant, content: bytes) -> None:
+    (finding,) = find(reviewing).findings
+    reviewing.review.dismiss(finding)
+    (file,) = reviewing.paths.reviews.iterdir()
+    file.write_bytes(content)
+    assert find(reviewing).findings == (finding,)
+    reviewing.review.dismiss(finding)
+    assert find(reviewing).dismissed == (finding,)
+
+
+def test_a_review_is_cancelled(reviewing: Assistant) -> None:
+    cancel = CancelToken()
+    items = reviewing.review.find(cancel)
+    next(items)
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        next(items)
+
+
+def test_what_cannot_be_stored_is_an_error(reviewing: Assistant) -> None:
+    (finding,) = find(reviewing).findings
+    reviewing.paths.reviews.parent.mkdir(parents=True, exist_ok=True)
+    reviewing.paths.reviews.write_bytes(b"a file in place of the folder")
+    with pytest.raises(StorageFailed):
+        reviewing.review.dismiss(finding)
+
+
+def test_without_a_vault_nothing_is_reviewed(assistant: Assistant) -> None:
+    with pytest.raises(VaultNotChosen):
+        list(assistant.review.find(CancelToken()))

@@ -1,0 +1,142 @@
+"""Look after the notes: run reviews in the background, and show, dismiss and restore findings."""
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from app.assistant import Assistant
+from app.errors import describe
+from app.library.review import ReviewResult
+from ui.frame import WindowFrame
+from ui.tasks import Task, TaskRunner
+from vault.review.findings import Finding
+from vault.review.review import ReviewProgress
+
+__all__ = ["ReviewController"]
+
+
+class ReviewController(QObject):
+    """Reviews the notes when the panel "Look after" is first visible and when the user asks."""
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
+        super().__init__(frame)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._panel = frame.column.review
+        self._task: Task | None = None
+        self._progress: ReviewProgress | None = None
+        self._dismissed: list[Finding] = []
+        self._has_looked = self._has_failed = False
+        self._panel.looked_at.connect(self._on_looked_at)
+        self._panel.start_requested.connect(self.start)
+        self._panel.stop_requested.connect(self.stop)
+        self._panel.note_chosen.connect(self._on_note_chosen)
+        self._panel.dismiss_requested.connect(self._dismiss)
+        self._panel.restore_requested.connect(self._restore_all)
+        frame.sidebar.review_requested.connect(frame.docking.show_review)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a review is running."""
+        return self._task is not None
+
+    def start(self) -> None:
+        """Review the notes, unless a review is running."""
+        if self._task is not None or self._assistant.vault is None:
+            return
+        self._has_looked, self._has_failed, self._progress = True, False, None
+        self._panel.show_progress(None)
+        task = self._task = self._runner.stream(self._assistant.review.find)
+        task.yielded.connect(partial(self._on_yielded, task))
+        task.failed.connect(partial(self._on_failed, task))
+        task.finished.connect(partial(self._on_finished, task))
+        task.start()
+
+    def stop(self) -> None:
+        """Stop the running review; nothing is kept of it."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def forget(self) -> None:
+        """Forget the findings, because another vault has been opened; look again if needed."""
+        self.stop()
+        self._task, self._has_looked, self._dismissed = None, False, []
+        self._panel.show_waiting(has_vault=self._assistant.vault is not None)
+        if self._panel.isVisible():
+            self.start()
+
+    def note_changes(self) -> None:
+        """Show that notes have changed since the review. The list stays as it is.
+
+        If the review failed, perhaps because there was no index yet, the next one starts.
+        """
+        if self._has_failed and self._panel.isVisible():
+            self.start()
+        elif self._has_looked and self._task is None:
+            self._panel.show_changed()
+
+    def _on_looked_at(self) -> None:
+        if self._assistant.vault is None:
+            self._panel.show_waiting(has_vault=False)
+        elif not self._has_looked:
+            self.start()
+
+    def _on_yielded(self, task: Task, item: ReviewProgress | ReviewResult) -> None:
+        if task is not self._task:
+            return
+        if isinstance(item, ReviewProgress):
+            self._progress = item
+            self._panel.show_progress(item)
+            return
+        self._task = None
+        self._dismissed = list(item.dismissed)
+        self._panel.show_result(item)
+
+    def _on_failed(self, task: Task, error: Exception) -> None:
+        if task is self._task:
+            self._task, self._has_failed = None, True
+            info = describe(error)
+            self._panel.show_error(info.message, info.hint or "")
+
+    def _on_finished(self, task: Task) -> None:
+        if task is self._task:  # it was stopped
+            self._task = None
+            self._panel.show_stopped(self._progress)
+
+    def _on_note_chosen(self, path: str, first: int, last: int) -> None:
+        self._frame.navigation.show_note(path, first, last)
+
+    def _dismiss(self, finding: Finding) -> None:
+        dismiss = partial(self._assistant.review.dismiss, finding)
+        self._store(dismiss, partial(self._on_dismissed, finding))
+
+    def _on_dismissed(self, finding: Finding, _none: object) -> None:
+        place = self._panel.remove_finding(finding)
+        self._dismissed.append(finding)
+        self._panel.show_dismissed(len(self._dismissed))
+        undo = partial(self._restore, finding, place)
+        self._frame.notifier.toast("Dismissed.", "Undo", undo)
+
+    def _restore(self, finding: Finding, place: int) -> None:
+        """Undo that a finding was dismissed, unless that has been done already."""
+        if finding in self._dismissed:
+            restore = partial(self._assistant.review.restore, [finding])
+            self._store(restore, partial(self._on_restored, finding, place))
+
+    def _on_restored(self, finding: Finding, place: int, _none: object) -> None:
+        self._dismissed.remove(finding)
+        self._panel.insert_finding(finding, place)
+        self._panel.show_dismissed(len(self._dismissed))
+
+    def _restore_all(self) -> None:
+        restore = partial(self._assistant.review.restore, tuple(self._dismissed))
+        self._store(restore, lambda _none: self.start())
+
+    def _store(self, change: Callable[[], None], done: Callable[[object], None]) -> None:
+        task = self._runner.call(change)
+        task.yielded.connect(done)
+        task.failed.connect(self._on_not_stored)
+        task.start()
+
+    def _on_not_stored(self, error: Exception) -> None:
+        self._frame.notifier.toast(describe(error).message)

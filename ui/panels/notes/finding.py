@@ -1,0 +1,141 @@
+"""The card of one finding of a review: its reason, and its two notes to open."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from ui.icons import paint_icon
+from ui.theme import Theme
+from ui.widgets.controls import (
+    IconButton,
+    make_wrapped_label,
+    one_line,
+    paint_focus,
+    plain_tip,
+)
+from ui.widgets.figures import place
+from ui.widgets.lists import paint_text
+from ui.widgets.surfaces import AccessibleFrame, Hairline
+
+if TYPE_CHECKING:
+    from vault.review.findings import Finding, FindingNote
+
+__all__ = ["FindingCard", "NoteButton"]
+
+_INDENT = 24
+
+
+class FindingCard(AccessibleFrame):
+    """Shows a finding. A click on a note's row opens the note.
+
+    Signals: `note_chosen` carries the path and the first and last line of a note. `dismissed` is
+    emitted when the user dismisses the finding.
+    """
+
+    note_chosen = Signal(str, int, int)
+    dismissed = Signal()
+
+    def __init__(self, finding: "Finding", parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.finding = finding
+        names = " and ".join(one_line(note.name) for note in finding.notes)
+        self.setAccessibleName(f"{names}. {finding.reason}")
+        self._dismiss = IconButton("x", "Dismiss", size=24, icon_px=14)
+        self._dismiss.clicked.connect(self.dismissed)
+        self._notes = [self._make_note(note) for note in finding.notes]
+        self._lay_out()
+
+    def take_focus(self) -> None:
+        """Focus the row of the first note."""
+        self._notes[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def list_rows(self) -> "tuple[NoteButton, ...]":
+        """Return the rows of the notes."""
+        return tuple(self._notes)
+
+    def _make_note(self, note: "FindingNote") -> "NoteButton":
+        has_same_name = len({other.name for other in self.finding.notes}) == 1
+        made = NoteButton(note, note.path if has_same_name else note.name)
+        made.clicked.connect(lambda: self.note_chosen.emit(note.path, note.first, note.last))
+        return made
+
+    def _lay_out(self) -> None:
+        reason = make_wrapped_label(self.finding.reason, "ui")
+        reason.setContentsMargins(8, 2, 0, 4)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 0, 4, 0)
+        head.addWidget(reason, 1)
+        head.addWidget(self._dismiss, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setSpacing(0)
+        column.setContentsMargins(0, 6, 8, 0)
+        column.addLayout(head)
+        for note, row in zip(self.finding.notes, self._notes, strict=True):
+            rows = QVBoxLayout()
+            rows.setSpacing(0)
+            rows.setContentsMargins(8, 0, 0, 0)
+            rows.addWidget(row)
+            if note.quote:
+                quote = make_wrapped_label(one_line(note.quote), "caption", "secondary")
+                quote.setContentsMargins(8 + _INDENT, 0, 8, 6)
+                rows.addWidget(quote)
+            column.addLayout(rows)
+        line = QVBoxLayout()
+        line.setContentsMargins(16, 6, 8, 0)
+        line.addWidget(Hairline())
+        column.addLayout(line)
+
+
+class NoteButton(QAbstractButton):
+    """A row with the title of a note and its first line to look at; it opens the note."""
+
+    def __init__(self, note: "FindingNote", name: str) -> None:
+        super().__init__()
+        lines = (note.first, note.last) if note.first else None
+        self._line = f"line {note.first}" if note.first else ""
+        where = place(note.path, lines)
+        self.setText(one_line(name))
+        self.setAccessibleName(f"Open {self.text()}, {where}")
+        self.setToolTip(plain_tip(where))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """Return the height of a row."""
+        return QSize(120, Theme.current().px(26))
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Show the row as hovered."""
+        super().enterEvent(event)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Show the row as not hovered."""
+        super().leaveEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the icon, the title and the line."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.underMouse() or self.isDown():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("bg.pressed" if self.isDown() else "bg.hover"))
+            painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
+        side = theme.px(16)
+        spot = QRect(8, (self.height() - side) // 2, side, side)
+        paint_icon(painter, spot, "file-text", "text.secondary")
+        inner = self.rect().adjusted(16 + side, 0, -8, 0)
+        painter.setFont(theme.font("caption", numbers=True))
+        painter.setPen(theme.color("text.tertiary"))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(inner, right, self._line)
+        taken = painter.fontMetrics().horizontalAdvance(self._line)
+        painter.setFont(theme.font("ui"))
+        painter.setPen(theme.color("text.link"))
+        paint_text(painter, inner.adjusted(0, 0, -taken - 8, 0), self.text())
+        if self.hasFocus():
+            paint_focus(painter, self.rect())

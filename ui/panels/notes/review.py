@@ -1,0 +1,270 @@
+"""The panel "Look after": findings of a review, each with its two notes and its reason."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.panels.index.progress import ProgressBar
+from ui.panels.notes.finding import FindingCard
+from ui.widgets.controls import IconButton, button, label, make_wrapped_label
+from ui.widgets.figures import count, plural
+from ui.widgets.geometry import clear_layout, make_scroll_area
+from ui.widgets.surfaces import Notice, Pane
+
+if TYPE_CHECKING:
+    from app.library.review import ReviewResult
+    from vault.review.findings import Finding
+    from vault.review.review import ReviewProgress
+
+__all__ = ["ReviewPanel"]
+
+_SHOWN_AT_ONCE = 20
+_TITLES = {
+    "contradiction": "Contradicting figures",
+    "duplicate": "Nearly the same text",
+    "outdated": "Older than a source",
+}
+_NO_VAULT = "Choose a folder of notes. What needs care in it appears here."
+_WAITING = (
+    "Notes that contradict each other, that are nearly the same, or that are older than their \
+sources appear here."
+)
+_NOTHING = (
+    "No figures contradict each other, no two notes are nearly the same, and no note is older \
+than its sources."
+)
+_CHANGED = "Your notes have changed since."
+
+
+class ReviewPanel(Pane):
+    """The findings of a review.
+
+    Signals: `looked_at` is emitted when the panel becomes visible. `start_requested` and
+    `stop_requested` are emitted by the header's button. `note_chosen` carries the path and the
+    first and last line of a note to open. `dismiss_requested` carries a finding.
+    `restore_requested` asks to offer all dismissed findings again.
+    """
+
+    looked_at = Signal()
+    start_requested = Signal()
+    stop_requested = Signal()
+    note_chosen = Signal(str, int, int)
+    dismiss_requested = Signal(object)
+    restore_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", parent)
+        self._findings: list[Finding] = []
+        self._cards: list[FindingCard] = []
+        self._limit = _SHOWN_AT_ONCE
+        self._compared: int | None = None
+        self._title = make_wrapped_label("", "ui_strong")
+        self.again = IconButton("arrows-clockwise", "Look again", size=24, icon_px=14)
+        self.again.clicked.connect(self.start_requested)
+        self.stop = IconButton("x", "Stop looking", size=24, icon_px=14)
+        self.stop.clicked.connect(self.stop_requested)
+        self._bar = ProgressBar()
+        self._text = make_wrapped_label("", "caption", "secondary")
+        self._notice = Notice("danger")
+        self._dismissed = label("", "caption", "secondary")
+        self._restore = button("Offer them again", "link", self.restore_requested.emit)
+        self._more = button("", "link", self._show_more)
+        self._lay_out()
+        self.show_waiting()
+
+    def show_waiting(self, *, has_vault: bool = True) -> None:
+        """Show what the panel is for, before the first review."""
+        self._show("Look after your notes", _WAITING if has_vault else _NO_VAULT)
+        self.again.setVisible(has_vault)
+
+    def show_progress(self, progress: "ReviewProgress | None") -> None:
+        """Show that a review is running; its progress is None as long as it is unknown."""
+        text = ""
+        if progress is not None:
+            text = f"{count(progress.notes)} of {count(progress.total)} notes read"
+        if progress is not None and progress.is_comparing:
+            text = f"Comparing {plural(progress.total, 'note')}"
+        if not self._is_busy:
+            self._show("Looking through your notes…", text)
+            self.again.hide()
+            self.stop.show()
+            self._bar.show()
+        self._text.setText(text)
+        self._text.setVisible(bool(text))
+        is_known = progress is not None and progress.total
+        self._bar.show_fraction(progress.notes / progress.total if progress and is_known else 0.0)
+
+    def show_result(self, result: "ReviewResult") -> None:
+        """Show the findings of a review."""
+        self._findings = list(result.findings)
+        self._limit = _SHOWN_AT_ONCE
+        self._compared = result.notes
+        self._show("", "")
+        self.show_dismissed(len(result.dismissed))
+        self._fill()
+
+    def show_stopped(self, progress: "ReviewProgress | None") -> None:
+        """Show that a review was stopped before its end."""
+        if progress is None or progress.is_comparing:
+            self._show("Stopped", "Nothing was compared to its end.")
+        else:
+            read = f"{count(progress.notes)} of {count(progress.total)} notes had been read."
+            self._show("Stopped", read)
+
+    def show_error(self, message: str, hint: str = "") -> None:
+        """Show why the notes could not be reviewed."""
+        self._show("Look after your notes", "")
+        actions = (("Look again", self.start_requested.emit),)
+        self._notice.show_notice("danger", message, hint, actions)
+
+    def show_changed(self) -> None:
+        """Show that notes have changed since the review; the findings stay."""
+        if self._findings or self._compared is not None:
+            self._changed.show()
+
+    def show_dismissed(self, number: int) -> None:
+        """Show how many findings are dismissed."""
+        self._dismissed.setText(f"{count(number)} dismissed")
+        self._foot.setVisible(number > 0)
+
+    def remove_finding(self, finding: "Finding") -> int:
+        """Remove a finding and move the focus to the next one; return the place that it had."""
+        if finding not in self._findings:
+            return 0
+        place = self._findings.index(finding)
+        had_focus = self.isAncestorOf(QApplication.focusWidget() or self)
+        del self._findings[place]
+        self._fill()
+        if had_focus:
+            self._focus_card(place)
+        return place
+
+    def insert_finding(self, finding: "Finding", place: int) -> None:
+        """Put a finding back at its place."""
+        self._findings.insert(min(place, len(self._findings)), finding)
+        self._limit = max(self._limit, place + 1)
+        self._fill()
+
+    def list_findings(self) -> "Sequence[Finding]":
+        """Return the findings that are offered, including those that are not shown yet."""
+        return tuple(self._findings)
+
+    def list_cards(self) -> Sequence[FindingCard]:
+        """Return the cards of the findings that are shown."""
+        return tuple(self._cards)
+
+    def take_focus(self) -> None:
+        """Focus the first finding, or the button in the header if nothing is found."""
+        self._focus_card(0)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Emit `looked_at`, so that the first review starts."""
+        super().showEvent(event)
+        self.looked_at.emit()
+
+    @property
+    def _is_busy(self) -> bool:
+        return not self.stop.isHidden()
+
+    def _show(self, title: str, text: str) -> None:
+        """Show a title and a text without findings."""
+        self._title.setText(title)
+        self._text.setText(text)
+        self._text.setVisible(bool(text))
+        for part in (self.stop, self._bar, self._notice, self._changed, self._foot):
+            part.hide()
+        self.again.show()
+        if title:
+            self._findings, self._compared = [], None
+            self._fill_cards()
+
+    def _fill(self) -> None:
+        """Show the findings with their number, or that there are none."""
+        number = len(self._findings)
+        compared = f"{plural(self._compared or 0, 'note')} compared, by rules and without a model."
+        if number:
+            self._title.setText(f"{plural(number, 'thing')} to look at")
+            self._text.setText(compared)
+        else:
+            self._title.setText("Nothing to look at")
+            self._text.setText(f"{_NOTHING} {compared}")
+        self._text.show()
+        self._fill_cards()
+
+    def _fill_cards(self) -> None:
+        """Create the cards of the findings that are shown, below the headings of their kinds."""
+        clear_layout(self._list)
+        self._cards = []
+        kind = ""
+        for finding in self._findings[: self._limit]:
+            if finding.kind != kind:
+                kind = finding.kind
+                head = label(_TITLES[kind], "label", "secondary")
+                head.setContentsMargins(16, 12, 16, 4)
+                self._list.addWidget(head)
+            card = FindingCard(finding)
+            card.note_chosen.connect(self.note_chosen)
+            card.dismissed.connect(partial(self.dismiss_requested.emit, finding))
+            self._list.addWidget(card)
+            self._cards.append(card)
+        left = len(self._findings) - len(self._cards)
+        self._more.setText(f"Show {count(min(left, _SHOWN_AT_ONCE))} more")
+        self._more.setVisible(left > 0)
+
+    def _show_more(self) -> None:
+        place = len(self._cards)
+        self._limit += _SHOWN_AT_ONCE
+        self._fill_cards()
+        self._focus_card(place)
+
+    def _focus_card(self, place: int) -> None:
+        """Focus a card, or the last one, or the header's button if there are no cards."""
+        if self._cards:
+            self._cards[min(place, len(self._cards) - 1)].take_focus()
+        else:
+            (self.stop if self._is_busy else self.again).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(16, 8, 12, 0)
+        head.addWidget(self._title, 1)
+        head.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignTop)
+        texts = QVBoxLayout()
+        texts.setSpacing(4)
+        texts.setContentsMargins(16, 4, 16, 8)
+        self._changed = make_wrapped_label(_CHANGED, "caption", "amber")
+        for part in (self._bar, self._text, self._changed, self._notice):
+            texts.addWidget(part)
+        content = Pane("panel")
+        column = QVBoxLayout(content)
+        column.setSpacing(0)
+        column.setContentsMargins(0, 0, 0, 8)
+        column.addLayout(head)
+        column.addLayout(texts)
+        self._list = QVBoxLayout()
+        self._list.setSpacing(0)
+        column.addLayout(self._list)
+        row = QHBoxLayout()
+        row.setContentsMargins(16, 8, 16, 0)
+        row.addWidget(self._more)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(self._make_foot())
+        column.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(make_scroll_area(content))
+
+    def _make_foot(self) -> QWidget:
+        self._foot = QWidget()
+        row = QHBoxLayout(self._foot)
+        row.setContentsMargins(16, 8, 16, 0)
+        row.addWidget(self._dismissed)
+        row.addWidget(self._restore)
+        row.addStretch(1)
+        return self._foot

@@ -1,0 +1,196 @@
+"""Find pairs of notes that say the same with another figure.
+
+Two statements say the same if their words are the same, except for a few words that one of them has
+in addition. They also have to be about the same thing: "Bake for 30 minutes" of one recipe does not
+contradict "Bake for 40 minutes" of another.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from vault.review.figures import Figure, Statement, find_statements
+from vault.review.findings import Check, Finding, FindingNote, shorten_quote
+from vault.review.texts import NoteInfo, NoteLine, Vocabulary, split_words
+
+__all__ = ["ContradictionRule"]
+
+_CODE_LINE: Final = re.compile(r"\s*(?:[-*+]\s+)?`[^`]+`\s*")
+_LEAST_WORDS: Final = 3
+_LEAST_OVERLAP: Final = 0.7
+_RARE_WORDS: Final = 3  # of each statement, by which it is found
+_MOST_ALIKE: Final = 24  # statements with the same rare words; more are a series or a template
+_MOST_IN_SERIES: Final = 3  # notes with the same statement; more are a series
+_MOST_VALUES: Final = 2  # of the same statement; more are a series too
+_LONG_WORDS: Final = 8
+_LEAST_NAMES: Final = 2
+# A word that one statement has in addition may be any but one of these, which change its meaning.
+_QUALIFIER_WORDS: Final = """
+    not no never without except only max maximum min minimum least most up per each total
+    average every first second third last next new old another other extra additional before
+    after until since previous previously former formerly earlier later was were used
+    originally usually if unless when half double twice nicht kein keine ohne nur pro je
+    gesamt alt neu vorher nachher
+"""
+_QUALIFIERS: Final = frozenset(_QUALIFIER_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A statement with the note and the line that contain it."""
+
+    note: NoteInfo
+    line: int
+    statement: Statement
+
+
+class ContradictionRule:
+    """Collects the statements of all notes, then finds those that contradict each other.
+
+    Attributes:
+        linked: the pairs of paths of which one note links to the other; set before `find`.
+    """
+
+    def __init__(self) -> None:
+        self._places: list[_Place] = []
+        self._subjects: dict[str, frozenset[str]] = {}
+        self.linked: Collection[frozenset[str]] = ()
+
+    def add(self, note: NoteInfo, lines: Sequence[NoteLine]) -> None:
+        """Add the statements of a note. Tables, code and front matter have none."""
+        self._subjects[note.path] = frozenset(split_words(note.title))
+        for line in lines:
+            if line.kind == "text" and not _CODE_LINE.fullmatch(line.raw):
+                for statement in find_statements(line.text):
+                    if len(statement.words) >= _LEAST_WORDS:
+                        self._places.append(_Place(note, line.number, statement))
+
+    def find(self, vocabulary: Vocabulary, check: Check) -> Iterator[Finding]:
+        """Yield a finding for each pair of notes with contradicting statements."""
+        found: dict[frozenset[str], list[tuple[float, _Place, _Place]]] = defaultdict(list)
+        for one, other in self._find_candidates(vocabulary, check):
+            score = self._score(one, other, vocabulary)
+            if score:
+                pair = frozenset((one.note.path, other.note.path))
+                found[pair].append((score, one, other))
+        for contradictions in found.values():
+            check()
+            yield _build_finding(contradictions)
+
+    def _find_candidates(
+        self, vocabulary: Vocabulary, check: Check
+    ) -> Iterator[tuple[_Place, _Place]]:
+        """Yield the pairs of statements of different notes that share two of their rare words."""
+        series = self._find_series()
+        buckets: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for number, place in enumerate(self._places):
+            if number % 200 == 0:
+                check()
+            if _name_frame(place.statement) not in series:
+                words = sorted(place.statement.words, key=lambda w: (vocabulary.count_notes(w), w))
+                for pair in combinations(sorted(words[:_RARE_WORDS]), 2):
+                    buckets[pair].append(number)
+        seen: set[tuple[int, int]] = set()
+        for number, bucket in enumerate(buckets.values()):
+            if number % 200 == 0:
+                check()
+            if 1 < len(bucket) <= _MOST_ALIKE:
+                for pair_numbers in combinations(bucket, 2):
+                    one, other = (self._places[at] for at in pair_numbers)
+                    if one.note is not other.note and pair_numbers not in seen:
+                        seen.add(pair_numbers)
+                        yield one, other
+
+    def _find_series(self) -> set[tuple[object, ...]]:
+        """Return the statements that many notes make, or several with a figure of their own."""
+        notes: dict[tuple[object, ...], set[str]] = defaultdict(set)
+        figures: dict[tuple[object, ...], set[object]] = defaultdict(set)
+        for place in self._places:
+            frame = _name_frame(place.statement)
+            notes[frame].add(place.note.path)
+            figures[frame].add(tuple(figure.values for figure in place.statement.figures))
+        return {
+            frame
+            for frame, paths in notes.items()
+            if len(paths) > _MOST_IN_SERIES or len(figures[frame]) > _MOST_VALUES
+        }
+
+    def _score(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> float:
+        """Return how certain it is that two statements contradict each other; 0 if they do not."""
+        if one.note.is_dated and other.note.is_dated:
+            return 0.0
+        overlap = _measure_overlap(one.statement, other.statement)
+        if overlap < _LEAST_OVERLAP or not _differ_in_one(
+            one.statement.figures, other.statement.figures
+        ):
+            return 0.0
+        evidence = self._count_evidence(one, other, vocabulary)
+        shared = len(one.statement.words & other.statement.words)
+        return overlap * (evidence + shared / 100) if evidence else 0.0
+
+    def _count_evidence(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> int:
+        """Count the signs that two statements are about the same thing."""
+        shared = one.statement.words & other.statement.words
+        rare = {word for word in shared if vocabulary.is_rare(word)}
+        titles = self._subjects[one.note.path], self._subjects[other.note.path]
+        if _has_number(titles[0] - titles[1]) and _has_number(titles[1] - titles[0]):
+            return 0  # members of a series, such as two models of a device
+        is_linked = frozenset((one.note.path, other.note.path)) in self.linked
+        is_named = bool(rare & (titles[0] | titles[1]))
+        has_same_subject = (titles[0] <= titles[1] or titles[1] <= titles[0]) and any(
+            vocabulary.is_rare(word) for word in titles[0] & titles[1]
+        )
+        is_long = len(shared) >= _LONG_WORDS and bool(rare)
+        names = {name for name in one.statement.names & other.statement.names if name.isalpha()}
+        is_about_names = len(names) >= _LEAST_NAMES and one.statement.words == other.statement.words
+        return is_linked + is_named + has_same_subject + is_long + is_about_names
+
+
+def _has_number(words: Collection[str]) -> bool:
+    return any(char.isdigit() for word in words for char in word)
+
+
+def _name_frame(statement: Statement) -> tuple[object, ...]:
+    return statement.words, *(figure.unit for figure in statement.figures)
+
+
+def _measure_overlap(one: Statement, other: Statement) -> float:
+    """Return the share of common words; 0 if the statements may be about different things."""
+    added = one.words ^ other.words
+    if one.words - other.words and other.words - one.words:
+        return 0.0
+    if added & (_QUALIFIERS | one.names | other.names):
+        return 0.0
+    return len(one.words & other.words) / len(one.words | other.words)
+
+
+def _differ_in_one(one: Sequence[Figure], other: Sequence[Figure]) -> bool:
+    """Return whether two statements have the same figures with the same units, except for one."""
+    if [figure.unit for figure in one] != [figure.unit for figure in other]:
+        return False
+    differing = [a.contradicts(b) for a, b in zip(one, other, strict=True)]
+    return sum(differing) == 1
+
+
+def _build_finding(found: Iterable[tuple[float, _Place, _Place]]) -> Finding:
+    """Return the finding about two notes from all contradictions between them."""
+    ordered = sorted(found, key=lambda one: (-one[0], one[1].line, one[2].line))
+    score, one, other = ordered[0]
+    first, second = sorted((one, other), key=lambda place: place.note.path)
+    more = len({(place.note.path, place.line) for _, place, _ in ordered}) - 1
+    others = "" if not more else " 1 more differs." if more == 1 else f" {more} more differ."
+    figures = zip(first.statement.figures, second.statement.figures, strict=True)
+    said, contradicting = next((a, b) for a, b in figures if a.contradicts(b))
+    reason = f"One note says {said.written}, the other {contradicting.written}.{others}"
+    texts = sorted(place.statement.text for place in (one, other))
+    return Finding(
+        "contradiction", (_show(first), _show(second)), reason, "\0".join(texts), score + more
+    )
+
+
+def _show(place: _Place) -> FindingNote:
+    note, line = place.note, place.line
+    return FindingNote(note.path, note.title, line, line, shorten_quote(place.statement.text))

@@ -1,0 +1,143 @@
+"""Find pairs of notes that have most of their text in common.
+
+The text is compared by sequences of words. A sequence that occurs in many notes, such as a licence
+or the headings of a template, does not count. Each sequence that occurs in few notes makes pairs of
+them, so notes without a common sequence are never compared.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from vault.review.findings import Check, Finding, FindingNote
+from vault.review.texts import NoteInfo
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.uint64]
+
+__all__ = ["DuplicateRule"]
+
+_LENGTH: Final = 5  # words in a sequence
+_MOST_NOTES: Final = 6  # a sequence in more notes is part of a template
+_LEAST_SHARED, _LEAST_SHARE = 40, 0.6
+_LEAST_SHARED_WHOLE, _LEAST_SHARE_WHOLE = 12, 0.85
+_LEAST_SHARE_DATED: Final = 0.95
+_SEED: Final = 20_040
+
+
+class DuplicateRule:
+    """Collects the sequences of words of all notes, then finds notes that share most of them."""
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        drawn = np.random.default_rng(_SEED).integers(1, 2**63, _LENGTH, dtype=np.uint64)
+        self._factors: Numbers = drawn * np.uint64(2) + np.uint64(1)
+        self._notes: list[NoteInfo] = []
+        self._hashes: list[Numbers] = []
+
+    def add(self, note: NoteInfo, words: Sequence[int]) -> None:
+        """Add a note with the numbers of its words, in order."""
+        import numpy as np
+
+        self._notes.append(note)
+        self._hashes.append(np.unique(self._hash_sequences(np.array(words, np.uint64))))
+
+    def find(self, check: Check) -> Iterator[Finding]:
+        """Yield the pairs of notes that have most of their text in common."""
+        import numpy as np
+
+        if not self._hashes:
+            return
+        check()
+        hashes = np.concatenate(self._hashes)
+        owners = np.repeat(np.arange(len(self._hashes)), [len(own) for own in self._hashes])
+        order = np.argsort(hashes, kind="stable")
+        check()
+        starts = np.flatnonzero(np.r_[True, np.diff(hashes[order]) != 0]) if len(order) else order
+        sizes = np.diff(np.r_[starts, len(order)])
+        owners = owners[order]
+        is_kept = np.repeat(sizes <= _MOST_NOTES, sizes)
+        distinct = np.bincount(owners[is_kept], minlength=len(self._hashes))
+        yield from self._find_many_copies()
+        for first, second, shared in self._count_pairs(owners, starts, sizes):
+            check()
+            finding = self._compare(first, second, shared, distinct)
+            if finding is not None:
+                yield finding
+
+    def _find_many_copies(self) -> Iterator[Finding]:
+        """Yield findings for notes with so many copies that their text counts as a template."""
+        copies: dict[str, list[int]] = defaultdict(list)
+        for number, note in enumerate(self._notes):
+            if len(self._hashes[number]) >= _LEAST_SHARED_WHOLE:
+                copies[note.version].append(number)
+        for numbers in copies.values():
+            if len(numbers) > _MOST_NOTES:
+                first = self._notes[numbers[0]]
+                for number in numbers[1:]:
+                    yield _build_finding(first, self._notes[number], 1.0, 1.0)
+
+    def _hash_sequences(self, numbers: "Numbers") -> "Numbers":
+        import numpy as np
+
+        if len(numbers) < _LENGTH:
+            return np.empty(0, np.uint64)
+        count = len(numbers) - _LENGTH + 1
+        hashes = np.zeros(count, np.uint64)
+        for at, factor in enumerate(self._factors):
+            hashes += (numbers[at : at + count] + np.uint64(1)) * factor
+        return hashes
+
+    def _count_pairs(
+        self, owners: "NDArray[np.intp]", starts: "NDArray[np.intp]", sizes: "NDArray[np.intp]"
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yield pairs of notes with the number of sequences that both have, if it is large."""
+        import numpy as np
+
+        total, codes = len(self._notes), []
+        for size in range(2, _MOST_NOTES + 1):
+            firsts = starts[sizes == size]
+            for one, other in combinations(range(size), 2):
+                codes.append(owners[firsts + one] * total + owners[firsts + other])
+        pairs, counts = np.unique(np.concatenate(codes), return_counts=True)
+        is_large = counts >= _LEAST_SHARED_WHOLE
+        for code, shared in zip(pairs[is_large].tolist(), counts[is_large].tolist(), strict=True):
+            yield code // total, code % total, shared
+
+    def _compare(
+        self, first: int, second: int, shared: int, distinct: "NDArray[np.intp]"
+    ) -> Finding | None:
+        """Return a finding if the smaller note's text is mostly in the larger note."""
+        smaller, larger = sorted((first, second), key=lambda at: (int(distinct[at]), at))
+        share = shared / int(distinct[smaller])
+        share_of_larger = shared / int(distinct[larger])
+        notes = self._notes[smaller], self._notes[larger]
+        if all(note.is_dated for note in notes):
+            is_alike = share_of_larger >= _LEAST_SHARE_DATED and shared >= _LEAST_SHARED
+        else:
+            is_alike = (share >= _LEAST_SHARE and shared >= _LEAST_SHARED) or (
+                share_of_larger >= _LEAST_SHARE_WHOLE
+            )
+        return _build_finding(*notes, share, share_of_larger) if is_alike else None
+
+
+def _build_finding(
+    smaller: NoteInfo, larger: NoteInfo, share: float, share_of_larger: float
+) -> Finding:
+    reason = _describe(smaller, larger, share, share_of_larger)
+    shown = FindingNote(smaller.path, smaller.title), FindingNote(larger.path, larger.title)
+    return Finding("duplicate", shown, reason, "", share + share_of_larger)
+
+
+def _describe(smaller: NoteInfo, larger: NoteInfo, share: float, share_of_larger: float) -> str:
+    if smaller.version == larger.version:
+        return "Both notes have the same content."
+    percent = min(99, round(100 * share))
+    if share_of_larger >= _LEAST_SHARE_WHOLE:
+        return f"{percent} % of the text of the shorter note also stands in the other."
+    return f"{percent} % of the text of the first note also stands in the second, which has more."

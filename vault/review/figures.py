@@ -1,0 +1,207 @@
+"""Find the statements with figures in a line of text.
+
+A figure is a number or a time. Numbers that name something are words of the statement instead:
+years and dates, versions, the number after "step" or "page", and numbers joined with letters.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from vault.notes.keywords import FUNCTION_WORDS, fold
+from vault.review.texts import make_singular, split_words
+
+__all__ = ["Figure", "Statement", "find_statements"]
+
+
+def _split_words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?;。！？])\s+(?=\S)|\s+[—–]\s+")
+_TOKEN: Final = re.compile(
+    r"0x\w+|\d+(?:st|nd|rd|th)\b|[a-zà-ÿ]+[-_.]?\d[\w.]*(?:-\w+)*"
+    r"|\d+(?:[.,:'’\u00a0\u202f/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?|[%€$£¥°]",
+    re.IGNORECASE,
+)
+_CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})")
+_GROUPED: Final = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*")
+_GROUPED_DECIMAL: Final = re.compile(
+    r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*(?!\1)[.,]\d+"
+)
+_DECIMAL: Final = re.compile(r"\d+[.,]\d+")
+_YEARS: Final = range(1900, 2101)
+_MOST_TOKENS, _MOST_FIGURES = 60, 4
+_SYMBOLS: Final = frozenset("%€$£¥°")
+_UNITS: Final = _split_words(
+    """
+    % € $ £ ¥ ° euro euros dollar dollars kg g mg t km m cm mm l ml dl w kw kwh wh v a ma mah
+    hz khz mhz ghz b kb mb gb tb kib mib gib bytes bit bits px pt litre litres liter liters
+    metre metres meter meters gram grams ms s sec second seconds min minute minutes h hour
+    hours day days week weeks month months year years people percent
+    """
+)
+# The number after one of these words names something, as in "step 3".
+_NAMERS: Final = _split_words(
+    """
+    page pages p pp chapter section step figure fig table version no nr number part week day
+    item line lines level issue question room phase round lesson exercise appendix rule note
+    eip erc rfc pr type option case example article paragraph volume vol slot channel port id
+    kapitel seite schritt teil abschnitt
+    """
+)
+_MONTHS: Final = _split_words(
+    """
+    january february march april may june july august september october november december jan
+    feb mar apr jun jul aug sep sept oct nov dec januar februar marz mai juni juli oktober
+    dezember janvier fevrier mars avril juin juillet aout septembre octobre novembre decembre
+    """
+)
+_POINTING_WORDS: Final = _split_words(
+    """
+    this that these those it they he she there here such similarly dies diese dieser es er sie
+    cela ceci ces il elle este esta esto questo questa
+    """
+)
+_WE: Final = _split_words("we our us wir unser unsere nous notre nosotros noi")
+_FIRST_NUMBER_WORD: Final = 2
+_NUMBER_WORDS: Final = "two three four five six seven eight nine ten eleven twelve"
+_VALUES: Final = {
+    word: float(value)
+    for value, word in enumerate(_NUMBER_WORDS.split(" "), start=_FIRST_NUMBER_WORD)
+}
+_HAS_NUMBER: Final = re.compile(rf"\d|\b(?:{_NUMBER_WORDS.replace(' ', '|')})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number in a statement.
+
+    Attributes:
+        values: the values that the number may have; "1.500" may be 1.5 or 1,500.
+        unit: the word or symbol that follows the number directly, or a currency before it.
+        written: the number and its unit as written.
+    """
+
+    values: frozenset[float]
+    unit: str
+    written: str
+
+    def contradicts(self, other: "Figure") -> bool:
+        """Return whether the two numbers cannot have the same value."""
+        return self.values.isdisjoint(other.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence or list item with at least one figure.
+
+    Attributes:
+        text: the sentence.
+        words: its words without figures and function words, folded, singular.
+        names: those of the words that are names or numbers that name something.
+        figures: its figures, in order.
+    """
+
+    text: str
+    words: frozenset[str]
+    names: frozenset[str]
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    written: str
+    folded: str
+    start: int
+    end: int
+
+
+def find_statements(text: str) -> Iterator[Statement]:
+    """Yield the sentences of a line that have one to four figures."""
+    if not _HAS_NUMBER.search(text):
+        return
+    for sentence in filter(_HAS_NUMBER.search, _SENTENCE_END.split(text)):
+        tokens = [
+            _Token(match[0], fold(match[0]), match.start(), match.end())
+            for match in _TOKEN.finditer(sentence)
+        ]
+        if 2 <= len(tokens) <= _MOST_TOKENS and not _is_about_its_note(tokens):
+            statement = _build_statement(sentence.strip(), tokens)
+            if 0 < len(statement.figures) <= _MOST_FIGURES:
+                yield statement
+
+
+def _is_about_its_note(tokens: Sequence[_Token]) -> bool:
+    """Return whether a sentence is about its own note, as in "This adds two steps"."""
+    is_pointing = tokens[0].folded in _POINTING_WORDS
+    return is_pointing or any(token.folded in _WE for token in tokens)
+
+
+def _build_statement(sentence: str, tokens: Sequence[_Token]) -> Statement:
+    words, names, figures = set[str](), set[str](), list[Figure]()
+    for at, token in enumerate(tokens):
+        values = _find_values(tokens, at)
+        if values:
+            figures.append(_build_figure(sentence, tokens, at, values))
+        elif token.folded not in FUNCTION_WORDS and token.written not in _SYMBOLS:
+            is_number = any(char.isdecimal() for char in token.folded)
+            found = {token.folded} if is_number else set(split_words(token.written))
+            words |= found
+            if is_number or (at and token.written[0].isupper()):
+                names |= found
+    return Statement(sentence, frozenset(words), frozenset(names), tuple(figures))
+
+
+def _find_values(tokens: Sequence[_Token], at: int) -> frozenset[float]:
+    """Return the possible values of a token; none if the token is not a figure."""
+    token = tokens[at]
+    before = tokens[at - 1].folded if at else ""
+    after = tokens[at + 1].folded if at + 1 < len(tokens) else ""
+    if token.folded in _VALUES:
+        return frozenset((_VALUES[token.folded],))
+    # "TransactionType 2" and "Room 4" are names, but a sentence may begin with any word.
+    is_named = at > 1 and tokens[at - 1].written != before and before.isalpha()
+    names_something = is_named or before in _NAMERS or before in _MONTHS or after in _MONTHS
+    if not token.written[0].isdecimal() or names_something:
+        return frozenset()
+    values = _parse_number(token.written)
+    is_year = token.written.isdecimal() and int(token.written) in _YEARS
+    if is_year and after not in _UNITS and before not in _SYMBOLS:
+        return frozenset()
+    return values
+
+
+def _parse_number(written: str) -> frozenset[float]:
+    """Return the values that a number may have; none for a date, a range or a version."""
+    if clock := _CLOCK.fullmatch(written):
+        return frozenset((float(60 * int(clock[1]) + int(clock[2])),))
+    if written.isdecimal():
+        return frozenset((float(written),)) if len(written) < 16 else frozenset()
+    values = set()
+    if grouped := _GROUPED_DECIMAL.fullmatch(written):
+        values.add(float(written.replace(grouped[1], "").replace(",", ".")))
+    if grouped := _GROUPED.fullmatch(written):
+        values.add(float(written.replace(grouped[1], "")))
+    if _DECIMAL.fullmatch(written):
+        values.add(float(written.replace(",", ".")))
+    return frozenset(values)
+
+
+def _build_figure(
+    sentence: str, tokens: Sequence[_Token], at: int, values: frozenset[float]
+) -> Figure:
+    """Return the figure at a token, with the unit beside it."""
+    token = tokens[at]
+    if at and tokens[at - 1].written in _SYMBOLS:
+        start = tokens[at - 1].start
+        return Figure(values, tokens[at - 1].written, sentence[start : token.end])
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    if following is None or following.written[0].isdecimal():
+        return Figure(values, ":" if ":" in token.written else "", token.written)
+    if sentence[token.end : following.start].strip():
+        return Figure(values, "", token.written)
+    is_unit = following.folded in _UNITS
+    written = sentence[token.start : following.end] if is_unit else token.written
+    return Figure(values, make_singular(following.folded), written)

@@ -1,0 +1,100 @@
+"""What a review offers: a finding about two notes, with a reason for a user to look at them."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = ["MOST_FINDINGS", "Check", "Finding", "FindingKind", "FindingNote", "choose_findings"]
+
+FindingKind = Literal["contradiction", "duplicate", "outdated"]
+
+# Called between steps; it may rest, and it raises an exception to end the review.
+Check = Callable[[], None]
+
+MOST_FINDINGS: Final = 200
+_MOST_PER_NOTE: Final = 4
+_QUOTE_CHARS: Final = 240
+_ORDER: Final = {"contradiction": 0, "duplicate": 1, "outdated": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class FindingNote:
+    """One of the two notes of a finding, and the lines in it to look at.
+
+    Attributes:
+        first: the first line to look at; 0 for the whole note.
+        last: the last line to look at.
+        quote: the text of these lines without its markup, shortened; empty for the whole note.
+    """
+
+    path: str
+    title: str
+    first: int = 0
+    last: int = 0
+    quote: str = ""
+
+    @property
+    def name(self) -> str:
+        """The title of the note, or the name of its file if it has no title."""
+        return self.title.strip() or self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Two notes that the user may want to look at together.
+
+    Attributes:
+        kind: the rule that found them.
+        notes: the two notes; of an outdated note, the outdated one comes first.
+        reason: a sentence for the user.
+        detail: what the finding rests on. A dismissed finding is offered again when this changes.
+        score: how certain the finding is; only compared with findings of the same kind.
+    """
+
+    kind: FindingKind
+    notes: tuple[FindingNote, FindingNote]
+    reason: str
+    detail: str
+    score: float
+
+    @property
+    def key(self) -> str:
+        """The identity of the finding, which stays the same between reviews."""
+        paths = sorted(note.path for note in self.notes)
+        whole = "\0".join((self.kind, *paths, self.detail))
+        return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def choose_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the best findings in order, with few about any single note.
+
+    Contradictions come first, then duplicates, then outdated notes. Of several notes that are all
+    nearly the same, each is offered with one other only.
+    """
+    ordered = sorted(
+        findings,
+        key=lambda one: (_ORDER[one.kind], -one.score, one.notes[0].path, one.notes[1].path),
+    )
+    seen: Counter[tuple[str, str]] = Counter()
+    groups: dict[str, set[str]] = {}
+    chosen = []
+    for finding in ordered:
+        first, second = (note.path for note in finding.notes)
+        places = ((finding.kind, first), (finding.kind, second))
+        if finding.kind == "duplicate" and second in groups.get(first, ()):
+            continue
+        if all(seen[place] < _MOST_PER_NOTE for place in places):
+            chosen.append(finding)
+            seen.update(places)
+            if finding.kind == "duplicate":
+                group = groups.get(first, {first}) | groups.get(second, {second})
+                groups.update(dict.fromkeys(group, group))
+    return tuple(chosen[:MOST_FINDINGS])
+
+
+def shorten_quote(text: str) -> str:
+    """Return a text as one line of limited length."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _QUOTE_CHARS else f"{flat[: _QUOTE_CHARS - 1].rstrip()}…"

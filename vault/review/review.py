@@ -1,0 +1,113 @@
+"""Run all rules over the notes of an index."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from vault.catalog import CATALOG_FILE, Catalog
+from vault.errors import IndexUnusable
+from vault.exclude.obsidian import read_settings
+from vault.records import Records
+from vault.review.contradictions import ContradictionRule
+from vault.review.duplicates import DuplicateRule
+from vault.review.findings import Check, Finding, choose_findings
+from vault.review.outdated import OutdatedRule, read_links
+from vault.review.texts import (
+    NoteInfo,
+    NoteLine,
+    Vocabulary,
+    read_lines,
+    read_notes,
+    split_words,
+)
+
+__all__ = ["ReviewProgress", "ReviewReport", "review_notes"]
+
+_NOTES_PER_PROGRESS: Final = 20
+NOT_INDEXED: Final = "These notes are not indexed yet, so they cannot be compared."
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewProgress:
+    """The progress of a review.
+
+    Attributes:
+        notes: the number of notes that were read so far.
+        total: the number of all notes.
+        is_comparing: whether all notes were read, and they are being compared now.
+    """
+
+    notes: int
+    total: int
+    is_comparing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewReport:
+    """The result of a review.
+
+    Attributes:
+        findings: what is worth a look, the most important first.
+        notes: the number of notes that were compared.
+    """
+
+    findings: tuple[Finding, ...]
+    notes: int
+
+
+def review_notes(
+    root: Path, index_dir: Path, check: Check = lambda: None
+) -> Iterator[ReviewProgress | ReviewReport]:
+    """Find the notes of an index that need care; the last item is the report.
+
+    The index is only read, by a connection of its own, so it may be updated meanwhile.
+
+    Args:
+        root: the folder of notes.
+        index_dir: the folder of the index.
+        check: called between the steps; it may rest, and it raises an exception to end the review.
+
+    Raises:
+        IndexUnusable: there is no index yet, or it cannot be read.
+    """
+    if not (index_dir / CATALOG_FILE).exists():
+        raise IndexUnusable(NOT_INDEXED)
+    with closing(Catalog(index_dir / CATALOG_FILE, is_writable=False)) as catalog:
+        if catalog.is_new:
+            raise IndexUnusable(NOT_INDEXED)
+        resolver = Records(catalog).resolve_links(read_settings(root).attachment_folder)
+        links = read_links(catalog, resolver)
+        notes = read_notes(catalog)
+        rules = _Rules(OutdatedRule(links))
+        rules.contradictions.linked = {frozenset((link.source, link.target)) for link in links}
+        for number, (note, lines) in enumerate(read_lines(catalog, notes, check), start=1):
+            rules.add(note, lines)
+            if number % _NOTES_PER_PROGRESS == 0:
+                yield ReviewProgress(number, len(notes))
+    yield ReviewProgress(len(notes), len(notes), is_comparing=True)
+    yield ReviewReport(choose_findings(rules.find(check)), len(notes))
+
+
+class _Rules:
+    """All rules, with the vocabulary that they share."""
+
+    def __init__(self, outdated: OutdatedRule) -> None:
+        self.vocabulary = Vocabulary()
+        self.duplicates = DuplicateRule()
+        self.contradictions = ContradictionRule()
+        self.outdated = outdated
+
+    def add(self, note: NoteInfo, lines: list[NoteLine]) -> None:
+        """Add a note to all rules."""
+        words = [word for line in lines if line.kind != "front" for word in split_words(line.text)]
+        self.duplicates.add(note, self.vocabulary.add_note(words))
+        self.contradictions.add(note, lines)
+        self.outdated.add(note, lines)
+
+    def find(self, check: Check) -> Iterator[Finding]:
+        """Yield the findings of all rules."""
+        yield from self.contradictions.find(self.vocabulary, check)
+        yield from self.duplicates.find(check)
+        yield from self.outdated.find(check)

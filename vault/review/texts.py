@@ -1,0 +1,190 @@
+"""Read the notes of a catalog as lines of prose and as words."""
+
+import json
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from vault.catalog import Catalog
+from vault.notes.dates import find_written_spans
+from vault.notes.keywords import index_text
+from vault.review.findings import Check
+
+__all__ = [
+    "NoteInfo",
+    "NoteLine",
+    "Vocabulary",
+    "make_singular",
+    "read_lines",
+    "read_notes",
+    "split_words",
+]
+
+_NOTES_AT_ONCE: Final = 64
+_TEMPLATE_FOLDERS: Final = frozenset({"template", "templates", "_templates", "vorlagen"})
+_WORD: Final = re.compile(r"[^\W_]+")
+_FENCE: Final = re.compile(r"\s*(?:```|~~~)")
+_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+")
+_ROW: Final = re.compile(r"\s*\|")
+_MARKERS: Final = re.compile(
+    r"^\s*(?:>\s?)*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d+[.)])\s+)?(?:\[.\]\s+)?"
+)
+_HAS_MARKUP: Final = re.compile(r"[\[<*`~=_\\%^]|https?:")
+_MARKUP: Final = (
+    (re.compile(r"!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)]*\)|<!--.*?-->|%%.*?%%"), " "),
+    (re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]|\[([^\]]*)\]\([^)]*\)"), r"\1\2"),
+    (re.compile(r"<?https?://[^\s>)]+>?|</?[A-Za-z][^<>]*>|\s\^[\w-]+\s*$"), " "),
+    (re.compile(r"[*`]+|~~|==|(?<!\w)_+|_+(?!\w)|\\(?=[^\w\s])"), ""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteInfo:
+    """A note of the catalog.
+
+    Attributes:
+        number: the position of the note in the review, counted from 0.
+        changed_ns: the time of the last change of the file, in nanoseconds since 1970.
+        version: the hash of the file's content.
+        is_dated: whether the note is named by a date, such as a daily note.
+    """
+
+    number: int
+    file_id: int
+    path: str
+    title: str
+    changed_ns: int
+    version: str
+    is_dated: bool
+
+
+class NoteLine(NamedTuple):
+    """A line of a note that is not code.
+
+    Attributes:
+        number: the number of the line in the file, counted from 1.
+        text: the line without list markers and markup.
+        raw: the line as written.
+        kind: `text`, `heading`, `row` (of a table) or `front` (front matter).
+    """
+
+    number: int
+    text: str
+    raw: str
+    kind: str
+
+
+def read_notes(catalog: Catalog) -> list[NoteInfo]:
+    """Read all indexed notes but templates, sorted by path."""
+    rows = catalog.rows(
+        "SELECT file_id, path, title, mtime_ns, version FROM notes"
+        " JOIN files ON files.id = file_id ORDER BY path"
+    )
+    kept = (row for row in rows if not _is_template(row[1]))
+    return [
+        NoteInfo(number, file_id, path, title, changed_ns, version, _is_dated(path))
+        for number, (file_id, path, title, changed_ns, version) in enumerate(kept)
+    ]
+
+
+def read_lines(
+    catalog: Catalog, notes: Sequence[NoteInfo], check: Check
+) -> Iterator[tuple[NoteInfo, list[NoteLine]]]:
+    """Yield each note with its lines, without blank lines and code."""
+    for start in range(0, len(notes), _NOTES_AT_ONCE):
+        batch = notes[start : start + _NOTES_AT_ONCE]
+        passages: dict[int, list[tuple[int, str]]] = {note.file_id: [] for note in batch}
+        rows = catalog.rows(
+            "SELECT file_id, first_line, text FROM chunks"
+            " WHERE file_id IN (SELECT value FROM json_each(?)) ORDER BY id",
+            (json.dumps(list(passages)),),
+        )
+        for file_id, first, text in rows:
+            passages[file_id].append((first, text))
+        for note in batch:
+            check()
+            yield note, list(_split_lines(passages[note.file_id]))
+
+
+def split_words(text: str) -> list[str]:
+    """Split a text into words, folded as in the full-text index and singular."""
+    return [make_singular(word) for word in _WORD.findall(index_text(text))]
+
+
+def make_singular(word: str) -> str:
+    """Return a word without a plural s."""
+    is_plural = word[-1:] == "s" and len(word) > 3 and word[-2] != "s"
+    return word[:-1] if is_plural else word
+
+
+class Vocabulary:
+    """The words of all notes as numbers, with the number of notes that contain each word."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._note_counts: Counter[int] = Counter()
+        self.notes = 0
+
+    def add_note(self, words: Iterable[str]) -> list[int]:
+        """Count the words of one note, and return the number of each word in order."""
+        numbers = self._numbers
+        found = [numbers.setdefault(word, len(numbers)) for word in words]
+        self._note_counts.update(set(found))
+        self.notes += 1
+        return found
+
+    def count_notes(self, word: str) -> int:
+        """Return the number of notes that contain a word."""
+        number = self._numbers.get(word)
+        return 0 if number is None else self._note_counts[number]
+
+    @property
+    def most_rare(self) -> int:
+        """The largest number of notes in which a rare word occurs."""
+        return max(3, self.notes // 50)
+
+    def is_rare(self, word: str) -> bool:
+        """Return whether few of the notes contain a word."""
+        return self.count_notes(word) <= self.most_rare
+
+
+def clean_markup(line: str) -> str:
+    """Return a line's text without list markers, links' targets and formatting."""
+    text = _MARKERS.sub("", _HEADING.sub("", line, count=1), count=1)
+    if _HAS_MARKUP.search(text):
+        for pattern, replacement in _MARKUP:
+            text = pattern.sub(replacement, text)
+    return text.strip()
+
+
+def _is_dated(path: str) -> bool:
+    return bool(find_written_spans(posixpath.splitext(posixpath.basename(path))[0]))
+
+
+def _is_template(path: str) -> bool:
+    folders = path.lower().split("/")[:-1]
+    return not _TEMPLATE_FOLDERS.isdisjoint(folders)
+
+
+def _split_lines(passages: Iterable[tuple[int, str]]) -> Iterator[NoteLine]:
+    """Yield the lines of a note from its passages, which follow each other in the file."""
+    in_code = in_front = False
+    for first, text in passages:
+        in_front = first == 1 and text.startswith("---\n")
+        for number, raw in enumerate(text.split("\n"), first):
+            if in_front:
+                in_front = number == first or raw.rstrip() not in ("---", "...")
+                yield NoteLine(number, raw.strip(), raw, "front")
+            elif _FENCE.match(raw):
+                in_code = not in_code
+            elif not in_code and raw.strip():
+                yield NoteLine(number, clean_markup(raw), raw, _find_kind(raw))
+
+
+def _find_kind(raw: str) -> str:
+    if _HEADING.match(raw):
+        return "heading"
+    return "row" if _ROW.match(raw) else "text"
