@@ -88,7 +88,8 @@ def _build_embedding_handler(model: "_Model") -> Handler:
         if frame.header.get("export"):
             model.export()
             return {"precision": model.precision, "shape": (0, 0)}, b""
-        vectors = model.encode(frame.header["texts"], bool(frame.header.get("urgent")))
+        is_urgent, is_query = (bool(frame.header.get(key)) for key in ("urgent", "query"))
+        vectors = model.encode(frame.header["texts"], is_urgent, is_query=is_query)
         state = {"precision": model.precision, "can_export": model.can_export}
         header = {**state, "shape": vectors.shape}
         return header, vectors.astype("<f4").tobytes()
@@ -166,18 +167,24 @@ class _Model:
         if self._onnx is None:
             self._ensure_model()
 
-    def encode(self, texts: Sequence[str], is_question: bool) -> Any:
-        """Embed texts. Queries never wait for the precision measurement."""
-        if not is_question:
+    def encode(self, texts: Sequence[str], is_urgent: bool, *, is_query: bool = False) -> Any:
+        """Return the vectors of texts.
+
+        Args:
+            texts: the texts.
+            is_urgent: whether a search waits for them; then the precision is not measured now.
+            is_query: whether they are queries, for which a model may need another prompt.
+        """
+        if not is_urgent:
             self._passages += len(texts)
-        if self._onnx is not None and (is_question or self._uses_onnx or self._can_spare_torch):
-            vectors = self._onnx.encode(texts, is_question)
+        if self._onnx is not None and (is_urgent or self._uses_onnx or self._can_spare_torch):
+            vectors = self._onnx.encode(texts, is_query)
         else:
-            if not is_question and not self._is_chosen:
+            if not is_urgent and not self._is_chosen:
                 self._choose_precision()
-            vectors = self._encode_with_torch(texts, is_question)
-        self._batches += not is_question
-        if self._batches % _BATCHES_BETWEEN_TRIMS == 0 and not is_question:
+            vectors = self._encode_with_torch(texts, is_query)
+        self._batches += not is_urgent
+        if self._batches % _BATCHES_BETWEEN_TRIMS == 0 and not is_urgent:
             _return_memory()
         return vectors
 

@@ -5,8 +5,8 @@ the process dies several times in a row.
 """
 
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,12 +25,16 @@ _ANSWER_S = 300.0
 _IDLE_S = 300.0
 _MAX_DEATHS = 3
 _IN_FLIGHT = 2
+# Short texts are padded to the longest of their batch, so a batch has texts of similar length.
+_SHORT_BATCH = 6
+_KEPT_VECTORS = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
     texts: Sequence[str]
     is_urgent: bool
+    is_query: bool
     exports: bool
     child: Child
     number: int
@@ -65,6 +69,7 @@ class Embedder:
         self._can_export = False
         self._deaths = 0
         self._is_closed = False
+        self._kept: OrderedDict[tuple[bool, str], Vectors] = OrderedDict()
 
     @property
     def pid(self) -> int | None:
@@ -93,7 +98,7 @@ class Embedder:
         """
         if self._can_export:
             self._can_export = False
-            self._answer(self._ask([], is_urgent=False, exports=True), on_wait)
+            self._answer(self._ask([], exports=True), on_wait)
 
     def start(self) -> None:
         """Start the child process, which loads the model in the background."""
@@ -116,13 +121,32 @@ class Embedder:
         Raises:
             EmbedderFailed: the process dies repeatedly. The returned function may raise it too.
         """
-        asked = self._ask([text], is_urgent=True)
+        asked = self._ask([text], is_urgent=True, is_query=True)
 
         def wait() -> "Vectors":
             vector: Vectors = self._answer(asked, lambda: None)[0]
+            self._keep({(True, text): vector})
             return vector
 
         return wait
+
+    def measure_cosines(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of a query with each of a few short texts.
+
+        The texts are embedded ahead of all waiting batches. The vectors of the most recent queries
+        and texts are kept, since sentences and headings come back with later queries.
+
+        Raises:
+            EmbedderFailed: the model is damaged, or its process dies repeatedly.
+        """
+        asked, wanted = (True, query), [(False, text) for text in texts]
+        with self._lock:
+            known = {key: self._kept[key] for key in (asked, *wanted) if key in self._kept}
+        absent = {text for key, text in wanted if (key, text) not in known}
+        known |= self._embed_short([] if asked in known else [query], is_query=True)
+        known |= self._embed_short(sorted(absent, key=len), is_query=False)
+        self._keep(known)
+        return [float(known[key] @ known[asked]) for key in wanted]
 
     def embed(
         self,
@@ -144,7 +168,7 @@ class Embedder:
         under_way: deque[_Request] = deque()
         try:
             for batch in batches:
-                under_way.append(self._ask(batch, is_urgent=False))
+                under_way.append(self._ask(batch))
                 while len(under_way) > (_IN_FLIGHT if can_work_ahead() else 0):
                     yield self._answer(under_way.popleft(), on_wait)
             while under_way:
@@ -179,8 +203,34 @@ class Embedder:
         cache = () if self._cache_dir is None else (str(self._cache_dir), self.model.stamp)
         return folder, *cache
 
-    def _ask(self, texts: Sequence[str], *, is_urgent: bool, exports: bool = False) -> _Request:
-        header = {"texts": list(texts), "urgent": is_urgent, "export": exports}
+    def _embed_short(
+        self, texts: Sequence[str], *, is_query: bool
+    ) -> "dict[tuple[bool, str], Vectors]":
+        """Embed short texts in small batches; texts of similar length stand together."""
+        batches = [texts[at : at + _SHORT_BATCH] for at in range(0, len(texts), _SHORT_BATCH)]
+        asked = [self._ask(batch, is_urgent=True, is_query=is_query) for batch in batches]
+        vectors = (vector for each in asked for vector in self._answer(each, lambda: None))
+        return {(is_query, text): vector for text, vector in zip(texts, vectors, strict=True)}
+
+    def _keep(self, vectors: "Mapping[tuple[bool, str], Vectors]") -> None:
+        """Keep the vectors of short texts, and forget those not used for longest."""
+        with self._lock:
+            for key, vector in vectors.items():
+                self._kept[key] = vector
+                self._kept.move_to_end(key)
+            while len(self._kept) > _KEPT_VECTORS:
+                self._kept.popitem(last=False)
+
+    def _ask(
+        self,
+        texts: Sequence[str],
+        *,
+        is_urgent: bool = False,
+        is_query: bool = False,
+        exports: bool = False,
+    ) -> _Request:
+        flags = {"urgent": is_urgent, "query": is_query, "export": exports}
+        header = {"texts": list(texts), **flags}
         while True:
             child = self._ensure_child()
             try:
@@ -188,7 +238,7 @@ class Embedder:
             except ChildDied as error:
                 self._discard_child(child, error)
             else:
-                return _Request(texts, is_urgent, exports, child, number)
+                return _Request(texts, is_urgent, is_query, exports, child, number)
 
     def _answer(self, asked: _Request, on_wait: Callable[[], None]) -> "Vectors":
         import numpy as np
@@ -198,7 +248,12 @@ class Embedder:
                 frame = asked.child.answer(asked.number, _ANSWER_S, on_wait)
             except ChildDied as error:
                 self._discard_child(asked.child, error)
-                asked = self._ask(asked.texts, is_urgent=asked.is_urgent, exports=asked.exports)
+                asked = self._ask(
+                    asked.texts,
+                    is_urgent=asked.is_urgent,
+                    is_query=asked.is_query,
+                    exports=asked.exports,
+                )
             except ChildRefused as error:
                 raise EmbedderFailed(f"The embedding model cannot be used: {error}.") from error
             else:

@@ -6,7 +6,7 @@ back only requires embedding new texts. A third model replaces the spare vectors
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,6 +141,20 @@ class Embedders:
         if not catalog.rows("SELECT 1 FROM vectors LIMIT 1"):
             return lambda: None
         return self.find_named(*read_used_model(catalog)).begin_query(text)
+
+    def measure_cosines(
+        self, catalog: Catalog, query: str, texts: Sequence[str]
+    ) -> Sequence[float]:
+        """Return the cosine of a query with each of a few short texts, which need no index.
+
+        Nothing is returned if no vectors are stored yet, since the model is not loaded for this.
+
+        Raises:
+            EmbedderFailed: the model cannot be used.
+        """
+        if not catalog.rows("SELECT 1 FROM vectors LIMIT 1"):
+            return ()
+        return self.find_named(*read_used_model(catalog)).measure_cosines(query, texts)
 
     @property
     def pids(self) -> tuple[int | None, ...]:

@@ -8,18 +8,17 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
-from vault.access import filter_allowed
 from vault.embedder import Embedder
 from vault.embedding_versions import Embedders
-from vault.errors import IndexUnusable, VaultError
+from vault.errors import EmbedderFailed, IndexUnusable, VaultError
 from vault.exclude.obsidian import read_settings
+from vault.indexing.contents import IndexContents
 from vault.indexing.indexer import CancelCheck, Indexer
 from vault.indexing.machine_load import MachineLoad
 from vault.indexing.progress import IndexReport, ProgressCallback, call_when_read
-from vault.indexing.status import HealthCheck, IndexStatus, is_mending, read_status
+from vault.indexing.status import HealthCheck, IndexStatus, read_status
 from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
 from vault.indexing.watcher import Watcher
-from vault.notes.links import LinkResolver
 from vault.open_index import IndexHandle, retry_when_damaged
 from vault.options import IndexOptions
 from vault.records import NoteState, Records
@@ -43,7 +42,7 @@ _BEHIND = "The latest changes of the notes are still being taken up and may be m
 _NOT_INDEXED = "These notes are not indexed yet; `strata index` does it."
 
 
-class VaultIndex:
+class VaultIndex(IndexContents):
     """A folder of notes with a search index.
 
     From its first `update` until `close`, one process owns the index through a file lock. Other
@@ -75,14 +74,13 @@ class VaultIndex:
             cache_dir: the folder for caching each embedding model's fastest precision and ONNX
                 form.
         """
-        self.root = root
+        server, rebuild = (lambda: options().server), self._rebuild_replaced
+        super().__init__(root, exclude, IndexHandle(index_dir, server, rebuild))
         self.index_dir = index_dir
-        self.exclude = tuple(exclude)
         self.throttle = Throttle()
         self._embedders = Embedders(embedder, cache_dir)
         self._options = options
         self._reranker = Reranker()
-        self._handle = IndexHandle(index_dir, lambda: options().server, self._rebuild_replaced)
         self._lock = threading.RLock()
         self.updates = UpdateQueue(self.throttle)
         self._watcher: Watcher | None = None
@@ -273,6 +271,19 @@ class VaultIndex:
         return search_texts(texts, query, k, encode, opened.catalog.vectors)
 
     @retry_when_damaged
+    def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return the cosine of a query with each of a few short texts; nothing if it is unknown.
+
+        The cosines are unknown if the index has no vectors, or if the model cannot be used.
+        """
+        if (opened := self._handle.open()) is None:
+            return ()
+        try:
+            return self._embedders.measure_cosines(opened.catalog, query, texts)
+        except EmbedderFailed:
+            return ()
+
+    @retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Return the `k` notes most related by meaning or links, without loading a model."""
         if (opened := self._handle.open()) is None:
@@ -293,7 +304,7 @@ class VaultIndex:
             in_play: the notes that the session was about.
         """
         many = self.search(query, _MANY_HITS, in_play=in_play).hits
-        return why_not(self._records(), path, many, shown)
+        return why_not(self._open_records(), path, many, shown)
 
     @retry_when_damaged
     def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> SelfTest:
@@ -304,56 +315,9 @@ class VaultIndex:
         return run_self_test(opened.catalog, self.search, is_cancelled)
 
     @property
-    def is_mending(self) -> bool:
-        """Whether the index was damaged and has not been rebuilt yet."""
-        opened = self._handle.opened
-        return opened is not None and is_mending(opened.catalog)
-
-    @property
     def is_watched(self) -> bool:
         """Whether the folder is being watched. False once the folder has been removed."""
         return self._watcher is not None and self._watcher.is_alive
-
-    @property
-    @retry_when_damaged
-    def note_count(self) -> int:
-        """The number of indexed notes."""
-        records = self._records()
-        return 0 if records is None else records.counts()[0]
-
-    @property
-    @retry_when_damaged
-    def indexed_at(self) -> str | None:
-        """The time of the last complete update, in ISO 8601 and UTC, or None."""
-        opened = self._handle.open()
-        return None if opened is None else opened.catalog.meta("indexed_at")
-
-    @retry_when_damaged
-    def notes(self) -> tuple[NoteState, ...]:
-        """List all files with their state, sorted by path."""
-        records = self._records()
-        return () if records is None else tuple(records.list_states())
-
-    @retry_when_damaged
-    def build_link_resolver(self) -> LinkResolver:
-        """Build a resolver for links between the indexed notes."""
-        records = self._records()
-        folder = read_settings(self.root).attachment_folder
-        return LinkResolver(()) if records is None else records.resolve_links(folder)
-
-    @retry_when_damaged
-    def tags(self) -> tuple[tuple[str, str], ...]:
-        """List pairs of tag and note path, sorted."""
-        records = self._records()
-        return () if records is None else tuple(records.tags())
-
-    @retry_when_damaged
-    def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the indexed notes that may currently be given to a model."""
-        records = self._records()
-        if records is None:
-            return frozenset()
-        return filter_allowed(self.root, records.find_files(paths), self.exclude)
 
     @retry_when_damaged
     def status(self) -> IndexStatus:
@@ -372,10 +336,6 @@ class VaultIndex:
         if (opened := self._handle.opened) is not None:
             folder = read_settings(self.root).attachment_folder
             opened.fit_ranking(self._embedders, folder, has_to_stop)
-
-    def _records(self) -> Records | None:
-        opened = self._handle.open()
-        return None if opened is None else Records(opened.catalog)
 
     def _list_children(self) -> tuple[int | None, ...]:
         return *self._embedders.pids, self._reranker.pid, self._handle.store_pid

@@ -7,6 +7,7 @@
     attachment_paths  Find the files that attachments name.
     attachments   Convert attachments to segments; detect later changes to their files.
     edits         Models' and the user's edits to notes: the tools, the journal, undo.
+    files         Read the files in the folder of a vault as they are on disk.
     image_reader  Decode attached images in a child process, without their metadata.
     images        Find and read the images that a note shows.
     indexing      Index updates that questions start, and that continue during the answers.
@@ -22,6 +23,7 @@ __all__ = [
     "attachment_paths",
     "attachments",
     "edits",
+    "files",
     "image_reader",
     "images",
     "instructions",

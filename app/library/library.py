@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from app.library.images import list_attachable_images
+from app.library.files import FolderFiles
 from app.library.indexing import AnswerUpdates, IndexListener
 from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import Event, IndexProgressed, Warned
 from context.layers import Segment
-from vault.access import list_allowed_notes, read_allowed, read_allowed_image, read_as_tool
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed, IndexBusy, VaultError, VectorStoreFailed
 from vault.index import NoteState, VaultIndex
@@ -23,10 +22,8 @@ from vault.indexing.indexer import IndexProgress, IndexReport
 from vault.indexing.relocate import take_over_index
 from vault.indexing.status import IndexStatus
 from vault.notes.links import LinkResolver
-from vault.notes.note import Note, read_note
 from vault.options import IndexOptions
 from vault.paths import check_folder
-from vault.scan import scan
 from vault.search.adhoc import AdhocText
 from vault.search.hits import Hit
 from vault.search.related import RelatedNote
@@ -44,7 +41,7 @@ class IndexFinished:
     report: IndexReport
 
 
-class Library:
+class Library(FolderFiles):
     """A vault with its index. Thread-safe."""
 
     def __init__(
@@ -56,7 +53,7 @@ class Library:
         embedder: Embedder | None = None,
         cache_dir: Path | None = None,
     ) -> None:
-        self.root = root
+        super().__init__(root, exclude)
         self.index_dir = index_dir
         self._index = VaultIndex(root, index_dir, exclude, embedder, options, cache_dir)
         self._lock = threading.Lock()
@@ -295,6 +292,10 @@ class Library:
         """Return the best `k` passages in attachments, which may be outside of the vault."""
         return self._index.search_texts(read_texts(segments), query, k)
 
+    def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return the cosine of a query with each of a few short texts; nothing if unknown."""
+        return self._index.measure_cosines(query, texts)
+
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Return the `k` notes most related to a note."""
         return self._index.find_related(path, k)
@@ -316,21 +317,6 @@ class Library:
         """Return the state of every file in the folder."""
         return self._index.notes()
 
-    def list_names(self) -> tuple[NoteState, ...]:
-        """List the files on disk without reading them, sorted by path.
-
-        This is fast enough to show the names before the index exists.
-        """
-        found = scan(self.root, self._index.exclude)
-        waiting = [NoteState(path, "", "waiting") for path in found.files]
-        excluded = [NoteState(path, "", "excluded", rule) for path, rule in found.excluded]
-        failed = [NoteState(path, "", "failed", reason) for path, reason in found.failed]
-        return tuple(sorted((*waiting, *excluded, *failed), key=lambda note: note.path))
-
-    def list_images(self) -> tuple[str, ...]:
-        """List the images that can be attached, sorted by path."""
-        return list_attachable_images(self.root, self._index.exclude)
-
     def tags(self) -> dict[str, tuple[str, ...]]:
         """Return the paths of the indexed notes with each tag. Tags have no `#`."""
         found: dict[str, list[str]] = {}
@@ -342,29 +328,9 @@ class Library:
         """Build a link resolver for the indexed files."""
         return self._index.build_link_resolver()
 
-    def read_note(self, path: str) -> Note:
-        """Read the current version of a note."""
-        return read_note(self.root, path)
-
-    def read_allowed(self, path: str) -> Note:
-        """Read the current version of a note, if models may read it."""
-        return read_as_tool(self.root, path, self._index.exclude)
-
-    def read_attached(self, path: str) -> Note:
-        """Read the current version of an attached file of any text format."""
-        return read_allowed(self.root, path, self._index.exclude)
-
-    def read_image(self, path: str) -> bytes:
-        """Read an attached image."""
-        return read_allowed_image(self.root, path, self._index.exclude)
-
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
         """Filter paths, keeping only notes that models may currently read."""
         return self._index.filter_allowed(paths)
-
-    def list_allowed_notes(self, folder: str) -> tuple[str, ...]:
-        """List the notes in a folder, or in the whole vault, that are not excluded."""
-        return list_allowed_notes(self.root, folder, self._index.exclude)
 
     def health(self) -> list[tuple[str, bool, str]]:
         """Test each component of the index. Returns its name, whether it works, and details."""

@@ -101,6 +101,10 @@ class ProjectNotes:
         """Return the best `k` passages in attachments, which may be outside of the project."""
         return self.library.search_within(segments, query, k)
 
+    def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return the cosine of a query with each of a few short texts; nothing if unknown."""
+        return self.library.measure_cosines(query, texts)
+
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every note in the project."""
         return tuple(note for note in self.library.notes() if self.covers(note.path))

@@ -233,6 +233,10 @@ class NoLibrary:
         """Raise `VaultNotChosen`."""
         raise VaultNotChosen
 
+    def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:  # noqa: ARG002
+        """Raise `VaultNotChosen`."""
+        raise VaultNotChosen
+
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Return the best `k` passages in attachments."""
         return search_texts(read_texts(segments), query, k)

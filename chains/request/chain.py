@@ -62,6 +62,12 @@ class SearchPort(Protocol):
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """Return one page of matching notes, one hit per note."""
 
+    def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return the cosine of a query with each of a few short texts.
+
+        Nothing is returned if texts cannot be compared by meaning.
+        """
+
 
 class AttachmentSearch(Protocol):
     """The interface for searching in attachments."""

@@ -268,11 +268,13 @@ class TurnContext:
         """
         request = self.request
         if request.model == EXTRACTIVE:
+            search = self.chain.search
             return ExtractiveModel(
                 request.question,
-                has_searched=self.chain.search is not None,
+                has_searched=search is not None,
                 searched=request.searched,
                 support=request.support,
+                compare=None if search is None else search.measure_cosines,
             )
         return open_model(self, self.model, read)
 

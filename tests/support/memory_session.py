@@ -113,6 +113,9 @@ class ListSearch:
         self.in_play.append(tuple(in_play))
         return SearchResult(query, self.hits[:k], 0.0)
 
+    def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        return ()
+
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         self.asked.append((query, limit))
         end, total = offset + limit, len(self.hits)

@@ -1,5 +1,6 @@
 """Indexing: from files in the folder to chunks, keywords and vectors.
 
+    contents      The notes, states, tags and links that an index contains.
     embed         Embed the texts that have no vector yet.
     indexer       One update of an index: scan, read, chunk, remove, and at the end embed.
     machine_load  Detects whether the machine is on battery or busy with other programs.
@@ -14,6 +15,7 @@ May import: everything of vault but `vault.index` and `vault.search`.
 """
 
 __all__ = [
+    "contents",
     "indexer",
     "machine_load",
     "priority",

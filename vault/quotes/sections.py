@@ -21,6 +21,7 @@ WIDENED: Final = 8
 MOST_TOKENS: Final = 500
 SHORTEST_WORD: Final = 4
 COVERED_WORTH: Final = 0.5
+UNKNOWN_COST: Final = 0.25
 RARITY_POWER: Final = 1.5
 MOST_TERMS_ASKED: Final = 24
 MOST_COUNTED: Final = 20_000
@@ -30,10 +31,11 @@ _NUMBER_OR_WORD: Final = re.compile(r"[^\W_]{2,}")
 def measure_support(
     catalog: Catalog, words: str, ids: Sequence[int], closest: float, total: int
 ) -> float:
-    """Measure how well passages support an answer, from about 0.3 (not at all) to over 1.
+    """Measure how well passages support an answer, from about 0.2 (not at all) to over 1.
 
     This is the cosine similarity of the closest passage, plus half the largest fraction of the
-    query's words in one passage. Words that occur in few passages count more.
+    query's words in one passage, minus a quarter of the fraction that occurs in no passage of the
+    vault. Words that occur in few passages count more.
 
     Args:
         catalog: the catalog of the passages.
@@ -44,26 +46,34 @@ def measure_support(
     """
     asked = list(dict.fromkeys(_NUMBER_OR_WORD.findall(fold(words))))
     telling = [word for word in asked if word not in FUNCTION_WORDS] or asked
-    weights = {word: _weigh(catalog, word, total) for word in telling[:MOST_TERMS_ASKED]}
+    counts = {word: _count_passages(catalog, word) for word in telling[:MOST_TERMS_ASKED]}
+    weights = {word: _weigh(word, count, total) for word, count in counts.items()}
     held: dict[int, float] = defaultdict(float)
     for word, weight in weights.items():
         for id in _find_among(catalog, word, ids):
             held[id] += weight
-    share = max(held.values(), default=0.0) / (sum(weights.values()) or 1.0)
-    return closest + COVERED_WORTH * share
+    whole = sum(weights.values()) or 1.0
+    share = max(held.values(), default=0.0) / whole
+    unknown = sum(weights[word] for word, count in counts.items() if not count) / whole
+    return closest + COVERED_WORTH * share - UNKNOWN_COST * unknown
 
 
-def _weigh(catalog: Catalog, word: str, total: int) -> float:
+def _count_passages(catalog: Catalog, word: str) -> int:
+    """Return the number of passages that contain a word, up to a limit."""
+    rows = catalog.rows(
+        "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
+        (match_all(build_query_terms(word)), MOST_COUNTED),
+    )
+    return int(rows[0][0])
+
+
+def _weigh(word: str, count: int, total: int) -> float:
     """Weight a word from 1 (in no passage) to almost 0 (in all passages).
 
     Very short words get less weight.
     """
     most = max(1, total)
-    rows = catalog.rows(
-        "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
-        (match_all(build_query_terms(word)), MOST_COUNTED),
-    )
-    rarity = math.log((most + 1) / (int(rows[0][0]) + 0.5)) / math.log(most + 1)
+    rarity = math.log((most + 1) / (count + 0.5)) / math.log(most + 1)
     return math.pow(max(0.0, rarity), RARITY_POWER) * min(1.0, len(word) / SHORTEST_WORD)
 
 

@@ -1,5 +1,5 @@
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +36,36 @@ def test_a_question_may_come_while_batches_are_under_way(embedder: Embedder) -> 
     first = next(stream)
     assert embedder.embed_query("a question between").shape == (DIMENSION,)
     assert len([first, *stream]) == len(BATCHES)
+
+
+def test_short_texts_are_compared_with_a_query_in_their_order(embedder: Embedder) -> None:
+    texts = ["Quarterly tax return", "Watering the garden beds", "Rain barrels " * 20, "Bees"] * 3
+    query = "How do plants get enough water?"
+    found = embedder.measure_cosines(query, texts)
+    (vectors,) = embedder.embed([texts])
+    assert np.allclose(found, vectors @ embedder.embed_query(query), atol=1e-3)
+    assert max(found) == found[1] > found[0] + 0.2
+    assert embedder.measure_cosines(query, []) == []
+
+
+def test_a_text_that_was_compared_is_not_embedded_again(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query, texts = "what do bees like", ["Bees like clover", "Bees like the thyme"]
+    embedder.embed_query(query)
+    asked: list[str] = []
+    ask = embedder._ask
+
+    def record(texts: Sequence[str], **flags: bool) -> object:
+        asked.extend(texts)
+        return ask(texts, **flags)
+
+    monkeypatch.setattr(embedder, "_ask", record)
+    first = embedder.measure_cosines(query, texts)
+    assert asked == texts
+    again = embedder.measure_cosines(query, [*reversed(texts), "Cats like fish"])
+    assert again[:2] == first[::-1]
+    assert asked == [*texts, "Cats like fish"]
 
 
 def test_waiting_for_batches_can_be_given_up(embedder: Embedder) -> None:

@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
 
 from tests.unit.vault.conftest import NotesIndexer
+from vault.errors import EmbedderFailed
 from vault.index import VaultIndex
 from vault.quotes.spelling import measure_edits
 
@@ -56,6 +59,33 @@ def test_an_answerable_question_has_more_support_than_another(index: VaultIndex)
     assert bad is not None
     assert good > 1.0
     assert bad < 0.5
+
+
+def test_texts_that_are_not_indexed_are_compared_by_meaning(index: VaultIndex) -> None:
+    near, far = index.measure_cosines("warm ground for beans", ["Soil is heated.", "A fee is due."])
+    assert near > far
+
+
+def test_nothing_is_compared_without_an_index_or_a_model(
+    index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = VaultIndex(tmp_path, tmp_path / "none")
+    assert empty.measure_cosines("beans", ["Soil"]) == ()
+    empty.close()
+
+    def fail(*_: object) -> None:
+        raise EmbedderFailed("no model")
+
+    monkeypatch.setattr("vault.embedder.Embedder.measure_cosines", fail)
+    assert index.measure_cosines("beans", ["Soil"]) == ()
+
+
+def test_words_that_are_in_no_note_lower_the_support(index: VaultIndex) -> None:
+    known = index.search("Does the keyboard need soil?", is_quoted=True).support
+    unknown = index.search("Does the keyboard need diesel?", is_quoted=True).support
+    assert known is not None
+    assert unknown is not None
+    assert unknown < known - 0.1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,82 @@
+"""What an index contains: its notes with their states, their tags and links, and its status.
+
+Every method reads the catalog. A damaged catalog is replaced, and the method runs again.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from vault.access import filter_allowed
+from vault.exclude.obsidian import read_settings
+from vault.indexing.status import is_mending
+from vault.notes.links import LinkResolver
+from vault.open_index import IndexHandle, retry_when_damaged
+from vault.records import NoteState, Records
+
+__all__ = ["IndexContents"]
+
+
+class IndexContents:
+    """The contents of the index of a folder.
+
+    Attributes:
+        root: the folder of notes.
+        exclude: patterns as in a `.gitignore`.
+    """
+
+    def __init__(self, root: Path, exclude: Sequence[str], handle: IndexHandle):
+        """Store the folder and the handle of its index; nothing is opened yet."""
+        self.root = root
+        self.exclude = tuple(exclude)
+        self._handle = handle
+
+    @property
+    def is_mending(self) -> bool:
+        """Whether the index was found damaged and has not been rebuilt yet."""
+        opened = self._handle.opened
+        return opened is not None and is_mending(opened.catalog)
+
+    @property
+    @retry_when_damaged
+    def note_count(self) -> int:
+        """The number of indexed notes."""
+        records = self._open_records()
+        return 0 if records is None else records.counts()[0]
+
+    @property
+    @retry_when_damaged
+    def indexed_at(self) -> str | None:
+        """The end time of the last complete update, in ISO 8601 UTC; None before the first one."""
+        opened = self._handle.open()
+        return None if opened is None else opened.catalog.meta("indexed_at")
+
+    @retry_when_damaged
+    def notes(self) -> tuple[NoteState, ...]:
+        """List every file with its state, sorted by path."""
+        records = self._open_records()
+        return () if records is None else tuple(records.list_states())
+
+    @retry_when_damaged
+    def build_link_resolver(self) -> LinkResolver:
+        """Build a resolver for links between the indexed notes."""
+        records = self._open_records()
+        folder = read_settings(self.root).attachment_folder
+        return LinkResolver(()) if records is None else records.resolve_links(folder)
+
+    @retry_when_damaged
+    def tags(self) -> tuple[tuple[str, str], ...]:
+        """List (tag, note path) pairs, sorted by tag, then path."""
+        records = self._open_records()
+        return () if records is None else tuple(records.tags())
+
+    @retry_when_damaged
+    def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return the indexed notes that may be given to a model now; read only changed ones."""
+        records = self._open_records()
+        if records is None:
+            return frozenset()
+        return filter_allowed(self.root, records.find_files(paths), self.exclude)
+
+    def _open_records(self) -> Records | None:
+        opened = self._handle.open()
+        return None if opened is None else Records(opened.catalog)
