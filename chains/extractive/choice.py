@@ -1,14 +1,16 @@
 """Choose the passages that answer a question.
 
 A candidate scores higher the more words it shares with the question, especially rare ones. Words in
-its headings or list introductions count less. The kind of question decides which kinds of
-candidates are preferred. A question about several things gets a candidate for each.
+its headings or list introductions count less. The best candidates are then compared with the
+question by meaning. The kind of question decides which kinds of candidates are preferred. A
+question about several things gets a candidate for each.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from chains.extractive.parts import Part, PartKind, build_parts
@@ -17,7 +19,10 @@ from chains.extractive.words import measure_match, split_words, weigh_words
 from context.layers import Segment
 from vault.notes.keywords import FUNCTION_WORDS
 
-__all__ = ["choose_parts"]
+__all__ = ["ChosenParts", "Compare", "choose_parts"]
+
+# Returns the cosine of a question with each of a few texts; nothing if they cannot be compared.
+Compare = Callable[[str, Sequence[str]], Sequence[float]]
 
 AROUND_WORTH: Final = 0.55
 FIRST_AROUND_WORTH: Final = 0.65
@@ -41,6 +46,11 @@ CODE_WORTH: Final = 1.12
 STEPS_WORTH: Final = 1.1
 SINGLE_STEP_WORTH: Final = 0.8
 COLLECTION_WORTH: Final = 0.6
+MOST_COMPARED: Final = 12
+MOST_COMPARED_OF_SOURCE: Final = 6
+MOST_WORDS_COMPARED: Final = 20
+MEANING_WORTH: Final = 0.5
+PLACE_WORTH: Final = 0.35
 
 _WORTH: Final[Mapping[QuestionKind, Mapping[PartKind, float]]] = {
     "fact": {"sentences": 1.0, "item": 1.0, "row": 1.0, "list": 0.75, "section": 0.6},
@@ -92,41 +102,70 @@ _ISO_DATE: Final = re.compile(r"\b((?:19|20)\d\d)[-./]?(\d\d)?[-./]?(\d\d)?\b")
 
 
 @dataclass(frozen=True)
+class ChosenParts:
+    """The parts that answer a question best.
+
+    Attributes:
+        parts: the parts, best first; in order of time if that is asked.
+        closest: the highest cosine of the question with a part; None if none was compared.
+    """
+
+    parts: tuple[Part, ...]
+    closest: float | None = None
+
+
+@dataclass(frozen=True)
 class _Scored:
     part: Part
     worth: float
+    form: float
+    cosine: float | None = None
 
 
-def choose_parts(question: AskedQuestion, sources: Sequence[Segment]) -> list[Part]:
-    """Return the parts that answer a question, best first, or by time if requested."""
+def choose_parts(
+    question: AskedQuestion, sources: Sequence[Segment], compare: Compare | None = None
+) -> ChosenParts:
+    """Return the parts of the sources that answer a question.
+
+    Args:
+        question: the question.
+        sources: the sources, the best ones first.
+        compare: compares a question with the beginnings of texts by meaning, if that is possible.
+    """
     parts = [part for source in sources for part in build_parts(source)]
     small = [part.words | part.words_around for part in parts if part.kind != "section"]
     weights = weigh_words(question.words, small)
     weights |= {word: weights[word] * ADDED_WORTH for word in question.added}
     chosen: list[_Scored] = []
+    cosines: list[float] = []
     for facet in question.facets:
         ranked = _rank(question, parts, weights, facet)
+        if compare is not None:
+            ranked = _rank_by_meaning(facet.leave_out_others(question.searched), ranked, compare)
+        cosines += (scored.cosine for scored in ranked if scored.cosine is not None)
         _add_best(question, ranked, chosen)
     found = [_widen(question, scored.part, parts) for scored in chosen]
     found = [part for at, part in enumerate(found) if not any(map(part.overlaps, found[:at]))]
     if question.order:
         found.sort(key=_read_date, reverse=question.order == "last")
-    return found
+    return ChosenParts(tuple(found), max(cosines, default=None))
 
 
 def _widen(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
     """Return the whole section of a part if the section is short enough to quote.
 
-    A section with instructions keeps its code.
+    A section that tells how to do something, or that is compared with another, keeps its code.
     """
     if part.kind in {"list", "row"}:
         return part
+    shows_code = question.kind == "how_to" or len(question.facets) > 1
     whole = (
         each
         for each in parts
         if each.kind == "section"
         and each.overlaps(part)
-        and (not each.is_collection or (question.kind == "how_to" and each.has_one_code_block))
+        and not each.is_collection
+        and (shows_code or not each.has_one_code_block)
     )
     short = (each for each in whole if len(each.text.split()) <= SHORT_SECTION_WORDS)
     return next(short, part)
@@ -137,11 +176,49 @@ def _rank(
 ) -> list[_Scored]:
     own = _weigh_facet(weights, facet)
     names = weights.keys() - facet.others
-    scored = [
-        _Scored(part, _measure_match(part, own) * _weigh_form(question, part, names))
-        for part in parts
-    ]
+    forms = ((part, _weigh_form(question, part, names)) for part in parts)
+    return _sort([_Scored(part, _measure_match(part, own) * form, form) for part, form in forms])
+
+
+def _sort(scored: Sequence[_Scored]) -> list[_Scored]:
     return sorted(scored, key=lambda each: -each.worth)
+
+
+def _rank_by_meaning(asked: str, ranked: Sequence[_Scored], compare: Compare) -> list[_Scored]:
+    """Add to the worth of the best parts how near they and their headings are to a question."""
+    best = list(_choose_compared(ranked))
+    texts = [_shorten(each.part.text) for each in best]
+    places = [_shorten(each.part.place) for each in best]
+    cosines = dict(zip((*texts, *places), compare(asked, [*texts, *places]), strict=False))
+    if not cosines:
+        return list(ranked)
+    found = [
+        _add_meaning(each, cosines[text], cosines[place])
+        for each, text, place in zip(best, texts, places, strict=True)
+    ]
+    compared = set(map(id, best))
+    return _sort([*found, *(each for each in ranked if id(each) not in compared)])
+
+
+def _choose_compared(ranked: Sequence[_Scored]) -> Iterator[_Scored]:
+    """Yield the best parts, not too many of one source, since each takes time to compare."""
+    counts: Counter[int] = Counter()
+    for scored in ranked:
+        counts[scored.part.number] += 1
+        if counts[scored.part.number] <= MOST_COMPARED_OF_SOURCE:
+            yield scored
+        if sum(min(count, MOST_COMPARED_OF_SOURCE) for count in counts.values()) >= MOST_COMPARED:
+            return
+
+
+def _add_meaning(scored: _Scored, own: float, place: float) -> _Scored:
+    nearness = MEANING_WORTH * max(0.0, own) + PLACE_WORTH * max(0.0, place)
+    return replace(scored, worth=scored.worth + scored.form * nearness, cosine=own)
+
+
+def _shorten(text: str) -> str:
+    """Return the beginning of a text; each further word makes comparing it slower."""
+    return " ".join(text.split()[:MOST_WORDS_COMPARED])
 
 
 def _measure_match(part: Part, weights: Mapping[str, float]) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from chains.cancel import CancelToken
-from chains.extractive.choice import choose_parts
+from chains.extractive.choice import Compare, choose_parts
 from chains.extractive.parts import Part
 from chains.extractive.question import AskedQuestion, read_question
 from chains.extractive.words import (
@@ -35,6 +35,9 @@ FULL_COVERAGE: Final = 0.85
 # With a fair support, a smaller share of the words is enough.
 FAIR_SUPPORT: Final = 0.5
 FAIR_COVERAGE: Final = 0.75
+# A part that is as near to the question as this answers, with a fair support.
+LEAST_CLOSE: Final = 0.55
+CLOSE_SUPPORT: Final = 0.55
 
 FOUND: Final = (
     "No model is set, so here are the passages that fit best, in your notes' own words.\n"
@@ -66,6 +69,7 @@ class ExtractiveModel:
         has_searched: bool,
         searched: str = "",
         support: float | None = None,
+        compare: Compare | None = None,
     ) -> None:
         """Store the question.
 
@@ -74,11 +78,13 @@ class ExtractiveModel:
             searched: the query if it differs from the user message, otherwise an empty string.
             has_searched: whether the notes were searched.
             support: how well the search results support an answer, or None if not measured.
+            compare: compares a question with short texts by meaning, if that is possible.
         """
         self._question = question
         self._searched = searched
         self._has_searched = has_searched
         self._support = support
+        self._compare = compare
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in pieces, then `ModelEnded`."""
@@ -97,10 +103,11 @@ class ExtractiveModel:
             return
         question = read_question(self._question, self._searched)
         leading = _choose_leading(question, sources)
-        may_answer = _may_answer(question, leading, self._support)
-        chosen = choose_parts(question, leading) if may_answer else []
-        yield FOUND if chosen else NO_SENTENCE if may_answer else NOTHING_ANSWERS
-        yield from _write_parts(chosen) if chosen else _write_titles(sources)
+        chosen = choose_parts(question, leading, self._compare)
+        may_answer = _may_answer(question, leading, self._support, chosen.closest)
+        parts = chosen.parts if may_answer else ()
+        yield FOUND if parts else NO_SENTENCE if may_answer else NOTHING_ANSWERS
+        yield from _write_parts(parts) if parts else _write_titles(sources)
 
 
 def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
@@ -109,7 +116,12 @@ def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequ
     return attached if attached and not question.asks_for_more else sources
 
 
-def _may_answer(question: AskedQuestion, sources: Sequence[Segment], support: float | None) -> bool:
+def _may_answer(
+    question: AskedQuestion,
+    sources: Sequence[Segment],
+    support: float | None,
+    closest: float | None,
+) -> bool:
     """Return whether the sources are likely to answer a question. Attachments always are.
 
     In scripts without spaces, words cannot be compared.
@@ -119,7 +131,8 @@ def _may_answer(question: AskedQuestion, sources: Sequence[Segment], support: fl
     coverage = _measure_coverage(question, sources)
     if support is not None:
         enough = FAIR_COVERAGE if support >= FAIR_SUPPORT else FULL_COVERAGE
-        return support >= LEAST_SUPPORT or coverage >= enough
+        is_close = closest is not None and closest >= LEAST_CLOSE and support >= CLOSE_SUPPORT
+        return support >= LEAST_SUPPORT or coverage >= enough or is_close
     return coverage >= LEAST_COVERAGE
 
 

@@ -85,7 +85,8 @@ class Part:
         """Whether several items have their own code, such as a list of commands."""
         lines = [line.lstrip() for piece in self.pieces for line in piece]
         coded = sum(line.startswith(("`", "~~~")) for line in lines)
-        return self.kind in {"list", "section"} and coded > 1 and not self.is_ordered
+        is_one = self.has_one_code_block
+        return self.kind in {"list", "section"} and coded > 1 and not self.is_ordered and not is_one
 
     @property
     def has_one_code_block(self) -> bool:
@@ -93,6 +94,11 @@ class Part:
         lines = [line.lstrip() for piece in self.pieces for line in piece]
         coded = [line for line in lines if line.startswith(("`", "~~~"))]
         return len(coded) == 2 and coded[0].startswith(("```", "~~~"))
+
+    @property
+    def place(self) -> str:
+        """The title of its note and the headings above it."""
+        return ". ".join(dict.fromkeys(name for name in (self.title, *self.heading) if name))
 
     @cached_property
     def title_words(self) -> frozenset[str]:
@@ -149,7 +155,7 @@ class _Builder:
                 if block.kind == "table":
                     yield from self._build_rows(block)
             start, end = _trim(blocks)
-            if end - start > 1:
+            if end - start > 1 or _is_code_of_heading(blocks[start:end]):
                 yield from self._build_run("section", blocks, start, end)
 
     def _build_texts(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
@@ -191,8 +197,21 @@ class _Builder:
             end = _find_list_end(blocks, at)
             if end > at + 1 and not all(map(_is_link, blocks[at:end])):
                 has_intro = at > 0 and blocks[at - 1].kind == "text" and _fits_intro(blocks[at - 1])
-                yield from self._build_run("list", blocks, at - has_intro, end)
+                whole = list(self._build_run("list", blocks, at - has_intro, end))
+                yield from whole or self._build_outline(blocks, at - has_intro, end)
             at = max(end, at + 1)
+
+    def _build_outline(
+        self, blocks: Sequence[PassageBlock], start: int, end: int
+    ) -> Iterator[Part]:
+        """Yield the beginnings of the outer items of a list that is too long to be quoted."""
+        run = blocks[start:end]
+        least = min(block.indent for block in run if block.kind == "item")
+        kept = [run[0], *(each for each in run[1:] if each.kind == "item" and each.indent == least)]
+        pieces = [[_shorten_item(block)] for block in kept]
+        text = "\n".join(line for piece in pieces for line in piece)
+        if count_words(text) <= MOST_WORDS and 1 < len(pieces) <= MOST_LINES:
+            yield self._make("list", run[0], run[-1].end, pieces, text, "")
 
     def _build_rows(self, table: PassageBlock) -> Iterator[Part]:
         head, body = _split_table(table)
@@ -257,6 +276,13 @@ def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
         return [_write_row(line) for line in block.lines]
     lead = " " * max(0, block.indent - least)
     return [f"{lead}{line}" for line in write_lines(block.lines)]
+
+
+def _shorten_item(block: PassageBlock) -> str:
+    """Return the first sentence of an item or a paragraph as it is quoted, with the item's mark."""
+    mark = _MARK.match(block.lines[0].lstrip())
+    sentences = split_paragraph([_MARK.sub("", block.lines[0].lstrip()), *block.lines[1:]])
+    return (f"{mark[0].strip()} " if mark else "") + _shorten(sentences[0] if sentences else "")
 
 
 def _write_row(line: str) -> str:
@@ -341,6 +367,11 @@ def _trim(blocks: Sequence[PassageBlock]) -> tuple[int, int]:
 def _is_open(block: PassageBlock) -> bool:
     """Return whether a paragraph is a question or introduces something."""
     return block.kind == "text" and (_is_question(block.lines[-1]) or _introduces(block))
+
+
+def _is_code_of_heading(blocks: Sequence[PassageBlock]) -> bool:
+    """Return whether a heading has nothing below it but code, which it tells the purpose of."""
+    return len(blocks) == 1 and blocks[0].kind == "code" and len(blocks[0].heading) > 1
 
 
 def _is_link(block: PassageBlock) -> bool:

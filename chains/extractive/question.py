@@ -100,6 +100,7 @@ class AskedQuestion:
     """An analysed question.
 
     Attributes:
+        searched: the question as it was searched for: corrected, with words of the last turn.
         words: the words of the question, without function words.
         added: the words that were added from the previous turn.
         facets: the things that the question asks about, at least one.
@@ -112,6 +113,7 @@ class AskedQuestion:
     """
 
     text: str
+    searched: str
     kind: QuestionKind
     words: frozenset[str]
     added: frozenset[str]
@@ -145,7 +147,7 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
     figure = _read_figure(text)
     asks_for_notes = _NOTES.search(text) is not None
     asked_for = (kind, words, added, facets, order, defines, figure, asks_for_more, asks_for_notes)
-    return AskedQuestion(text, *asked_for)
+    return AskedQuestion(text, searched or text, *asked_for)
 
 
 def split_question(text: str) -> list[str]:

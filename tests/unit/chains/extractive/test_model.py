@@ -41,13 +41,14 @@ def read_quotations(text):
 def answer(ask):
     """Ask without a model, over given sources; return the answer's text."""
 
-    def run(question, *sources, has_searched=True, support=None):
+    def run(question, *sources, has_searched=True, support=None, compare=None):
         chain, info = Chain("vault_qa", lambda _: None), ModelInfo("extractive", None)
         request, view = ask(question, model="extractive"), SessionView("chat1")
         context = TurnContext(chain, request, view, info, ByteEstimator())
         drafted = draft_turn(context, sources if has_searched else None)
         turn = prepare_turn(context, drafted, "preview")
-        model = ExtractiveModel(question, has_searched=has_searched, support=support)
+        measured = {"support": support, "compare": compare}
+        model = ExtractiveModel(question, has_searched=has_searched, **measured)
         *pieces, ended = model.stream(turn.request, CancelToken())
         assert ended == ModelEnded("complete", "stop")
         assert all(isinstance(piece, ModelText) for piece in pieces)
@@ -338,3 +339,101 @@ def test_most_of_the_words_are_enough_where_the_support_is_fair(answer, source, 
     section = "## Restoring\n\nA restore of one file of the server takes a minute."
     text = answer("How do I restore a lost server file?", source(1, section), support=support)
     assert ("nothing in your notes answers" in text) is refused
+
+
+MOVING = (
+    "The gate is closed by hand in the evening. "
+    "A motor of the gate was once considered. "
+    "At dusk a hook keeps it shut."
+)
+
+
+class Nearness:
+    """Compares by meaning: texts with one of some words are near every question."""
+
+    def __init__(self, *words):
+        self.words = words
+        self.asked = []
+
+    def __call__(self, question, texts):
+        self.asked.append((question, list(texts)))
+        return [0.8 if any(word in text for word in self.words) else 0.1 for text in texts]
+
+
+def test_what_is_near_in_meaning_comes_before_what_shares_a_word(answer, source):
+    question, text = "What fastens the gate?", MOVING + LONG
+    assert "hook" not in read_quotations(answer(question, source(1, text)))[0]
+    near = Nearness("hook")
+    assert "hook" in read_quotations(answer(question, source(1, text), compare=near))[0]
+    assert near.asked[0][0] == question
+
+
+def test_only_the_beginnings_of_the_best_parts_are_compared(answer, source):
+    near = Nearness()
+    texts = [f"Bean {n} likes soil {'and sun ' * 60}." + LONG for n in range(20)]
+    answer("Which soil do beans like?", *map(source, range(1, 21), texts), compare=near)
+    ((_, compared),) = near.asked
+    assert len(compared) <= 24
+    assert max(len(text.split()) for text in compared) < 30
+
+
+def test_without_vectors_the_words_alone_decide(answer, source):
+    question, text = "What fastens the gate?", MOVING + LONG
+    assert answer(question, source(1, text), compare=lambda *_: ()) == answer(
+        question, source(1, text)
+    )
+
+
+def test_each_of_two_things_is_compared_without_the_other(answer, source):
+    near = Nearness()
+    sources = source(1, SERVER), source(2, GARDEN)
+    answer("What do beans and the server need?", *sources, compare=near)
+    assert [question for question, _ in near.asked] == [
+        "What do beans and the",
+        "What do and the server need?",
+    ]
+
+
+@pytest.mark.parametrize("near", [0.3, 0.8])
+def test_a_near_part_answers_though_the_support_is_only_fair(answer, source, near):
+    text = answer(
+        "What do legumes cost in Paris?",
+        source(1, GARDEN),
+        support=0.6,
+        compare=lambda _, texts: [near] * len(texts),
+    )
+    assert ("nothing in your notes answers" in text) is (near < 0.5)
+
+
+def test_a_list_that_is_too_long_is_quoted_by_the_beginnings_of_its_outer_items(answer, source):
+    more = "\n  - It is told at length what grows on it, and how it is cut. " * 12
+    trees = "\n\n".join(f"- **{name}** is a tree. It is old.{more}" for name in ("Ash", "Elm"))
+    sources = [source(1, f"There are these kinds of trees:\n\n{trees}")]
+    text = answer("What kinds of trees are there?", *sources)
+    assert read_quotations(text)[:3] == [
+        "> There are these kinds of trees: [1]",
+        "> - Ash is a tree. [1]",
+        "> - Elm is a tree. [1]",
+    ]
+    assert all(each.verified for each in check_citations(text, sources).citations)
+
+
+TAGS = """# Searching for tags
+
+## Exact tag
+
+```
+show notes with tag = x
+```
+
+## Start of a tag
+
+```
+show notes with tag ^ x
+```"""
+
+
+def test_two_ways_that_are_compared_are_quoted_with_their_code(answer, source):
+    text = answer("How do an exact tag and the start of a tag differ?", source(1, TAGS))
+    assert "tag = x" in text
+    assert "tag ^ x" in text
