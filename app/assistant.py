@@ -60,7 +60,7 @@ class Assistant:
         paths: the folders and files of Strata itself.
         settings: the user's settings.
         sessions: the chats.
-        images: reads the images of the open vault to be shown.
+        images: reads images of the open vault so that they can be shown.
         long_texts: stores pasted texts as files if they are too long for a message.
         ledger: the list of all calls that left Strata.
         user_instructions: the file with the user's own instructions for models.
@@ -72,7 +72,7 @@ class Assistant:
         agents: builds agents, and asks the user to approve the changes that their tools propose.
         model_setup: finds, tests and stores the model that answers.
         titles: asks the model for titles of chats.
-        branches: selects and summarises branches, forks chats, sets titles, labels and pins.
+        branches: selects and summarises branches, forks chats, and sets titles, labels and pins.
         compaction: compacts chats in steps that the user can see and edit.
         history: the chats' transcripts and past requests.
     """
@@ -191,7 +191,7 @@ class Assistant:
         return library.excerpts(query, k or self.settings.values.retrieval_top_k)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the state of every file in the vault. Empty if no vault is open."""
+        """Return the state of every file in the vault, or an empty tuple if no vault is open."""
         library = self._vault.library
         return () if library is None else library.notes()
 
@@ -214,7 +214,7 @@ class Assistant:
         return tuple(filter(None, said))
 
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """Return the paths of the notes with each tag. Tags have no `#`."""
+        """Map each tag, without its leading `#`, to the paths of the notes that have it."""
         library = self._vault.library
         return {} if library is None else library.tags()
 
@@ -267,7 +267,7 @@ class Assistant:
             entry: the user message to edit.
             text: the new text.
             cancel: cancels the turn.
-            model: as for `ask`.
+            model: see `AskRequest`.
             mode: the mode of the new version, or None to keep the original mode.
 
         Raises:
@@ -297,7 +297,8 @@ class Assistant:
             session: the chat. It stays unchanged if the compaction is cancelled.
             cancel: cancels the compaction.
             instructions: what the summary should keep above all.
-            model: as for `ask`. Without a model, nothing is sent, and an outline is built instead.
+            model: see `AskRequest`. Without a model, nothing is sent, and an outline is built
+                instead.
         """
         return self.compaction.compact(session, instructions, model, cancel)
 
@@ -317,13 +318,13 @@ class Assistant:
         Args:
             session: the chat, or None for a new one.
             text: the text typed so far.
-            mode: as for `ask`. None means the mode of the chat's last turn.
-            model: as for `ask`.
+            mode: see `AskRequest`. None means the mode of the chat's last turn.
+            model: see `AskRequest`.
             changes: settings to override for this report.
             full: whether to add the request itself (`request_body` and `wire`) and the
                 `ephemeral_log`.
-            attach: as for `ask`.
-            selections: as for `ask`.
+            attach: see `AskRequest`.
+            selections: see `AskRequest`.
 
         Raises:
             ContextOverflow: the request would not fit. The error has the report.
@@ -350,10 +351,11 @@ class Assistant:
         return self.branches.send_message(session, custom_type, content, display)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
-        """List the models to choose from: no model, the configured one, model files, and servers.
+        """List the models that the user can choose, including the option to use no model.
 
-        The server at `chat.apiBase` is queried for its models, or else the usual servers on this
-        computer. This may take two seconds.
+        These are the configured model, the model files that the user has opened, and the models of
+        servers. If `chat.apiBase` is set, only the server at that address is queried, otherwise the
+        usual servers on this computer. This may take two seconds.
         """
         files = self._model_files.list_names()
         return model_choices(self.settings.values, self.ledger, self._limits, files)
@@ -361,12 +363,12 @@ class Assistant:
     def stop_other_models(self, model: str | None = None) -> None:
         """Stop the running model file, unless it is the given model or the summary model.
 
-        None means the configured model.
+        If `model` is None, the configured model is kept running.
         """
         self._turns.stop_other_models(model)
 
     def check_model(self, cancel: CancelToken, model: str | None = None) -> ModelCheck:
-        """Test a model with a short call. None means the configured model.
+        """Test the given model, or else the configured one, with a short call.
 
         Raises:
             InvalidRequest: no model is configured.
@@ -377,10 +379,7 @@ class Assistant:
         return self._turns.check_model(cancel, {"chat.model": model} if model else None)
 
     def key_provider(self, model: str) -> str | None:
-        """Return whose API key a model needs: a provider or an address.
-
-        Returns None if it needs no key.
-        """
+        """Return the provider or address whose API key a model needs, or None if it needs none."""
         return describe(model, self.settings.values.chat_api_base).key_provider
 
     def has_key(self, owner: str) -> bool:

@@ -60,8 +60,8 @@ class CommandResult:
         markdown: the text to show in the chat, which may be empty.
         begins_chat: whether to start a new chat.
         project: the project to open in a new chat, or None.
-        compacts: what a compaction should keep, possibly an empty string, or None for no
-            compaction.
+        compacts: the instructions for a compaction, which may be an empty string, or None if the
+            chat is not to be compacted.
         model: the model for the next messages, or None to keep the current one.
         mode: the mode for the next messages, or None to keep the current one.
         message: a message to send, or None.

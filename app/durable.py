@@ -63,7 +63,8 @@ def _take_place(new: Path, target: Path) -> None:
 def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> None:
     """Remove temporary files that killed processes left behind.
 
-    Files of running processes are locked and kept, as are files that cannot be removed.
+    Temporary files of running processes are kept, because these processes hold a lock on them.
+    Files that cannot be removed are kept too.
 
     Args:
         folder: the folder, which need not exist.

@@ -144,7 +144,7 @@ class TurnFailed(AppError):
     Attributes:
         reason: the exception that ended the turn.
         session: the chat, or None if no chat was created.
-        is_taken_back: whether the question was removed from the active path because no request
+        is_taken_back: whether the question was removed from the active branch because no request
             could be built for it. It stays in the log.
     """
 
@@ -257,7 +257,7 @@ def _hook_hint(error: ContextHookError) -> str:
 def is_bug(error: BaseException) -> bool:
     """Return whether an exception is a bug, that is, of an unexpected type.
 
-    For a failed turn, the reason is checked.
+    For a `TurnFailed` error, the exception that ended the turn is checked.
     """
     if isinstance(error, TurnFailed):
         return is_bug(error.reason)

@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class FaultReporter:
-    """Logs unexpected exceptions and calls a listener, at most once a minute for each.
+    """Logs unexpected exceptions and calls a listener, at most once a minute per exception.
 
     The listener is called in the reporting thread.
     """
@@ -87,7 +87,7 @@ _reporter = FaultReporter()
 def log_bug(error: BaseException) -> None:
     """Log an exception with its stack trace if it is a bug.
 
-    This is for callers that inform the user themselves. The listener is not called.
+    The listener is not called, because the callers of this function inform the user themselves.
     """
     from app.errors import is_bug  # not needed for `strata --version`
 
@@ -101,12 +101,12 @@ def report_fault(fault: BaseException | str, where: str) -> None:
 
 
 def set_fault_listener(listener: Callable[[], object] | None) -> None:
-    """Set the function to call after each logged fault, or None."""
+    """Set the function that is called after each logged fault. None removes it."""
     _reporter.listener = listener
 
 
 def install_fault_hooks() -> None:
-    """Install exception hooks that report uncaught exceptions, then call the previous hooks."""
+    """Install exception hooks that report uncaught exceptions and then call the previous hooks."""
     if not hasattr(sys.excepthook, "is_strata"):
         _install_excepthook()
         _install_unraisablehook()

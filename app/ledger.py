@@ -46,7 +46,7 @@ class Ledger:
         self._is_checked = False
 
     def record(self, call: OutgoingCall) -> "LedgerRecord":
-        """Record a call before it is made, see `chains.ledger.LedgerPort`.
+        """Record a call before it is made. See `chains.ledger.LedgerPort`.
 
         Raises:
             LedgerFailed: the call could not be recorded, so it must not be made.
@@ -154,7 +154,7 @@ class LedgerRecord:
         self._id = id
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
-        """Add the call's result, see `chains.ledger.OpenRecord`."""
+        """Add the call's result. See `chains.ledger.OpenRecord`."""
         self._ledger.add_result(self._id, bytes_in, tokens)
 
 
@@ -186,7 +186,7 @@ def _decode(line: bytes) -> dict[str, Any] | None:
 
 
 def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one object per call, with its result. Unknown fields are None."""
+    """Return one object for each call, including its result. Unknown fields are None."""
     calls: dict[str, dict[str, Any]] = {}
     for line in lines:
         id = line["id"]

@@ -33,7 +33,7 @@ def hide(key: str) -> None:
 
 
 def redact(text: str) -> str:
-    """Replace known API keys, and text that looks like one."""
+    """Replace known API keys in a text, and anything that looks like an API key."""
     for key in _hidden:
         text = text.replace(key, "[key]")
     return _KEY.sub(lambda match: (match.group(1) or "") + "[key]", text)

@@ -1,12 +1,13 @@
-"""Encode requests for the database, with each image apart, so that it is stored only once.
+"""Encode requests for the database, so that each image is stored only once.
 
 ```
 request ──> report, body and wire as compressed JSON, with the hash of each image in its place
         └─> the images by their hashes
 ```
 
-Every later request of a chat contains its images again, both in the body and in the data that was
-sent. A long text in base64 counts as an image, in whatever field a provider expects it.
+Images are stored separately because every later request of a chat contains them again, both in the
+body and in the data that was sent. A long base64 text counts as an image, regardless of the field
+in which a provider expects it.
 """
 
 import hashlib
@@ -57,7 +58,10 @@ class StoredRequest:
 
 
 def encode_request(request: StoredRequest) -> tuple[tuple[Any, ...], dict[str, str]]:
-    """Return the row of a request, and its images in base64 by their hashes."""
+    """Encode a request.
+
+    Returns its database row, and a mapping from hashes to its base64 images.
+    """
     images: dict[str, str] = {}
     row = (
         request.session,
@@ -71,17 +75,17 @@ def encode_request(request: StoredRequest) -> tuple[tuple[Any, ...], dict[str, s
 
 
 def decode_request(session: str, turn: str, rows: Sequence[Sequence[Any]]) -> StoredRequest:
-    """Return a stored request.
+    """Decode a stored request.
 
     Args:
         session: the id of the chat.
         turn: the id of the turn.
-        rows: for each image, the number of the request, its report, body and wire, the hash of the
-            image, and the image; a request without images has one row.
+        rows: one row for each image of the request, or a single row if it has none. A row contains
+            the request's number, report, body and wire, then the image's hash and the image.
 
     Raises:
         LookupError: an image is missing.
-        ValueError: the rows contain data that was not encoded here; also TypeError or zlib.error.
+        ValueError, TypeError, zlib.error: the rows contain data that was not encoded here.
     """
     images = {key: decompress_text(image) for *_, key, image in rows if image is not None}
     number, report, body, wire, *_ = rows[0]
@@ -102,15 +106,15 @@ def encode_json(value: Mapping[str, Any], images: dict[str, str] | None = None) 
 
     Args:
         value: the object.
-        images: receives the images by their hashes, which take their place; None to encode the
-            object as it is.
+        images: a dictionary to which the images are added by hash. In the JSON, each image is
+            replaced with its hash. If None, the images stay in the JSON.
     """
     text = value.text if isinstance(value, EncodedJson) else _dump(value)
     return compress_text(text if images is None else _IMAGE.sub(partial(_take_image, images), text))
 
 
 def decode_json(data: bytes, images: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Decode a JSON object, with the images in place of their hashes."""
+    """Decode a JSON object, and replace each image hash with its image."""
     text = decompress_text(data)
     if images is not None:
         text = _REFERENCE.sub(lambda found: images[found[1]], text)
@@ -133,5 +137,5 @@ def compress_text(text: str) -> bytes:
 
 
 def decompress_text(data: bytes) -> str:
-    """Return a text that `compress_text` compressed."""
+    """Decompress a text that `compress_text` has compressed."""
     return zlib.decompress(data).decode("utf-8", "surrogatepass")

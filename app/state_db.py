@@ -77,7 +77,7 @@ class StateDB:
         self._was_damaged = False
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged database, or an empty string on later calls."""
+        """Return the warning about a damaged database once, and otherwise an empty string."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return STATE_DAMAGED if was_damaged else ""
@@ -101,7 +101,7 @@ class StateDB:
         self._run(write)
 
     def save_report(self, session: str, turn: str, number: int, report: Mapping[str, Any]) -> bool:
-        """Replace the report of a stored request. Returns whether the request exists.
+        """Replace the report of a stored request, and return whether the request exists.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -123,7 +123,7 @@ class StateDB:
         )
 
     def kept_turns(self, session: str) -> frozenset[str]:
-        """Return the turns of a chat whose last request is stored.
+        """Return the ids of a chat's turns for which a request is stored.
 
         Raises:
             StorageFailed: the database cannot be read.

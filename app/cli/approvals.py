@@ -1,7 +1,7 @@
 """Ask for approvals in the terminal.
 
-A change with several hunks can be approved hunk by hunk. Without a terminal, only the option
-`--approve` can approve.
+A change with several hunks can be approved hunk by hunk. Without a terminal, changes are approved
+only through the option `--approve`.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
 
 
 class TerminalApprovals:
-    """Asks for approvals in the terminal. Anything but yes is a rejection."""
+    """Asks for approvals in the terminal. Any answer other than yes rejects the proposal."""
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
         """Ask about a proposal that was already shown."""
@@ -61,7 +61,7 @@ class TerminalApprovals:
 
 
 def _list_choices(scope: str, hunks: int) -> str:
-    """Return the answers that a proposal can be given, such as `[y/N]`."""
+    """Return the answers that the user can give to a proposal, in the form `[y/N]`."""
     if scope:
         return f"[y]es, [s] yes to {plain(scope)} in this chat, [N]o"
     return f"[y]es, [c]hoose among {hunks} changes, [N]o" if hunks else "[y/N]"
@@ -85,9 +85,9 @@ def _decide_by_hunk(hunks: Sequence[str], cancel: CancelToken) -> Verdict:
 
 
 def _ask_about_hunk(number: int, hunks: int, cancel: CancelToken) -> str:
-    """Return `y`, `n`, `a` or `d`, asking again after any other answer.
+    """Ask about one hunk until the answer is `y`, `n`, `a` or `d`, and return the answer.
 
-    The result is empty if the turn is cancelled or the input has ended.
+    The result is an empty string if the turn is cancelled or the input has ended.
     """
     while line := _ask(f"Make change {number + 1} of {hunks}? [y,n,a,d] ", cancel):
         answer = line.strip().lower()
@@ -119,7 +119,7 @@ def _color_line(line: str) -> str:
 
 
 def _ask(question: str, cancel: CancelToken) -> str:
-    """Ask a question in the terminal and return the answered line, empty at the input's end."""
+    """Ask a question in the terminal and return the answer, or an empty string at end of input."""
     sys.stderr.write(question)
     sys.stderr.flush()
     return _read_line(cancel)

@@ -52,7 +52,7 @@ def parse_value(text: str) -> Any:
 
 
 def build_global_defaults(place: str) -> dict[str, Any]:
-    """Return the defaults of the global options at one position.
+    """Return the defaults of the global options at one position of the command line.
 
     Args:
         place: `early` (before the verb), `middle` (between verb and subcommand) or `late`.

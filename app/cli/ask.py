@@ -87,7 +87,7 @@ class TurnPrinter:
         self._is_in_text = False
 
     def show(self, event: Event) -> None:
-        """Print an event, if it has a printed form."""
+        """Print an event. Events without a printed form are ignored."""
         match event:
             case IndexProgressed():
                 self._line.show_progress(event.progress)

@@ -1,9 +1,9 @@
 """Handle Ctrl+C (SIGINT) and SIGTERM on the command line, and compute exit codes.
 
-Long-running verbs use `Interruptible`. The first signal cancels the work, and the partial result is
-kept and printed. A second signal raises `KeyboardInterrupt`. Elsewhere, Ctrl+C raises it
-immediately. `run_to_exit_code` converts each outcome to an exit code. The RPC server handles
-signals itself (`app.rpc.server`).
+Long-running verbs use `Interruptible`. The first signal cancels the operation, and the partial
+result is kept and printed. A second signal raises `KeyboardInterrupt`. In other verbs, Ctrl+C
+raises this exception immediately. `run_to_exit_code` converts each outcome to an exit code. The RPC
+server handles signals itself (`app.rpc.server`).
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Interruptible:
-    """A context manager that cancels its work on Ctrl+C or SIGTERM.
+    """A context manager that cancels the operation in its block on Ctrl+C or SIGTERM.
 
     A second signal raises `KeyboardInterrupt`.
 
@@ -60,7 +60,7 @@ def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: b
     """Run a verb or the window, report errors, and return the exit code.
 
     Args:
-        work: runs the verb or window, and returns its exit code.
+        work: runs the verb or the window, and returns its exit code.
         output: prints errors.
         reports_stop: whether to report that the program was stopped with Ctrl+C.
     """

@@ -24,7 +24,9 @@ class ProgressLine:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with nothing shown. Without a terminal, nothing is printed for two seconds.
+        """Create a line that is not shown yet.
+
+        Without a terminal, nothing is printed during the first two seconds.
 
         Args:
             clock: returns monotonic seconds.

@@ -1,4 +1,4 @@
-"""The verbs for chats: list, search, show, copy, mark and delete them, and show requests."""
+"""Run the verbs that list, show and change chats, or show their requests."""
 
 import argparse
 import logging

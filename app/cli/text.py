@@ -340,7 +340,7 @@ def value(found: object) -> str:
 
 
 def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[str]:
-    """Format chats, one per line, or say that there are none."""
+    """Format chats, one per line, or return a message if there are no chats."""
     if not found:
         yield "No chat is archived." if is_archive else "No chats yet. strata ask begins one."
     for chat in found:

@@ -79,7 +79,7 @@ class RecentModelFiles:
         self._lock = threading.Lock()
 
     def list_names(self) -> tuple[str, ...]:
-        """Return the remembered files that still exist, as in the setting `chat.model`."""
+        """Return the names of remembered files that still exist, in the format of `chat.model`."""
         paths = ((name, find_path(name)) for name in self._read())
         return tuple(name for name, path in paths if path is not None and path.is_file())
 
@@ -95,7 +95,7 @@ class RecentModelFiles:
                 _log.warning("A model file could not be remembered: %s", error)
 
     def _read(self) -> list[str]:
-        """Return the stored names. Empty if the file is missing or unreadable."""
+        """Return the stored names, or an empty list if the file is missing or unreadable."""
         try:
             found = json.loads(self._path.read_bytes())
         except FileNotFoundError:

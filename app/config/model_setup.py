@@ -109,10 +109,7 @@ class ModelSetup:
         )
 
     def list_models(self, api_base: str, key: str) -> tuple[ModelChoice, ...]:
-        """List the models of a server.
-
-        Returns an empty tuple if it does not answer.
-        """
+        """List the models of a server, or return an empty tuple if it does not answer."""
         values = self._settings.values_with({"chat.apiBase": api_base})
         return list_models_at(api_base, key or None, values, self._ledger, self._limits)
 

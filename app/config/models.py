@@ -194,10 +194,11 @@ def list_models_at(
 def model_choices(
     values: Settings, ledger: LedgerPort, limits: "LearnedLimits", files: Sequence[str] = ()
 ) -> tuple[ModelChoice, ...]:
-    """List the models to choose from: no model, the configured one, model files, and servers.
+    """List the models that the user can choose, including the option to use no model.
 
-    The server at `chat.apiBase` is queried for its models, or else the usual servers on this
-    computer, with a timeout of two seconds each.
+    These are the configured model, the model files that the user has opened, and the models of
+    servers. If `chat.apiBase` is set, only the server at that address is queried, otherwise the
+    usual servers on this computer, with a timeout of two seconds each.
 
     Args:
         values: the settings.
@@ -214,7 +215,7 @@ def model_choices(
 
 
 def _list_served(values: Settings, ledger: LedgerPort) -> dict[str, ServedModel]:
-    """Return the models of servers, by their names in the setting `chat.model`."""
+    """Map the names of models, as in the setting `chat.model`, to the models that servers offer."""
     base = values.chat_api_base
     if not base:
         found = find_local_servers(ledger)
@@ -303,7 +304,7 @@ class LearnedLimits:
         self._lock = threading.Lock()
 
     def find(self, owner: str, reported: int | None) -> int | None:
-        """Return a model's learned limit, or None, see `LimitsPort`."""
+        """Return the limit learned for a model, or None if there is none. See `LimitsPort.find`."""
         if not owner:
             return None
         entry = self._read().get(owner)

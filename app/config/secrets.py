@@ -46,7 +46,7 @@ def key_for(owner: str) -> str | None:
 
 
 def find_key(owner: str) -> str | None:
-    """Return where an API key is stored: "keyring", "environment" or None."""
+    """Return where an API key is stored: "keyring", "environment", or None if there is no key."""
     if _from_keyring(owner):
         return "keyring"
     return "environment" if _from_environment(owner) else None

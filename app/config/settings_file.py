@@ -109,7 +109,7 @@ class SettingsStore:
         return schema()[key]
 
     def source(self, key: str) -> Source:
-        """Return where a value comes from: "default", "file" or "run"."""
+        """Return where the value of a setting comes from: "default", "file" or "run"."""
         if key in self._run:
             return "run"
         return "file" if key in self._file else "default"
@@ -204,7 +204,7 @@ class SettingsStore:
         """Raise `BadSetting` if a new value would put the thresholds out of order.
 
         The file is checked with and without this run's overrides. If its thresholds are already out
-        of order, the value must fit either them or the defaults.
+        of order, the value must be in order with either them or the defaults.
         """
         if key not in SHARES:
             return

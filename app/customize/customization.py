@@ -125,7 +125,7 @@ class UserCustomization:
     def _read_accepted_instructions(
         self, project: str | None
     ) -> tuple[VaultInstructions | None, str]:
-        """Return the AGENTS.md if the user has accepted it, otherwise None with a warning.
+        """Return the AGENTS.md, or None with a warning if the user has not accepted it.
 
         The warning is an empty string if there is nothing to report.
         """

@@ -1,9 +1,9 @@
 """Load hooks from installed packages and from the user's own Python files.
 
 Packages provide hooks through the entry-point group `strata.hooks`. The user's files are in a
-folder next to the settings, and run only if the setting `hooks.enabled` is on. Each provides a
-function `register(registry)`. If a hook cannot be loaded, this is reported, and the others are
-still loaded.
+folder next to the settings, and run only if the setting `hooks.enabled` is on. Each package or file
+provides a function `register(registry)`. If a hook cannot be loaded, this is reported, and the
+others are still loaded.
 
 Code from a vault is never run: files in the open vault are rejected, even through a symbolic link.
 Files that other users of the computer can write to are rejected too.
@@ -157,7 +157,7 @@ def _module(file: Path) -> ModuleType:
 
 
 def _versions(file: Path) -> tuple[tuple[int, ...] | None, ...]:
-    """Return a version that changes with the file and its permissions."""
+    """Return a value that changes whenever the file or its permissions change."""
     return tuple(_version(path) for path in (file, file.resolve().parent))
 
 

@@ -1,7 +1,7 @@
 """The user's long-term memories: a note with one list item per memory.
 
-The note is included in every request. A model adds memories with the tool `remember`, each of which
-the user must approve. The user can list, edit and delete memories, or edit the file directly.
+The note is included in every request. A model adds memories with the tool `remember`, and the user
+must approve each of them. The user can list, edit and delete memories, or edit the file directly.
 """
 
 import difflib
@@ -24,7 +24,7 @@ _HEADING: Final = "# Memories\n\n"
 
 
 class MemoryNote:
-    """A note with long-term memories. Thread-safe.
+    """Reads and changes a note with long-term memories. Thread-safe.
 
     Each list item is a memory. All other lines are preserved.
 
@@ -40,7 +40,7 @@ class MemoryNote:
         Args:
             path: the file, which need not exist.
             kind: the kind of text in the note.
-            where: a phrase for the chats that use the note.
+            where: a phrase for the chats that use the note, such as "in all chats".
         """
         self.file = UserTextFile(path, kind)
         self._where = where

@@ -96,7 +96,7 @@ def _refuse_way_out(named: str, found: Path, place: AttachedPath, root: Path | N
 def _refuse_hidden(named: str, place: AttachedPath) -> AttachedPath:
     """Reject a hidden file, unless the user gave its absolute path.
 
-    Hidden files often contain API keys and passwords.
+    Hidden files are rejected because they often contain API keys and passwords.
 
     Raises:
         InvalidRequest: the file is hidden, and its absolute path was not given.

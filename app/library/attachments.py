@@ -1,6 +1,6 @@
 """Read attachments as segments, and detect later changes to their files.
 
-Attached web pages are fetched without further approval. The usual address rules still apply.
+Attached web pages are fetched without further approval, but the usual address rules still apply.
 """
 
 import hashlib
@@ -86,7 +86,7 @@ class WebPages:
 
 
 class Attachments:
-    """Reads attachments, and detects whether they have changed in later turns."""
+    """Reads attachments, and detects in later turns whether their sources have changed."""
 
     def __init__(self, library: Library | None, web: WebPages, images: ImageReader) -> None:
         self._library = library
@@ -146,8 +146,8 @@ class Attachments:
     def resolve(self, segment: Segment) -> CurrentSource:
         """Return the current state of a source from an earlier turn.
 
-        Web pages are not fetched again, and images stay as they were, unless they were deleted from
-        the vault or are now excluded.
+        Web pages count as unchanged, because they are not fetched again. Images count as unchanged
+        unless they were deleted from the vault or are now excluded.
         """
         file = Path(segment.source)
         if segment.kind == "url" or (segment.kind == "image" and file.is_absolute()):

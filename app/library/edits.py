@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class NoteEdits:
-    """The edits to notes and their journal. Thread-safe."""
+    """Manages the edits to notes and their journal. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         """Set the journal's folder, which need not exist."""
@@ -116,7 +116,7 @@ class NoteEdits:
         self._history.remove_leftovers()
 
     def prune(self, sessions: Collection[str]) -> int:
-        """Remove old edit runs from the journal. Returns the number of removed runs.
+        """Remove old edit runs from the journal, and return how many were removed.
 
         Each chat's last edit run is kept, so that it can be undone. See `EditJournal.prune` for the
         other rules.

@@ -17,11 +17,11 @@ class FolderFiles:
 
     Attributes:
         root: the folder.
-        exclude: patterns, as in a `.gitignore`, for files that are left out.
+        exclude: patterns in `.gitignore` syntax for files that are left out.
     """
 
     def __init__(self, root: Path, exclude: Sequence[str]) -> None:
-        """Store the folder; nothing is read yet."""
+        """Store the folder and the exclude patterns without reading any files."""
         self.root = root
         self.exclude = tuple(exclude)
 
@@ -63,7 +63,7 @@ class FolderFiles:
         return read_as_tool(self.root, path, self.exclude)
 
     def read_attached(self, path: str) -> Note:
-        """Return the current version of a file that the user attached, of any kind with text.
+        """Return the current version of an attached file, which may be of any kind that has text.
 
         Raises:
             NoteExcluded: a pattern excludes the file, or the note marks itself as private.
@@ -73,7 +73,7 @@ class FolderFiles:
         return read_allowed(self.root, path, self.exclude)
 
     def read_image(self, path: str) -> bytes:
-        """Return the bytes of an image in the folder that the user attached.
+        """Return the bytes of an attached image in the folder.
 
         Raises:
             NoteExcluded: a pattern excludes the image.

@@ -31,14 +31,14 @@ _START_BYTES: Final = 16
 
 @dataclass(frozen=True)
 class ReadImage:
-    """An image as sent to models and shown.
+    """An image in the form in which it is sent to models and shown to the user.
 
     Attributes:
         version: the SHA-256 hash of the original file, in hexadecimal.
         image: the media type and the data of the image.
         width: the width of the converted image, in pixels.
         height: the height of the converted image, in pixels.
-        own_size: the width and height of the image in its file, in pixels, turned upright.
+        own_size: the width and height of the original image in pixels, after it is turned upright.
     """
 
     version: str

@@ -1,4 +1,7 @@
-"""Find, list and read the images in a vault. A note never makes a file outside it be read."""
+"""Find, list and read the images in a vault.
+
+A link in a note is never resolved to a file outside the vault.
+"""
 
 import os
 import posixpath
@@ -23,7 +26,7 @@ __all__ = [
 ]
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
-# Images that are not shown; a link to one leads to a sentence that says so.
+# Image formats that cannot be shown. A link to such an image shows a message instead.
 _OTHERS = (".svg", ".avif", ".heic", ".heif", ".tif", ".tiff")
 _MOST_FILES = 100_000
 _OTHER_PROGRAM = "Another program may open it; the menu has “Open in the default program”."
@@ -33,7 +36,7 @@ class VaultImages:
     """The images of the open vault, which are decoded in a child process to be shown."""
 
     def __init__(self, find_root: Callable[[], Path | None], reader: ImageReader) -> None:
-        """Store what is needed to read images. Nothing is read yet.
+        """Store the arguments without reading anything.
 
         Args:
             find_root: returns the folder of the open vault, or None if no vault is open.
@@ -62,7 +65,8 @@ class VaultImages:
 
         Raises:
             VaultNotChosen: no vault is open.
-            InvalidRequest: the file is not there, is too large, or is not an image that is shown.
+            InvalidRequest: the file does not exist, is too large, or is not an image that can be
+                shown.
             NoteExcluded: the file is outside the vault and excluded from models.
             UnsafePath: the path leads out of the vault.
         """
@@ -84,7 +88,7 @@ class VaultImages:
 
 
 def is_image_link(name: str) -> bool:
-    """Return whether a link's target is named like an image, of a kind that is shown or not."""
+    """Return whether a link's target has the name of an image, even of one that cannot be shown."""
     return name.lower().endswith(_SUFFIXES + _OTHERS)
 
 
@@ -97,9 +101,7 @@ def is_image_name(name: str) -> bool:
 
 
 def read_image(root: Path, source: str, note: str) -> bytes:
-    """Read an image that a note shows.
-
-    Returns empty bytes if there is no such image.
+    """Read an image that a note shows, or return empty bytes if there is no such image.
 
     Args:
         root: the folder of the vault.
@@ -116,10 +118,9 @@ def read_image(root: Path, source: str, note: str) -> bytes:
 def find_image(root: Path, source: str, note: str) -> str:
     """Resolve an image in a note to a path relative to the vault.
 
-    Returns an empty string if there is no such image.
-
     The path is resolved against the note's folder, then the vault. As in Obsidian, a bare name is
-    then searched in all folders, and the least nested match is used.
+    then searched in all folders, and the least nested match is used. If there is no such image, the
+    result is an empty string.
     """
     return _find(root, source, note) if is_image_name(source) else ""
 
@@ -136,7 +137,7 @@ def list_attachable_images(root: Path, exclude: Sequence[str]) -> tuple[str, ...
 
     Args:
         root: the folder of the vault.
-        exclude: patterns as in a `.gitignore`.
+        exclude: exclude patterns in `.gitignore` syntax.
     """
     rules = ExcludeRules.load(root, exclude)
     names = (path for path in _walk(root) if _is_attachable(path))

@@ -25,7 +25,7 @@ LONGEST_EMBEDDING_S: Final = 20.0  # includes loading the embedding model
 USUAL_WAIT_S: Final = 7.0  # for reading and embedding, if many notes remain to be embedded
 LONG_EMBEDDING_S: Final = 5.0
 FEW_NOTES: Final = 100
-HEAD_START_S: Final = 2.0  # of an answer, before its update goes on beside it
+HEAD_START_S: Final = 2.0  # of an answer before its update continues in the background
 _LOOK_S, _IDLE_LOOKS = 0.1, 10
 
 _log = logging.getLogger(__name__)
@@ -163,7 +163,7 @@ class _AnswerUpdate:
             forget()
 
     def _take(self) -> IndexProgress | IndexReport | None:
-        """Return the next progress or the report, or None after 0.1 s."""
+        """Return the next progress or the report, or None if none arrives within 0.1 s."""
         try:
             news = self._news.get(timeout=_LOOK_S)
         except queue.Empty:

@@ -92,7 +92,7 @@ class VaultInstructions:
 
 
 class InstructionDecisions:
-    """The user's decisions about AGENTS.md files, by digest."""
+    """Stores the user's decisions about AGENTS.md files by the digest of their text."""
 
     def __init__(self, folder: Path) -> None:
         """Set the folder for decisions, which need not exist."""

@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IndexFinished:
-    """The last event of an index update, even if it was cancelled."""
+    """The last event of an index update, which is also sent if the update was cancelled."""
 
     report: IndexReport
 
@@ -77,7 +77,7 @@ class Library(FolderFiles):
         Args:
             folder: the folder that holds the notes.
             paths: the folders for Strata's own files.
-            exclude: patterns as in a `.gitignore`.
+            exclude: exclude patterns in `.gitignore` syntax.
             options: returns the embedding model, vector server and reranker to use.
             embedder: an embedder shared with other vaults, or None to create one.
 
@@ -114,7 +114,7 @@ class Library(FolderFiles):
         return self._is_stopped
 
     def stop(self) -> None:
-        """Stop all running updates. Notes that were already indexed are kept.
+        """Stop all running updates and keep the notes that were already indexed.
 
         `freshen` then does nothing until `update` is called.
         """
@@ -207,7 +207,7 @@ class Library(FolderFiles):
         return self._index.throttle.is_paused
 
     def pause(self) -> None:
-        """Pause updates before the next note or batch."""
+        """Pause updates. A running update waits before its next note or batch."""
         self._index.throttle.pause()
 
     def resume(self) -> None:
@@ -225,7 +225,7 @@ class Library(FolderFiles):
         return self._index.is_watched
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged index, or an empty string on later calls."""
+        """Return the warning about a damaged index once, and otherwise an empty string."""
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:
@@ -258,7 +258,7 @@ class Library(FolderFiles):
         is_quoted: bool = False,
         covers: Covers = None,
     ) -> SearchResult:
-        """Return the best `k` passages, see `Searcher.search`."""
+        """Return the best `k` passages. See `Searcher.search`."""
         search = partial(self._index.search, in_play=in_play, reranks=reranks, covers=covers)
         return self._search_whole(lambda: search(query, k, is_quoted=is_quoted))
 
@@ -293,7 +293,10 @@ class Library(FolderFiles):
         return self._index.search_texts(read_texts(segments), query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return the cosine of a query with each of a few short texts; nothing if unknown."""
+        """Return the cosine similarity of a query and each of a few short texts.
+
+        The result is empty if the index has no vectors or the embedding model cannot be used.
+        """
         return self._index.measure_cosines(query, texts)
 
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
@@ -318,7 +321,7 @@ class Library(FolderFiles):
         return self._index.notes()
 
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """Return the paths of the indexed notes with each tag. Tags have no `#`."""
+        """Map each tag, without its leading `#`, to the paths of the indexed notes that have it."""
         found: dict[str, list[str]] = {}
         for tag, path in self._index.tags():
             found.setdefault(tag, []).append(path)
@@ -333,7 +336,7 @@ class Library(FolderFiles):
         return self._index.filter_allowed(paths)
 
     def health(self) -> list[tuple[str, bool, str]]:
-        """Test each component of the index. Returns its name, whether it works, and details."""
+        """Test each component of the index, and return its name, whether it works, and details."""
         return self._index.health()
 
     def close(self) -> None:

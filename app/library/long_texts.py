@@ -85,7 +85,7 @@ class LongTexts:
         return folder / name
 
     def sweep(self, referring: Iterable[Path]) -> tuple[str, ...]:
-        """Remove unused texts and images. Returns the names of the removed folders.
+        """Remove unused texts and images, and return the names of the removed folders.
 
         If a referring file cannot be read, nothing is removed.
 

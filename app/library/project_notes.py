@@ -36,8 +36,9 @@ class ProjectNotes:
         Args:
             library: the open vault, or the project's own index.
             inside: the project's path in the vault, or None if it is outside.
-            include: patterns as in a `.gitignore` for the project's notes, or empty for all notes.
-            exclude: patterns as in a `.gitignore` for notes to leave out.
+            include: patterns in `.gitignore` syntax for the project's notes, or empty for all
+                notes.
+            exclude: patterns in `.gitignore` syntax for notes to leave out.
         """
         self.library = library
         self._is_own = inside is None
@@ -48,7 +49,7 @@ class ProjectNotes:
 
     @property
     def root(self) -> Path:
-        """The folder that paths are relative to: the vault's or the project's."""
+        """The folder that note paths are relative to: the folder of the vault or of the project."""
         return self.library.root
 
     @property
@@ -67,7 +68,7 @@ class ProjectNotes:
         return f"{self._prefix}{FILE_NAME}"
 
     def covers(self, path: str) -> bool:
-        """Return whether a note belongs to the project."""
+        """Return whether the note at a path belongs to the project."""
         if not path.startswith(self._prefix):
             return False
         relative = path[len(self._prefix) :]
@@ -84,13 +85,13 @@ class ProjectNotes:
         reranks: bool = True,
         is_quoted: bool = False,
     ) -> SearchResult:
-        """Return the best `k` passages in the project, see `Library.search`."""
+        """Return the best `k` passages in the project. See `Library.search`."""
         own = tuple(map(self._find_own, in_play))
         search = partial(self.library.search, in_play=own, covers=self.covers)
         return self._show(search(query, k, reranks=reranks, is_quoted=is_quoted))
 
     def excerpts(self, query: str, k: int) -> SearchResult:
-        """Return the best `k` excerpts in the project, see `Library.excerpts`."""
+        """Return the best `k` excerpts in the project. See `Library.excerpts`."""
         return self._show(self.library.excerpts(query, k, self.covers))
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
@@ -102,7 +103,10 @@ class ProjectNotes:
         return self.library.search_within(segments, query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return the cosine of a query with each of a few short texts; nothing if unknown."""
+        """Return the cosine similarity of a query and each of a few short texts.
+
+        The result is empty if the index has no vectors or the embedding model cannot be used.
+        """
         return self.library.measure_cosines(query, texts)
 
     def notes(self) -> tuple[NoteState, ...]:
@@ -110,7 +114,7 @@ class ProjectNotes:
         return tuple(note for note in self.library.notes() if self.covers(note.path))
 
     def tags(self) -> Mapping[str, Sequence[str]]:
-        """Return the paths of the project's notes with each tag. Tags have no `#`."""
+        """Map each tag, without its leading `#`, to the paths of the project notes that have it."""
         inside = {
             tag: tuple(path for path in paths if self.covers(path))
             for tag, paths in self.library.tags().items()
@@ -122,7 +126,7 @@ class ProjectNotes:
         return self.library.build_link_resolver()
 
     def list_edit_patterns(self) -> tuple[str, ...]:
-        """Return patterns as in a `.gitignore` that exclude all other notes."""
+        """Return patterns in `.gitignore` syntax that exclude all notes outside of the project."""
         found: list[str] = []
         above = ""
         for name in filter(None, self._prefix.split("/")):

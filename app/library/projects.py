@@ -37,8 +37,8 @@ class ProjectSettings:
     """The settings of a project.
 
     Attributes:
-        include: patterns as in a `.gitignore` for the notes to use, or empty for all notes.
-        exclude: patterns as in a `.gitignore` for notes that are never used.
+        include: patterns in `.gitignore` syntax for the notes to use, or empty for all notes.
+        exclude: patterns in `.gitignore` syntax for notes that are never used.
         model: the model of the project's chats, or an empty string for the setting `chat.model`.
         is_listed: whether the project is in the list.
     """

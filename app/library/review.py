@@ -1,7 +1,7 @@
-"""Review the open vault: find notes that need care, and remember what the user dismissed.
+"""Review the open vault: find notes that need care, and remember dismissed findings.
 
-The dismissed findings are kept outside the index, which can be deleted at any time. If their file
-is lost or damaged, they are offered again.
+Dismissed findings are stored outside of the index, because the index can be deleted at any time. If
+their file is lost or damaged, these findings are shown again.
 """
 
 import json
@@ -34,7 +34,7 @@ class ReviewResult:
     """The result of a review.
 
     Attributes:
-        findings: what is worth a look, the most important first.
+        findings: the findings that the user has not dismissed, most important first.
         dismissed: the findings that the user has dismissed.
         notes: the number of notes that were compared.
     """
@@ -45,15 +45,15 @@ class ReviewResult:
 
 
 class NoteReview:
-    """Reviews the notes of the open vault. The class is thread-safe."""
+    """Reviews the notes of the open vault. Thread-safe."""
 
     def __init__(self, vault: OpenVault, folder: Path) -> None:
-        """Store where to find the notes and the dismissed findings; nothing is read yet."""
+        """Set the vault to review and the folder of dismissed findings. Nothing is read yet."""
         self._vault, self._folder = vault, folder
         self._lock = threading.Lock()
 
     def find(self, cancel: CancelToken) -> Iterator[ReviewProgress | ReviewResult]:
-        """Find the notes that need care; the last item is the result.
+        """Find the notes that need care, and yield the progress, then the result.
 
         Raises:
             Cancelled: the review was cancelled.
@@ -71,20 +71,20 @@ class NoteReview:
             yield self._divide(library, item) if isinstance(item, ReviewReport) else item
 
     def dismiss(self, finding: Finding) -> None:
-        """Offer a finding no more, until what it rests on changes.
+        """Hide a finding in later reviews until the details that it is based on change.
 
         Raises:
             VaultNotChosen: no vault is open.
-            StorageFailed: this cannot be remembered.
+            StorageFailed: the dismissed findings cannot be stored.
         """
         self._change(lambda keys: [*(key for key in keys if key != finding.key), finding.key])
 
     def restore(self, findings: Sequence[Finding]) -> None:
-        """Offer dismissed findings again.
+        """Show dismissed findings in reviews again.
 
         Raises:
             VaultNotChosen: no vault is open.
-            StorageFailed: this cannot be remembered.
+            StorageFailed: the dismissed findings cannot be stored.
         """
         restored = {finding.key for finding in findings}
         self._change(lambda keys: [key for key in keys if key not in restored])
@@ -107,7 +107,10 @@ class NoteReview:
         return self._folder / f"{library.index_dir.name}.json"
 
     def _read(self, file: Path) -> list[str]:
-        """Return the keys of the dismissed findings; none if the file is missing or damaged."""
+        """Return the keys of the dismissed findings.
+
+        The list is empty if the file is missing or damaged.
+        """
         try:
             found = json.loads(file.read_bytes())["dismissed"]
             return [key for key in found if isinstance(key, str)]

@@ -18,9 +18,10 @@ MOST_AT_ONCE: Final = 4
 
 
 class Jobs:
-    """Runs turns and other work in parallel, at most one turn per chat.
+    """Runs turns and other long requests in parallel, at most one turn per chat.
 
-    It has its own thread pool, because turns wait for work in the thread pool of `chains`.
+    The requests have their own thread pool, because turns wait for tasks in the thread pool of
+    `chains`.
     """
 
     def __init__(self, wire: Wire, approvals: ApprovalDesk) -> None:
@@ -91,13 +92,13 @@ class Jobs:
         work: Callable[[CancelToken], Json],
         session: str | None = None,
     ) -> None:
-        """Start long-running work, and respond when it is done.
+        """Run a long request in the background, and send the response when it is done.
 
         Args:
             id: the request id.
             command: the request type.
-            work: does the work and returns the response data.
-            session: the chat that the work changes, which is busy until it ends, or None.
+            work: runs the request and returns the response data.
+            session: the chat that the request changes, which is busy until it ends, or None.
         """
 
         def run(cancel: CancelToken) -> None:
@@ -111,7 +112,7 @@ class Jobs:
         self._submit(self._token(session), run)
 
     def abort(self, session: str | None) -> bool:
-        """Cancel the work of a chat. Returns whether any was running."""
+        """Cancel the running request of a chat, and return whether there was one."""
         with self._changed:
             cancel = None if session is None else self._busy.get(session)
         if cancel is not None:
@@ -119,7 +120,7 @@ class Jobs:
         return cancel is not None
 
     def stop(self, timeout_s: float) -> None:
-        """Cancel all work, and wait up to `timeout_s` seconds for it to end."""
+        """Cancel all running requests, and wait up to `timeout_s` seconds for them to end."""
         with self._changed:
             running = tuple(self._running)
         for cancel in running:
@@ -136,7 +137,7 @@ class Jobs:
         return cancel
 
     def _set_free(self, session: str | None) -> None:
-        """Mark a chat as free. Call this before telling the client that the work has ended."""
+        """Mark a chat as free. Call this before telling the client that the request has ended."""
         if session is not None:
             with self._changed:
                 del self._busy[session]

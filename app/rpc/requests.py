@@ -33,7 +33,9 @@ class Request(BaseModel):
 
 
 class PromptRequest(Request):
-    """Ask a question. The response is sent once it is stored, and `turn_end` is the last event.
+    """Ask a question. The response is sent once the question is stored.
+
+    The last event of the turn is `turn_end`.
 
     Attributes:
         text: the question.
@@ -230,7 +232,7 @@ class Index(Request):
 
 
 class Shutdown(Request):
-    """Cancel all running work and stop the server."""
+    """Cancel all running requests and stop the server."""
 
 
 _TYPES: Final[Mapping[str, type[Request]]] = {

@@ -5,7 +5,7 @@ standard input ─ requests.parse ─ RPC ─ Assistant
                                    └─ jobs.Jobs ─ wire.Wire ─ standard output
 ```
 
-Quick requests are answered in order. Long-running work uses threads, so that an `abort` request can
+Quick requests are answered in order. Long requests run in threads, so that an `abort` request can
 be read in the meantime.
 """
 
@@ -71,7 +71,7 @@ class RPC:
 
         Args:
             assistant: runs the requests.
-            write: writes a line of output. Raises `OSError` if the client has disconnected.
+            write: writes a line of output, or raises `OSError` if the client has disconnected.
         """
         self._assistant = assistant
         self._wire = Wire(write)
@@ -111,7 +111,7 @@ class RPC:
         }
 
     def serve(self, lines: Iterable[bytes]) -> None:
-        """Serve the requests in the given lines, then cancel all running work.
+        """Serve the requests in the given lines, then cancel all running requests.
 
         While serving, changes in the vault are watched and indexed.
         """
@@ -129,7 +129,7 @@ class RPC:
         self._wire.event("index_progress", None, None, done.to_dict())
 
     def _take(self, line: bytes) -> bool:
-        """Handle one request. Returns whether more may follow."""
+        """Handle one request, and return whether the server should read another one."""
         try:
             request = asked.parse(line)
         except asked.UnreadableRequest as problem:
@@ -226,7 +226,7 @@ class RPC:
         return self._enter(chat.id, chat.header.project)
 
     def _enter(self, session: str, project: str | None) -> Json:
-        """Switch to the mode `project` if the chat has a project, or leave that mode."""
+        """Switch to the mode `project` if the chat has a project, otherwise leave that mode."""
         if project is not None:
             self._mode = "project"
         elif self._mode == "project":

@@ -47,7 +47,7 @@ class Wire:
         self._line({**_head(id, command), "success": False, "error": error.to_dict()})
 
     def event(self, name: str, id: Any, session: str | None, data: Json) -> bool:
-        """Write an event. Returns whether the client is still connected."""
+        """Write an event, and return whether the client is still connected."""
         if name == "index_progress":
             if self._progress == (id, data):
                 return True

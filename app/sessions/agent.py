@@ -68,7 +68,7 @@ class AgentBuilder:
         web: WebClient,
         mcp: McpServers,
     ) -> None:
-        """Start without an approval port, so that proposals are rejected."""
+        """Create a builder that rejects proposals until `connect` sets an approval port."""
         self.edits = edits
         self._settings = settings
         self._memories, self._web, self._mcp = memories, web, mcp

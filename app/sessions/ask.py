@@ -58,7 +58,7 @@ __all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
 @dataclass(frozen=True)
 class _TurnStart:
-    """A turn that is about to run. The active path already ends where it begins.
+    """A turn that is about to run. The active branch already ends where the turn begins.
 
     Attributes:
         turn: the turn without attachments.
@@ -198,7 +198,7 @@ class TurnRunner:
         return PinRoom(replay_path(path, counter).pins, report.budget, counter)
 
     def rebuild_request(self, chat: Session) -> PreparedRequest:
-        """Rebuild the first request of the last turn on a chat's active path."""
+        """Rebuild the first request of the last turn on a chat's active branch."""
         path, project = chat.path(), chat.header.project
         request = AskRequest("", find_last_mode(path), find_last_model(path), project=project)
         turn = self._builder.build_turn(request)
@@ -224,7 +224,7 @@ class TurnRunner:
                 chat.close()
 
     def _run_turn(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
-        """Run a turn. If no request can be built, take the user message back."""
+        """Run a turn. Remove the user message from the branch if no request can be built."""
         require_model(begun.turn)
         leaf, is_prepared = chat.tree.leaf, False
         try:
@@ -280,7 +280,7 @@ class TurnRunner:
         return TurnEnded(result)
 
     def _report_damage(self, warnings: list[str]) -> Iterator[Event]:
-        """Yield a warning, only once, if the index or `state.db` was damaged."""
+        """Yield a warning once if the index or `state.db` was damaged."""
         library = self._vault.library
         said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
         for warning in filter(None, said):

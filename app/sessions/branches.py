@@ -83,7 +83,7 @@ class BranchEditor:
             return AbandonedBranch(before, len(_left(chat, before)[1]))
 
     def show_entry(self, session: str, entry: str) -> None:
-        """Switch to an entry's branch, unless the entry is already on the active path.
+        """Switch to an entry's branch, unless the entry is already on the active branch.
 
         Raises the same errors as `select_leaf`.
         """
@@ -92,7 +92,7 @@ class BranchEditor:
             self.select_leaf(session, entry)
 
     def fork(self, session: str, entry: str | None = None) -> str:
-        """Copy the path to an entry into a new chat, and return the new chat's id.
+        """Copy the entries from the root to an entry into a new chat, and return the new chat's id.
 
         Args:
             session: the chat.
@@ -102,7 +102,7 @@ class BranchEditor:
         Raises:
             SessionMissing: the chat does not exist.
             NotFound: the chat has no such entry.
-            InvalidRequest: there is nothing to copy, or the path contains an unknown entry type.
+            InvalidRequest: there is nothing to copy, or the branch contains an unknown entry type.
         """
         chat = self._sessions.read(session)
         path = chat.path() if entry is None else chat.path_to(entry)
@@ -149,7 +149,7 @@ class BranchEditor:
             chat.append([OtherEntry(chat.new_id(), _leaf(chat), chat.now(), "custom", data)])
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
-        """Pin a chat to the top of the list or archive it, or reverse this.
+        """Pin a chat to the top of the list or archive it, or undo this if `on` is false.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -253,7 +253,7 @@ def _leaf(chat: Session) -> str | None:
 
 
 def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
-    """Return the path of an entry's branch, and the turns that only this branch contains."""
+    """Return the entries of an entry's branch, and the turns that only this branch contains."""
     chat.path_to(entry)
     branch = chat.path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}
@@ -261,7 +261,7 @@ def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
 
 
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield a path's entries with their side entries, except branch selections and marks."""
+    """Yield a branch's entries with their side entries, except branch selections and marks."""
     kept = {entry.id for entry in path}
     for entry in log:
         if is_path_entry(entry):
@@ -337,7 +337,9 @@ class ChatCompactor:
         return report
 
     def edit_summary(self, session: str, entry: str, text: str, model: str | None = None) -> None:
-        """Replace the text of a summary in use, by the id of its compaction's entry.
+        """Replace the text of a summary that requests currently contain.
+
+        `entry` is the id of the compaction's log entry.
 
         Raises:
             InvalidRequest: a later summary has replaced this one, or the text is too long.

@@ -115,7 +115,7 @@ def _link_source(cited: Citation, resolve: _Resolve | None) -> str:
 
 
 def write_export(folder: Path, title: str, text: str, suffix: str = ".md") -> Path:
-    """Write an exported chat to a new file, and return its path.
+    """Write an exported chat to a new file, and return the file's path.
 
     Raises:
         StorageFailed: the file cannot be written.

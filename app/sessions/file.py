@@ -272,7 +272,7 @@ def _keep_original(path: Path) -> None:
 
 
 def _is_free(file: Path, content: bytes) -> bool:
-    """Return whether a file name is unused, or contains this content after a crash."""
+    """Return whether a file does not exist, or already has this content after a crash."""
     return not os.path.lexists(file) or (not file.is_symlink() and _read_file(file) == content)
 
 

@@ -38,13 +38,13 @@ class SessionInfo:
 
     Attributes:
         session: the chat id.
-        title: the title on one line: set by the user or a model, or else the first question on the
-            active path or in the log.
+        title: the title on one line. If neither the user nor a model has set a title, this is the
+            first question on the active branch or in the log.
         created: the creation time, in ISO 8601 and UTC.
         updated: the time of the last entry that is not a title or mark, in ISO 8601 and UTC.
         vault: the folder of the chat's vault, or None.
         project: the chat's project, or None.
-        turns: the number of questions on the active path.
+        turns: the number of questions on the active branch.
         pinned: whether the chat is pinned to the top of the list.
         archived: whether the chat is archived and has not been continued since.
     """
@@ -120,9 +120,9 @@ def describe_unreadable(path: Path, error: Exception) -> SessionInfo:
 
 
 def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:
-    """Return the entry that set a chat's title, and the title, or None and "".
+    """Return the entry that set a chat's title, and the title.
 
-    The last title entry counts. An empty one removes the title.
+    The last title entry counts. If it is empty or there is none, the result is None and "".
     """
     named = next(filter(_is_title, reversed(log.index.others)), None)
     title = "" if named is None else named.data.get("content")

@@ -144,7 +144,10 @@ class McpServers:
         ask: AskAboutServer,
         warnings: list[str],
     ) -> Generator[Event, None, bool]:
-        """Ask about a proposal. After a rejection, it is not proposed again until a restart."""
+        """Ask about a proposal.
+
+        A rejected proposal is not made again until the program is restarted.
+        """
         question = (server.fingerprint, proposal.summary + proposal.diff)
         if question not in self._rejected and (yield from ask(server, proposal)):
             return True

@@ -92,7 +92,7 @@ class RequestHistory:
         return found.title, json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
     def build_note(self, session: str, entry: str | None = None) -> tuple[str, str]:
-        """Build a note from a chat or from one of its answers. Returns its name and text.
+        """Build a note from a chat or from one of its answers, and return the note's name and text.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -213,12 +213,12 @@ def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, 
 def _shown(
     body: Mapping[str, Any], wire: Mapping[str, Any] | None, chat: Session | None
 ) -> dict[str, Any]:
-    """Return a full request as JSON fields, with its chat's ephemeral messages."""
+    """Return a full request as JSON fields, with the ephemeral messages of its chat."""
     return {"request_body": body, "wire": wire, "ephemeral_log": _ephemeral_log(chat)}
 
 
 def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
-    """Return the latest log entries of ephemeral messages on the active path."""
+    """Return the latest log entries of ephemeral messages on the active branch."""
     if chat is None:
         return []
     path = {entry.id for entry in chat.path()}
@@ -230,7 +230,7 @@ def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
 
 
 def _kept_request(chat: Session) -> StoredRequest | None:
-    """Return the stored request of the last turn on the active path.
+    """Return the stored request of the last turn on the active branch.
 
     Returns None if none is stored, or if it belongs to another answer of a regenerated turn.
     """

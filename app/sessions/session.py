@@ -186,7 +186,7 @@ class Session:
         return True
 
     def recall_counts(self, counter: Callable[[], TokenCounter]) -> None:
-        """Restore the stored token counts of the active path.
+        """Restore the stored token counts of the active branch.
 
         Args:
             counter: returns the token counter. Called only if counts are stored.
@@ -201,9 +201,9 @@ class Session:
             _recall_counts(self.path(), snapshot, counter())
 
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
-        """Store token counts, if this object has compacted the chat.
+        """Store the token counts of all messages before the last compaction.
 
-        The counts of all messages before the last compaction are stored.
+        Nothing is stored unless this object has compacted the chat.
         """
         if not self._is_compacted or (at := _find_last_compaction(self.path())) is None:
             return
@@ -226,9 +226,9 @@ class Session:
         return now()
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the provider-neutral body of the latest stored request on the active path.
+        """Return the provider-neutral body of the latest stored request on the active branch.
 
-        Turns without an answer on this path are skipped, since their requests belong to other
+        Turns without an answer on this branch are skipped, since their requests belong to other
         branches.
         """
         said = (entry for entry in self.path() if isinstance(entry, MessageEntry))
@@ -244,7 +244,7 @@ class Session:
         return None if kept is None else kept.body
 
     def last_request(self) -> StoredRequest | None:
-        """Return the last request of the last turn on the active path, or None."""
+        """Return the last request of the last turn on the active branch, or None."""
         asked = turn_ids(self.path())
         return self.kept_request(asked[-1]) if asked else None
 
@@ -273,7 +273,7 @@ class Session:
             self._degrade(error)
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
-        """Replace the report of a stored request. Returns whether the request exists."""
+        """Replace the report of a stored request, and return whether the request exists."""
         try:
             return self._state.save_report(self.id, turn, request, report)
         except StorageFailed as error:
@@ -282,7 +282,7 @@ class Session:
             return False
 
     def keep_result(self, tool: str, content: str) -> str | None:
-        """Store a large tool result. Returns its reference, or None on failure."""
+        """Store a large tool result, and return its reference, or None if it cannot be stored."""
         try:
             return self._state.keep_result(tool, content)
         except StorageFailed as error:
@@ -339,7 +339,7 @@ class Session:
 
 
 def turn_ids(path: Sequence[Entry]) -> tuple[str, ...]:
-    """Return the distinct turn ids of a path, oldest first."""
+    """Return the distinct turn ids of a branch, oldest first."""
     asked = (e for e in path if isinstance(e, MessageEntry) and e.message.role == "user")
     return tuple(dict.fromkeys(entry.turn_id for entry in asked))
 
@@ -363,7 +363,7 @@ def _redact_reason(entry: Entry) -> Entry:
 
 
 def _find_last_compaction(path: Sequence[Entry]) -> int | None:
-    """Return the index of the last compaction in a path, or None."""
+    """Return the index of the last compaction in a branch, or None if there is none."""
     places = [
         at
         for at, entry in enumerate(path)
@@ -373,13 +373,13 @@ def _find_last_compaction(path: Sequence[Entry]) -> int | None:
 
 
 def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
-    """Count the tokens of a path's messages, by message hash."""
+    """Count the tokens of a branch's messages, by token counter and message hash."""
     said = replay_path(path, counter).messages
     return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}
 
 
 def _recall_counts(path: Sequence[Entry], snapshot: Snapshot, counter: TokenCounter) -> None:
-    """Restore stored token counts of a path's messages."""
+    """Restore the stored token counts of a branch's messages."""
     known = snapshot.get(_name_counter(counter))
     if not known:
         return

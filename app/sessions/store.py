@@ -151,7 +151,7 @@ class SessionStore:
         return self._folder / f"{session}.jsonl"
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged `state.db`, or an empty string on later calls."""
+        """Return the warning about a damaged `state.db` once, and otherwise an empty string."""
         return self._state.take_warning()
 
     def close(self) -> None:

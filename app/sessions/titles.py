@@ -30,7 +30,7 @@ BY_MODEL: Final = "model"
 
 @dataclass(frozen=True)
 class _Opening:
-    """A chat's first question and answer, and the last model."""
+    """A chat's first question and answer, and the model that answered last."""
 
     model: str
     question: str

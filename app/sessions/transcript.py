@@ -19,7 +19,8 @@ class MessageItem:
     """A user message or an answer, with its versions.
 
     Attributes:
-        entry: the log entry id. For an interrupted answer, that of the turn's last message.
+        entry: the id of the log entry. For an interrupted answer, this is the entry of the turn's
+            last message.
         text: the text of the message.
         time: the time, in ISO 8601 and UTC.
         siblings: the entry ids of all versions, in log order.
@@ -119,7 +120,7 @@ class AnswerItem(MessageItem):
 
     @property
     def found_sources(self) -> str:
-        """A sentence about the sources that Strata found, or an empty string."""
+        """A sentence about the sources that Strata found, or an empty string if it found none."""
         is_found = self.sentences and self.citations
         return name_share(self.citations, self.sentences) if is_found else ""
 
@@ -159,7 +160,8 @@ class SummaryItem:
         after_tokens: the token count after the compaction, or None if it was not recorded.
         by: `model`, or `outline` if no model was configured.
         is_edited: whether the user edited the summary after it was in use.
-        is_in_use: whether requests hold the summary. A later summary includes an earlier one.
+        is_in_use: whether requests contain this summary. A later summary replaces it, because it
+            includes the earlier one.
     """
 
     entry: str
@@ -173,7 +175,7 @@ class SummaryItem:
 
 @dataclass(frozen=True)
 class HookChangeItem:
-    """A change by a hook that is shown in the transcript.
+    """A change by a hook, as shown in the transcript.
 
     Attributes:
         entry: the log entry id.

@@ -1,6 +1,6 @@
 """Build the transcript of a chat from its log.
 
-The transcript follows the active path. Summaries, hook changes and the divider for dropped turns
+The transcript follows the active branch. Summaries, hook changes and the divider for dropped turns
 are shown where they took effect.
 """
 
@@ -53,7 +53,7 @@ _PURPOSES_OF_ANSWERS: Final = frozenset({"", REWRITE, READING})
 def build_transcript(
     title: str, log: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> ChatTranscript:
-    """Build the transcript of a chat along its active path.
+    """Build the transcript of a chat along its active branch.
 
     Args:
         title: the chat's title.
@@ -180,7 +180,7 @@ class _Reader:
         return tuple(shown if e.id == entry else self._shown(e) for e in found)
 
     def _shown(self, start: MessageEntry) -> str:
-        """Return the id of the last message before the next question in a message's branch."""
+        """Return the id of a user message itself, or of the last message of an answer."""
         if start.message.role == "user":
             return start.id
         branch = self._tree.path(self._tree.newest_leaf(start.id))

@@ -68,7 +68,7 @@ class TurnBuilder:
     def build_turn(
         self, request: AskRequest, changes: Mapping[str, object] | None = None
     ) -> TurnRequest:
-        """Build a turn with its attachments, see `build_bare_turn`."""
+        """Build a turn with its attachments. See `build_bare_turn`."""
         attached = self.attachments.segments(request.attach, request.selections)
         return replace(self.build_bare_turn(request, changes), attached=attached)
 

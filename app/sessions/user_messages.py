@@ -120,16 +120,16 @@ def require_model(turn: TurnRequest) -> None:
 
 
 def last_question(path: Sequence[Entry]) -> MessageEntry | None:
-    """Return the last question on a path, or None."""
+    """Return the last question on a branch, or None if there is none."""
     said = (entry for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((entry for entry in said if entry.message.role == "user"), None)
 
 
 def find_last_mode(path: Sequence[Entry]) -> Mode:
-    """Return the mode of the last question on a path.
+    """Return the mode of the last question on a branch.
 
-    Older versions did not record it. Then the mode is "vault" if the turn has passages or an empty
-    search result, otherwise "chat".
+    If an older version of Strata did not record the mode, it is "vault" if the turn has passages or
+    an empty search result, otherwise "chat".
     """
     question = last_question(path)
     if question is None:
@@ -142,7 +142,7 @@ def find_last_mode(path: Sequence[Entry]) -> Mode:
 
 
 def find_last_model(path: Sequence[Entry]) -> str | None:
-    """Return the last model that answered on a path, or None."""
+    """Return the last model that answered on a branch, or None if no model answered."""
     said = (entry.model for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((model for model in said if model), None)
 
@@ -182,7 +182,8 @@ def list_attachments(
     """Return the names and line ranges of a question's attachments, without reading files.
 
     Args:
-        question: the user message, which names its attachments unless an older version stored it.
+        question: the user message, which names its attachments unless an older version of Strata
+            stored it.
         sent: the segments sent with the question.
     """
     own = _filter_attached(sent)
@@ -197,7 +198,7 @@ def restore_attachments(
 
     Args:
         attachments: reads the files.
-        question: as for `list_attachments`.
+        question: see `list_attachments`.
         sent: the segments sent with the question.
     """
     made = _index_selections(_filter_attached(sent))
