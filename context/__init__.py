@@ -11,7 +11,7 @@ of any turn.
     history     active path → turns as requests show them; pins, memory, carried sources
     assemble    turns, instructions, tools, attachments, passages → a draft, measured by layer
     fit         policy, trim, compact, drop and the budget guard; the provider's prompt cache
-    report      values that describe what a request held, what was left out and why
+    report      values that describe what a request contained, what it left out, and why
     accounting  the report of one request, from its draft and the guard's steps
 
 The contract modules are below these packages. Values: `messages`, `layers`, `envelope`, `budget`,
@@ -31,8 +31,8 @@ app, chains, vault, ui, resources, third parties. Only `Ports` (`assemble.inputs
 
 Always true:
 - a request is at most as large as its budget, and the tokens of its layers add up to `used`;
-- a request holds the user message, and the last answered turn unless the report says otherwise;
-- log entries never change; whatever is left out is in the report, with its tokens and a reason;
+- a request contains the user message, and the last answered turn unless the report says otherwise;
+- log entries never change; the report lists everything left out, with its tokens and a reason;
 - a stored patch is replayed without its hook; every tool call has exactly one result;
 - trims and drops only move forward while the model is the same and the budget does not grow;
 - user messages are never trimmed; equal inputs give equal bytes.

@@ -14,7 +14,7 @@ FACTOR_SCALE: Final = 100
 class ContextBudget:
     """The token count of each component of a request.
 
-    Source: "Context Management Enhancements", 1.
+    Source: the design document "Context Management Enhancements", section 1.
     """
 
     total: int
@@ -55,7 +55,8 @@ class BudgetPolicy:
     Raises:
         BadPolicy: unless 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.
 
-    Source: "Budget-Aware Trimming", 1; "Context Management Enhancements", 3.
+    Source: the design documents "Budget-Aware Trimming", section 1; "Context Management
+    Enhancements", section 3.
     """
 
     trim_at: float = 0.80

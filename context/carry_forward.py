@@ -3,7 +3,7 @@
 The result depends only on the text. `context.fit` uses the same functions to shorten other long
 texts.
 
-Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
+Source: the design document "Token Budget Enforcement", section "L2 Carry-Forward Compaction".
 """
 
 import html
@@ -109,7 +109,7 @@ def shorten_text(
 
 
 def wrap_prior(source: str, kind: str, content: str) -> str:
-    """Wrap escaped content in an XML element with its source."""
+    """Wrap escaped content in an XML element that names its source."""
     attributes = f'source="{html.escape(source)}" type="{html.escape(kind)}"'
     return f"<prior_context {attributes}>\n{content}\n</prior_context>"
 

@@ -1,6 +1,6 @@
 """Replace old tool output with its line count. Tool calls stay visible.
 
-Source: "Context Engineering Optimization", 3.5.
+Source: the design document "Context Engineering Optimization", section 3.5.
 """
 
 import re

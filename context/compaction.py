@@ -1,6 +1,7 @@
 """Building blocks for compacting long conversations.
 
-Source: "Context Management Enhancements", 3 and 7; "Context Engineering Optimization", 3.2.
+Source: the design documents "Context Management Enhancements", sections 3 and 7; "Context
+Engineering Optimization", section 3.2.
 """
 
 from collections.abc import Sequence

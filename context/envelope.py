@@ -63,15 +63,15 @@ class CancelPort(Protocol):
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the work must stop."""
+        """Whether the operation has been cancelled."""
 
     def raise_if_cancelled(self) -> None:
-        """Raise an exception if the work must stop."""
+        """Raise an exception if the operation has been cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestMeta:
-    """Read-only information about a request for hooks, not part of the envelope's JSON.
+    """Read-only information about a request for hooks. It is not part of the envelope's JSON.
 
     Attributes:
         cancel: the cancel token for long hooks, or None if the request cannot be cancelled.

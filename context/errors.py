@@ -83,7 +83,7 @@ class HookPatchError(ContextHookError, ContextPatchError):
 
 
 class SummaryFailed(ContextError):
-    """Raised when a summary cannot be used. An outline replaces it if a model wrote it."""
+    """Raised when a summary cannot be used. A model's summary is then replaced with an outline."""
 
 
 class BadPin(ContextError, ValueError):

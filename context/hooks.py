@@ -8,7 +8,7 @@ results.
 If a context hook fails, the request is aborted and nothing is stored. If a message hook fails, the
 error is reported and the message stays unchanged.
 
-Source: "Context Engineering", "Hook boundaries" and "Error handling".
+Source: the design document "Context Engineering", sections "Hook boundaries" and "Error handling".
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class ContextResult:
     """The changes requested by a context hook.
 
     Attributes:
-        patch: the operations as JSON, see `context.patches`.
+        patch: the operations as JSON. See `context.patches`.
         transformer_name: the name under which the change is stored, by default the hook's name.
         display: how the transcript shows the change, as `{title, summary, markdown}`.
         label: a label for the answer. An empty string removes the label, None keeps it. Only

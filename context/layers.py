@@ -1,4 +1,4 @@
-"""The layers of a request, and segments, the pieces of context that layers consist of.
+"""The layers of a request, and the segments (pieces of context) that layers consist of.
 
 A segment's text is escaped when it is created, so notes may contain any tag or fence. Rendered text
 is never parsed back into segments.
@@ -76,15 +76,15 @@ class ImageData:
         return cls(_read_text(data, "media_type"), _read_text(data, "data"))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the image as a JSON object. The inverse of `from_dict`."""
+        """Return the image as a JSON object. This is the inverse of `from_dict`."""
         return {"media_type": self.media_type, "data": self.data}
 
 
 def name_source(source: str) -> str:
-    """Return a source as sentences name it: its path in the vault, its address, or its file name.
+    """Return the name of a source for a sentence: a vault path, a web address or a file name.
 
-    The folder of a file outside the vault tells the user nothing, for example that of a pasted
-    image.
+    For a file outside the vault, such as a pasted image, the folder is left out because it would
+    tell the user nothing.
     """
     path = PurePath(source)
     return path.name if path.is_absolute() and path.name else source
@@ -166,12 +166,12 @@ class Segment:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the segment cannot be shortened, like a selection or an image."""
+        """Whether the segment cannot be shortened, such as a selection or an image."""
         return self.kind in ("selection", "image")
 
     @property
     def shown_source(self) -> str:
-        """The source as sentences name it; see `name_source`."""
+        """The name of the source for a sentence. See `name_source`."""
         return name_source(self.source)
 
     @property
@@ -182,7 +182,7 @@ class Segment:
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """Cached token counts by token counter, see `context.tokens`."""
+        """Cached token counts by token counter. See `context.tokens`."""
         return {}
 
     @classmethod
@@ -214,7 +214,7 @@ class Segment:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the segment as a JSON object. The inverse of `from_dict`."""
+        """Return the segment as a JSON object. This is the inverse of `from_dict`."""
         made: dict[str, object] = {"derived": self.derived} if self.derived else {}
         if self.is_excerpt:
             made["wholeTokens"] = self.whole_tokens

@@ -243,7 +243,7 @@ class Message:
         return cls(cast(Role, role), content, message_id)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message as a JSON object. The inverse of `from_dict`."""
+        """Return the message as a JSON object. This is the inverse of `from_dict`."""
         content: object = self.content
         if not isinstance(self.content, str):
             content = [part.to_dict() for part in self.content]
@@ -252,12 +252,12 @@ class Message:
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """Cached token counts by token counter, see `context.tokens`."""
+        """Cached token counts by token counter. See `context.tokens`."""
         return {}
 
     @cached_property
     def shorter(self) -> "dict[Hashable, Message]":
-        """Cached shortened forms, see `context.history.boundaries`."""
+        """Cached shortened forms. See `context.history.boundaries`."""
         return {}
 
     def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:
@@ -316,7 +316,7 @@ class ToolDefinition:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the definition as a JSON object. The inverse of `from_dict`."""
+        """Return the definition as a JSON object. This is the inverse of `from_dict`."""
         parameters = thaw_mapping(self.parameters)
         return {"name": self.name, "description": self.description, "parameters": parameters}
 

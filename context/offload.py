@@ -29,7 +29,7 @@ class Offloaded:
 def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
     """Build the stub of a tool result: its size, its beginning, and how to read the rest.
 
-    Source: "Context Management Enhancements", 2.
+    Source: the design document "Context Management Enhancements", section 2.
     """
     size = len(content.encode("utf-8", "surrogatepass"))
     preview = content[:PREVIEW_CHARS] + ("..." if len(content) > PREVIEW_CHARS else "")

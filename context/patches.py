@@ -1,8 +1,9 @@
 """Patches: changes to an envelope, described as data so that they can be stored and replayed.
 
-Every operation on the cached messages must state a reason for invalidating the prompt cache.
+Every operation on the cached messages must give a reason for invalidating the prompt cache.
 
-Source: "Context Engineering", "Patch operations" and "Boundary enforcement rules".
+Source: the design document "Context Engineering", sections "Patch operations" and "Boundary
+enforcement rules".
 """
 
 from collections.abc import Callable, Mapping, Sequence

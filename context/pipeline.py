@@ -122,8 +122,8 @@ def _trim_and_compact(
 ) -> _FittedPlan:
     """Trim and compact the history as the history policy decides.
 
-    A request whose required content exceeds the budget is left alone. If a trim is not sufficient,
-    it is discarded, and the compaction decides how far to trim the remaining turns.
+    A request stays unchanged if its required content exceeds the budget. If a trim is not
+    sufficient, it is discarded, and the compaction decides how far to trim the remaining turns.
     """
     fitted = _FittedPlan(hooked_path, build_plan(request, hooked_path))
     if not can_fit(fitted.plan.draft, request.budget_tokens):

@@ -23,7 +23,8 @@ class PromptSection:
 class PromptBuilder:
     """Joins prompt sections: static ones first, otherwise in the order added.
 
-    Source: "Context Management Enhancements", 4; "Context Engineering Optimization", 3.1.
+    Source: the design documents "Context Management Enhancements", section 4; "Context Engineering
+    Optimization", section 3.1.
     """
 
     def __init__(self, sections: Iterable[PromptSection] = ()) -> None:
@@ -75,7 +76,7 @@ def make_system_parts(
         instructions: the instructions of the user, the project or the vault, starting with those
             that change least often.
 
-    Source: "Context Management Enhancements", 4.
+    Source: the design document "Context Management Enhancements", section 4.
     """
     static, dynamic = _split_at_breakpoint(base)
     added = (

@@ -1,8 +1,8 @@
 """Count the tokens of messages, segments and tools.
 
-Counts are estimates without a safety margin. Instead, the budget is divided by a factor ("Strata:
-the design", 4.5): 1.0 for the model's own tokenizer, 1.1 for any other, and more if a provider
-reports more tokens than estimated.
+Counts are estimates without a safety margin. Instead, the budget is divided by a factor (see the
+design document "Strata: the design", section 4.5): 1.0 for the model's own tokenizer, 1.1 for any
+other, and more if a provider reports more tokens than estimated.
 """
 
 import math
@@ -79,7 +79,7 @@ class ByteEstimator:
 
     The common rule of four characters per token underestimates Japanese text by half.
 
-    Source: "Budget-Aware Trimming", 7.1.
+    Source: the design document "Budget-Aware Trimming", section 7.1.
     """
 
     name: ClassVar[str] = "bytes"
@@ -102,7 +102,10 @@ def count_message(message: Message, counter: TokenCounter) -> int:
 
 
 def is_merged(before: Message, after: Message) -> bool:
-    """Return whether two consecutive messages are sent as one, see `chains.llm.wire_messages`."""
+    """Return whether two consecutive messages are sent as one.
+
+    See `chains.llm.wire_messages`.
+    """
     return before.role == after.role != "tool"
 
 
@@ -125,7 +128,10 @@ def count_merged(
 
 
 def count_segment(segment: Segment, counter: TokenCounter) -> int:
-    """Count the tokens of a rendered segment, with its newline and image. Cached per counter."""
+    """Count the tokens of a rendered segment with its newline and image.
+
+    The count is cached per token counter.
+    """
     tokens = segment.token_counts.get(counter)
     if tokens is None:
         tokens = counter.count(segment.render() + "\n") + count_segment_image(segment, counter)
@@ -159,8 +165,8 @@ def choose_factor(counter: TokenCounter) -> float:
 def raise_factor(factor: float, estimated: int, reported: int) -> float:
     """Return the new budget divisor after a provider has reported its token count.
 
-    If the request was larger than `estimated × factor`, the factor rises by one step. It never
-    falls. Steps are small and limited, because a provider may report wrong usage.
+    If the request was larger than `estimated × factor`, the factor rises by one step. The factor
+    never falls. Steps are small and limited, because a provider may report wrong usage.
     """
     if reported <= estimated * factor + PRIMING_TOKENS or factor >= LARGEST_FACTOR:
         return factor

@@ -4,7 +4,7 @@ User and system messages never change, and tool calls stay complete. The trim bo
 forward, so that the trimmed prefix stays the same from request to request. Lengths are in UTF-8
 bytes.
 
-Source: "Budget-Aware Trimming".
+Source: the design document "Budget-Aware Trimming".
 """
 
 import math

@@ -4,7 +4,7 @@ Attachments are sent in their current version, and shortened if they are long. I
 deleted or excluded, a notice takes its place. Selections, images and map-reduce results never
 change.
 
-Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
+Source: the design document "Token Budget Enforcement", section "L2 Carry-Forward Compaction".
 """
 
 import html
@@ -79,7 +79,7 @@ class CarryForward:
 
 
 def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
-    """Return a notice in place of a segment that may no longer be sent, or None.
+    """Return a notice to replace a segment, or None if the segment may still be sent.
 
     A segment whose source no longer exists may still be sent from the log.
     """

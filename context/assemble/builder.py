@@ -47,7 +47,8 @@ class RequestPlan:
         lasting_tail_tokens: the tokens to reserve for the last user message in this and later
             requests.
         dropped_turns: the turns removed by stored drops.
-        carry_forward: the L2 segments. It is empty if an earlier request of the turn built them.
+        carry_forward: the L2 segments. They are empty if an earlier request of the turn already
+            built them.
         segments: all segments of this turn and of L2, before any was left out.
         oversized: the segments left out because their kind exceeded its share of the budget.
         previous_question: the user message of the previous request.
@@ -141,7 +142,10 @@ def _collect_pins(
     shown: tuple[TurnList, tuple[Message, ...]],
     found: tuple[Segment, ...],
 ) -> tuple[Segment, ...]:
-    """Collect pinned items missing from the request. An excluded note becomes a notice."""
+    """Collect the pinned items that the request does not contain yet.
+
+    A notice replaces each note that is now excluded.
+    """
     if not reading.pins.segments:
         return ()
     history, work = shown

@@ -33,7 +33,8 @@ class SummaryTask:
     Attributes:
         said: the turns before trimming, oldest first. An earlier summary precedes them.
         sent: the same turns as they appear at the start of the session's requests, which allows the
-            provider to reuse its prompt cache. Empty if the requests start with other turns.
+            provider to reuse its prompt cache. This is empty if the requests start with other
+            turns.
         preamble: the session's tools and instructions.
         request_budget: the token budget of each call.
         most_tokens: the maximum length of the summary in tokens.

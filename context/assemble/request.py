@@ -152,7 +152,7 @@ class RequestDraft:
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:
-        """The token count of each layer. They add up to `used`."""
+        """The token count of each layer. The counts add up to `used`."""
         counter = self.tail.counter
         question_saved, *work_saved = self._merged[: 1 + len(self.work)]
         work = sum(count_message(message, counter) for message in self.work)

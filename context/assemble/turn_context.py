@@ -48,9 +48,9 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
 def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> int:
     """Compute how many tokens to reserve for the tail in this and later requests.
 
-    The tail counts with its full size, but at most a quarter of the budget, so that one large user
-    message does not shorten the history for good. If the last three turns were just as large, the
-    limit does not apply.
+    This is the full size of the tail, but at most a quarter of the budget, so that one large user
+    message does not shorten the history for good. The limit does not apply if the tails of the last
+    three turns exceeded it too.
     """
     most = int(budget * STANDING_SHARE)
     if tail.total <= most:
@@ -65,7 +65,7 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
 def _is_retrieved(segment: Segment) -> bool:
     """Return whether a segment is a passage retrieved in this turn.
 
-    On L2, a cited note is only one line, so it does not count.
+    Cited notes on L2 do not count, because each is only one line.
     """
     return segment.is_retrieved and segment.layer is Layer.L3
 

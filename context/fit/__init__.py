@@ -6,7 +6,7 @@
     RequestDraft + previous request ─ cache ─→ reused tokens, and the reasons for each change
 
     policy         decides when to trim and when to compact, and why
-    trim           plans how far to trim the history and the work
+    trim           plans how far to trim the history and the current tool calls
     compact        compacts the history, and builds the log entries of the compaction
     compact_session  compacts a session on demand, or after a turn
     compact_steps  the steps of a compaction: clear old results, summarise, leave turns out
@@ -23,9 +23,9 @@ itself is too large, and `pipeline` stores it. A compaction can end with a drop 
 of the guard affect a single request only.
 
 May import: `context.report`, `context.assemble`, `context.history`, `context.log` and the contract
-modules.
-Always true: only a request that passed the guard can be sent; only compaction calls a model; a
-trim or compaction never makes the history larger; there is a reason for whatever is left out.
+modules. Always true: only a request that passed the guard can be sent; only compaction calls a
+model; a trim or compaction never makes the history larger; the report gives a reason for everything
+that is left out.
 """
 
 __all__ = [

@@ -236,7 +236,7 @@ class _PreviousRequest:
         return len(self.messages)
 
     def _find(self, text: str | None) -> int:
-        """Return the index of the last user message."""
+        """Return the index of the last user message, preferably of one with the given text."""
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]

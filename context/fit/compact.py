@@ -51,7 +51,7 @@ class History:
 
     @property
     def kept_as(self) -> TurnList:
-        """The turns as they remain after a compaction: full answers, everything else trimmed."""
+        """The turns as they remain after a compaction: answers in full, everything else trimmed."""
         return self.trim_input.shown_parts(self.offsets.after(0))[0]
 
 

@@ -53,7 +53,7 @@ def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> 
         why: the reason for the compaction. `asked` summarises everything before the last complete
             turn. Any other reason compacts to the usual share of the history budget.
 
-    Source: "Context Management Enhancements", 7.
+    Source: the design document "Context Management Enhancements", section 7.
     """
     history, usage = read_history(request := RequestContext.build(inputs, ports))
     compacted = _try_compaction(history, usage, request, why)
@@ -67,7 +67,7 @@ def _report_nothing(history: History) -> CompactionReport:
 
 @dataclass(frozen=True)
 class CompactionPreview:
-    """A preview of a requested compaction. An outline stands in for the model's summary.
+    """A preview of a requested compaction, with an outline in place of the model's summary.
 
     Attributes:
         questions: the user messages that would be summarised, oldest first.

@@ -4,7 +4,8 @@ Each step runs only if the history is still too large. The steps update a `Compa
 the log. `context.fit.compact` turns the outcome into log entries, or discards it if it frees
 nothing.
 
-Source: "Context Management Enhancements", 3 and 7; "Context Engineering Optimization", 3.2.
+Source: the design documents "Context Management Enhancements", sections 3 and 7; "Context
+Engineering Optimization", section 3.2.
 """
 
 from collections.abc import Sequence

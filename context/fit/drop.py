@@ -38,7 +38,7 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
     Returns:
         The kept turns in order, and the dropped turns for the report.
 
-    Source: "Token Budget Enforcement", 1.2.
+    Source: the design document "Token Budget Enforcement", section 1.2.
     """
     cut = _cut(turns, room_tokens, find_guaranteed_turn(turns))
     known = TurnList.of(turns)
@@ -46,10 +46,10 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Like `fit_turns`, but may also drop unanswered user messages.
+    """Keep the newest whole turns that fit, and also drop unanswered user messages if necessary.
 
-    `fit_turns` keeps every user message after the last answered turn, even if the calls to answer
-    them failed.
+    By contrast, `fit_turns` keeps every user message after the last answered turn, even if the
+    calls to answer them failed.
     """
     fitted = fit_turns(turns, room_tokens)
     if not fitted.kept:

@@ -23,7 +23,7 @@ _EDITED: Final = "the summary was edited"
 def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str) -> None:
     """Append an entry that replaces the text of a summary in all later requests.
 
-    The compaction's own entry stays as it is. Nothing is appended if the text is the same.
+    The compaction's own entry stays unchanged. Nothing is appended if the text is the same.
 
     Args:
         inputs: the inputs of a request, except that the path may also end with an answer.
@@ -31,7 +31,8 @@ def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str
         text: the new text.
 
     Raises:
-        SummaryFailed: when requests no longer hold this summary, or the text is empty or too long.
+        SummaryFailed: when requests no longer contain this summary, or the text is empty or too
+            long.
     """
     request = RequestContext.build(inputs, ports)
     shown = replay_path(inputs.path, request.counter).messages
@@ -67,7 +68,10 @@ def _list_edits(path: Sequence[Entry]) -> Iterator[Mapping[str, object]]:
 
 
 def _find_operation(path: Sequence[Entry], compaction: str) -> Mapping[str, object] | None:
-    """Return a compaction's operation, with the tokens that the last edit of its summary left."""
+    """Return the operation of a compaction, with the token count after the last edit.
+
+    The result is None if the path has no such compaction.
+    """
     edited = find_edited_summaries(path).get(compaction, {})
     for entry in path:
         for op in entry.patch if isinstance(entry, TransformEntry) else ():

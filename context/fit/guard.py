@@ -55,7 +55,7 @@ class PreparedRequest:
     Attributes:
         base: the request's envelope, without messages.
         draft: the content of the request.
-        marks: where the prompt cache may end. Empty for providers without cache marks.
+        marks: where the prompt cache may end. This is empty for providers without cache marks.
         ends_loop: whether this request ends the tool loop. It offers no tools, because the turn's
             tool calls exceed the budget.
     """
@@ -148,7 +148,7 @@ def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -
         lasting_tail_tokens: the tokens to reserve for the tail of this and later requests. Only the
             decision to store a drop uses this value. The other steps use the tail's actual size.
 
-    Source: "Token Budget Enforcement", phases 1 and 2.
+    Source: the design document "Token Budget Enforcement", phases 1 and 2.
     """
     if not can_fit(draft, budget):
         return GuardReport(_strip(draft), fits=False)

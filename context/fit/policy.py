@@ -46,7 +46,7 @@ class HistoryUsage:
 
     @property
     def used(self) -> int:
-        """The token count of all lasting content."""
+        """The token count of all content that later requests will also contain."""
         return self.fixed_tokens + self.history + self.work
 
     @property
@@ -56,7 +56,7 @@ class HistoryUsage:
 
     @property
     def fixed_without_question(self) -> int:
-        """The tokens of the tools, instructions and lasting context, without the user message."""
+        """The tokens of `fixed_tokens` without the user message."""
         return self.fixed_tokens - self.question
 
     def should_compact(self, history_policy: HistoryPolicy) -> bool:
@@ -68,7 +68,7 @@ class HistoryUsage:
 
 
 def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
-    """Measure how much of the budget is used by lasting content."""
+    """Measure how much of the budget is used by content that later requests will also contain."""
     layers = plan.draft.layers
     fixed_tokens = layers[Layer.T] + layers[Layer.L1] + plan.lasting_tail_tokens
     return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])

@@ -1,11 +1,12 @@
 """Shorten the last user message, answers and tool results for one request only.
 
-In the last user message, retrieved passages are dropped first, lowest rank first. Next, notes from
-folders and tags, then sources from earlier turns, then attached notes are shortened section by
-section, and dropped only if even their shortest form does not fit. Selections and pins are kept
-whole or dropped. The latest attachment is shortened last.
+In the last user message, retrieved passages are dropped first, lowest rank first. The other sources
+are then shortened section by section, in this order: notes from folders and tags, sources from
+earlier turns, attached notes. They are dropped only if even their shortest form does not fit.
+Selections and pins are kept whole or dropped. The latest attachment is shortened last.
 
-Source: "Token Budget Enforcement", phase 2; "L2 Carry-Forward Compaction".
+Source: the design document "Token Budget Enforcement", phase 2, and section "L2 Carry-Forward
+Compaction".
 """
 
 import html

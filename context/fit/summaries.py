@@ -168,7 +168,7 @@ def _describe_turn(turn: MeasuredTurn, chars: int) -> Iterator[str]:
 def _find_quotations(answer: str) -> str:
     """Return the quotations in an answer that was built without a model.
 
-    Without quotations, return the notes that it lists, or an empty string.
+    If there are none, return the notes that the answer lists, or an empty string.
     """
     lines = answer.split("\n")
     for sign in (">", "- "):

@@ -1,12 +1,13 @@
 """Plan how far to trim the history and the current tool calls.
 
-When eighty percent of the budget are used, tool results and the text around tool calls are trimmed,
-oldest first, down to sixty percent. The trim boundary then stays in place for many turns. Final
+When 80 percent of the budget is used, tool results and the text around tool calls are trimmed,
+oldest first, down to 60 percent. The trim boundary then stays in place for many turns. Final
 answers are needed for summaries, so they are trimmed only if no compaction can run, and the newest
 ones are never trimmed. The newest assistant messages are trimmed last, and the latest tool results
-never. After a compaction, a new trim is planned for the remaining turns.
+are never trimmed. After a compaction, a new trim is planned for the remaining turns.
 
-Source: "Budget-Aware Trimming"; "Context Engineering Optimization", 3.5.
+Source: the design documents "Budget-Aware Trimming"; "Context Engineering Optimization", section
+3.5.
 """
 
 from collections.abc import Iterable

@@ -83,7 +83,7 @@ class TrimOffsets:
 
 
 def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> TrimOffsets:
-    """Return how far the given trims reach. They must all be valid in this epoch."""
+    """Return how far the given trims reach. All of them must be valid in the current epoch."""
     if not trims:
         return TrimOffsets()
     cleaned_to = {trim.up_to_entry_id for trim in trims}
@@ -101,10 +101,7 @@ def find_trimmed_end(trim: TrimEntry) -> str:
 
 
 def find_answers_end(trim: TrimEntry) -> str | None:
-    """Return the id of the first answer that a trim keeps, or None if it keeps all answers.
-
-    Returns None if it keeps all answers.
-    """
+    """Return the id of the first answer that a trim keeps, or None if it keeps all answers."""
     found = trim.extra.get(ANSWERS_TO)
     if isinstance(found, str):
         return found

@@ -2,7 +2,7 @@
 
 Each `memory_update` entry in the log sets some of these values.
 
-Source: "Context Engineering Optimization", 3.3.
+Source: the design document "Context Engineering Optimization", section 3.3.
 """
 
 import html
@@ -70,9 +70,9 @@ class Memory:
         }
 
     def render(self) -> str:
-        """Render the memory for the model, escaped. An empty memory gives an empty string.
+        """Render the memory as escaped text for the model.
 
-        Returns an empty string for an empty memory.
+        The result is an empty string if the memory is empty.
         """
         blocks = (
             ("facts", _list_items("", self.facts)),
@@ -98,7 +98,7 @@ class Memory:
 
 
 def read_memory(path: Iterable[Entry]) -> Memory:
-    """Return the memory after the last entry of a path."""
+    """Return the memory after the last of the given log entries."""
     memory = Memory()
     for entry in path:
         if isinstance(entry, MemoryUpdateEntry):

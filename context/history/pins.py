@@ -1,6 +1,6 @@
 """Pinned messages and segments, which are included in every request.
 
-Source: "Strata: the design", 4.8.
+Source: the design document "Strata: the design", section 4.8.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ class Pins:
     messages: frozenset[str]
 
     def after(self, pin: PinEntry, before: Iterable[Entry]) -> "Pins":
-        """Apply a pin entry. `before` is the path up to that entry."""
+        """Apply a pin entry. `before` contains the log entries up to that entry."""
         if not pin.on:
             kept = {name: item for name, item in self.segments.items() if name != pin.target}
             return Pins(kept, self.messages - {pin.target})

@@ -166,7 +166,8 @@ class ReplayedPath:
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
         """Return whether a replay of `path` can continue from this one.
 
-        It can if the path begins with the entries of this one, and the counter is the same.
+        This is possible if the path begins with the entries of this replay, and the token counter
+        is the same.
         """
         count, last = len(self.before), max(0, len(self.before) - LOOKED_AT_FIRST)
         is_likely = self.counter == counter and path[last:count] == self.before[last:]
@@ -182,7 +183,7 @@ _memory: Final = _ReplayCache()
 
 
 def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
-    """Replay a path, and count the tokens of its earlier turns."""
+    """Replay the log entries of a branch, and count the tokens of its earlier turns."""
     start = _find_known_start(path, counter)
     asked = max(len(start.before), _find_last_question(path))
     before_question = _continue_replay(start, path[:asked])
@@ -207,7 +208,7 @@ def apply_request_ops(
 def replay(
     path: tuple[Entry, ...], base: ContextEnvelope, counter: TokenCounter
 ) -> ContextEnvelope:
-    """Build the envelope for a path.
+    """Build the envelope for the log entries of a branch.
 
     Args:
         base: the instructions, tools and options to start from. Its messages are replaced.

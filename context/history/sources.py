@@ -1,6 +1,7 @@
 """Collect the sources that are carried forward: attachments and cited notes.
 
-Retrieved passages are not carried forward, unless an answer cites them. Then their note is.
+If an answer cites a retrieved passage, the passage's note is carried forward. Other retrieved
+passages are not carried forward.
 """
 
 import re

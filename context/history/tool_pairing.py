@@ -85,7 +85,7 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
     """Keep only the results for open calls, or return None if there are none.
 
-    These calls are removed from `open_calls`.
+    The calls of these results are removed from `open_calls`.
     """
     is_synthetic = message.id is not None and message.id.endswith(_SEALED)
     if message.role != "tool" or is_synthetic or isinstance(message.content, str):

@@ -33,7 +33,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @classmethod
     def of(cls, turns: Iterable[MeasuredTurn] = ()) -> "TurnList":
-        """Build a list of turns. A `TurnList` is returned as it is."""
+        """Build a list of turns. A `TurnList` is returned unchanged."""
         if isinstance(turns, TurnList):
             return turns
         store = _Store(turns)

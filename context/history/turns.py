@@ -121,7 +121,7 @@ def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
 
 
 def list_turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
-    """Return the turns of a path, oldest first.
+    """Return the turns in the log entries of a branch, oldest first.
 
     A turn's segments are stored after its user message. Older versions of Strata stored them before
     it. If there are several, the last entry applies, because the turn was regenerated.

@@ -98,7 +98,7 @@ class TransformEntry(Entry):
     """A stored patch, which is replayed in every later request.
 
     Attributes:
-        patch: the operations as JSON, see `context.patches`.
+        patch: the operations as JSON. See `context.patches`.
         display: how the transcript shows the patch, as `{title, summary?, markdown?}`.
     """
 
@@ -376,7 +376,7 @@ PATH_TYPES: Final = frozenset(row.name for row in _ROWS if row.on_path)
 def parse_entry(data: Mapping[str, object]) -> Entry:
     """Build a log entry from a JSON object. Unknown keys are kept in `extra`.
 
-    An entry with an unknown `schemaVersion` is kept unchanged, see `is_unknown_schema`.
+    An entry with an unknown `schemaVersion` is kept unchanged. See `is_unknown_schema`.
 
     Raises:
         MalformedEntry: when a required field is missing or has the wrong type.

@@ -109,7 +109,7 @@ class SessionLog:
 
     @property
     def why_read_only(self) -> str | None:
-        """Explains in one sentence why the session is read-only.
+        """The reason why the session is read-only, as a sentence.
 
         This is None if entries can be appended.
         """
@@ -124,7 +124,7 @@ class SessionLog:
 
 
 def _restore_images(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield the entries with all images restored. Each image is stored only once in a log."""
+    """Yield the entries with all images restored, because a log stores each image only once."""
     known: dict[str, ImageData] = {}
     for entry in entries:
         if not isinstance(entry, SegmentsEntry) or all(s.kind != "image" for s in entry.segments):

@@ -59,10 +59,7 @@ class EntryTree:
         return tuple(reversed(path))
 
     def message_above(self, entry_id: str) -> str | None:
-        """Return the id of the nearest message before an entry, or None.
-
-        Returns None if no message is above it.
-        """
+        """Return the id of the nearest message before an entry, or None if there is none."""
         at = self._message_above(self._position(entry_id))
         return None if at is None else self._entries[at].id
 

@@ -1,6 +1,6 @@
 """List the contents of the layers without segments: tools, instructions and turns.
 
-Source: "Context Envelope and Hooks", "/context".
+Source: the design document "Context Envelope and Hooks", section "/context".
 """
 
 from collections.abc import Iterator, Mapping

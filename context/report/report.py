@@ -238,7 +238,7 @@ class ContextReport:
     def components(self) -> ContextBudget:
         """The request's token count by component. The budget is the effective window.
 
-        Source: "Context Management Enhancements", 1.
+        Source: the design document "Context Management Enhancements", section 1.
         """
         sizes = {layer: use.tokens for layer, use in self.layers.items()}
         prompt, tools = sizes.pop(Layer.L1, 0), sizes.pop(Layer.T, 0)
