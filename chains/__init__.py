@@ -21,18 +21,19 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `tokenizer`: counts tokens by the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in the prompt of an agent.
-- `ledger`: the port that records each outgoing call before it is made.
-- `cancel`: the token that stops work. `concurrency`: the pool that calls run in.
+- `ledger`: the interface of the ledger, which records each outgoing call before it is made.
+- `cancel`: the token that stops running work. `concurrency`: the pool that calls run in.
 - `event_loop`: the thread in which code for asyncio runs.
 
-A chain is a value (`request.chain.Chain`): prompt, search, tools, hooks. `turn.run.run_turn`
-answers a user message with it, in the thread of its consumer. Calls to servers, searches and
-imports run in the pool, so that a cancel takes effect within 200 ms.
+A chain is a value (`request.chain.Chain`): prompt, search, tools, hooks. `turn.run.run_turn` is a
+generator that answers a user message with a chain, in the thread that iterates over it. Calls to
+servers, searches and imports run in the pool, so that a cancel takes effect within 200 ms.
 
-May import: context, vault, resources. litellm only in `model`, tiktoken only in `tokenizer`,
-xllamacpp only in `gguf.worker`, each on first use. Must not import: app, ui, Qt.
+May import: context, vault, resources. Only `model` imports litellm, only `tokenizer` imports
+tiktoken, and only `gguf.worker` imports xllamacpp, each on first use. Must not import: app, ui, Qt.
 
 Invariants: only a request that passed the budget guard is sent. The user message is on disk before
-any other step. A partial answer is kept. Only the calls themselves use the network, and only
-loopback when offline. Nothing is printed. Hooks run only on text that is sent.
+any other step. A partial answer is kept. Only calls to models, web pages and MCP servers use the
+network, and in offline mode only loopback addresses. Nothing is printed. Hooks run only on text
+that is sent.
 """

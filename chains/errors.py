@@ -5,7 +5,7 @@ ChainError
 ├── Cancelled            the user stopped the work
 ├── BadPrompt            a file is not a valid prompt
 ├── CannotRead           an attachment cannot be read in full
-├── CannotSee            an image is attached, and the model does not see images
+├── CannotSee            an image is attached, and the model does not accept images
 ├── ToolFailed           a tool failed
 ├── FetchFailed          a web page cannot be fetched
 ├── McpFailed            an MCP server cannot be used, or its tool failed

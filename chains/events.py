@@ -46,7 +46,7 @@ class Step:
     """A new step of the turn. `text` describes it for the user.
 
     Attributes:
-        seconds: for `wait`, the time until the next attempt, which `text` starts with.
+        seconds: for a `wait` step, the time until the next attempt. `text` starts with this time.
     """
 
     kind: Literal["index", "search", "read", "write", "wait", "compact"]
@@ -256,12 +256,12 @@ class AskResult:
         usage: the token counts reported by the provider, or None.
         context: the report of the last request as JSON.
         read_whole: the cost of a map-reduce over attachments, or None.
-        searched: the search query if it differs from the user message, or None.
+        searched: the search query, or None if it is the user message itself.
         edits: the edit run and the net change of each note, or None if nothing was changed.
         seconds: the duration of the turn, or None for a dry run.
         reason: why the answer is incomplete, or an empty string if it is complete or was stopped.
         sentences: for an answer without citations, the number of sentences for which Strata
-            searched a source, otherwise 0.
+            searched for a source, otherwise 0.
     """
 
     session: str | None

@@ -56,7 +56,7 @@ def list_tree(paths: Sequence[str], most_chars: int) -> list[str]:
 
 
 def find_recorded_names(path: Sequence[Entry]) -> str | None:
-    """Return the folder names stored in the log, or None."""
+    """Return the folder names stored in the log, or None if none are stored."""
     for entry in path:
         if isinstance(entry, SegmentsEntry):
             names = entry.extra.get(FOLDER)

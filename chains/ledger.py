@@ -9,9 +9,8 @@ recorded = ledger.record(OutgoingCall("web", "example.org", bytes_out=len(body))
 recorded.finish(bytes_in=len(answer))   # also after a failure, with the bytes that arrived
 ```
 
-One record belongs to one request on the network: each redirect and each retry has its own. Calls to
-this computer are recorded too. Search, indexing and embedding run without the network, and need no
-record.
+Every network request gets its own record, including redirects and retries. Calls to this computer
+are recorded too. Search, indexing and embedding do not use the network, so they are not recorded.
 """
 
 from dataclasses import dataclass

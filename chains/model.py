@@ -172,7 +172,7 @@ class LiteLLMModel:
         except Exception as error:  # noqa: BLE001 - it raises errors of many kinds
             _log.info("No price for %s: %s", endpoint.wire_name, type(error).__name__)
             return None
-        return float(into + out) or None  # no service works for nothing; its price is missing
+        return float(into + out) or None  # no service is free, so its price is missing
 
     def _client(self, built: WireRequest) -> dict[str, Any]:
         if not built.takes_handler:
@@ -204,10 +204,10 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
 
 
 def _find_finish(stream: Any, call: WireCall) -> str:
-    """Return the finish reason that the service has sent, or an empty string.
+    """Return the finish reason that the service sent, or an empty string if it sent none.
 
-    litellm keeps that of Gemini apart. There it puts `stop` for each part of an answer too, so it
-    counts only if the response contains a finish reason.
+    litellm stores Gemini's finish reason in another field. It sets this field to `stop` for every
+    piece of an answer, so the value counts only if the response itself contains a finish reason.
     """
     kept = stream.intermittent_finish_reason if call.has_finish_reason else None
     return stream.received_finish_reason or kept or ""
@@ -222,7 +222,7 @@ def _read(
     """Read a streamed answer, and emit its text, reasoning, tool calls and status.
 
     Returns:
-        The reported token count, or None.
+        The reported token count, or None if the service reported none.
     """
     has_text, usage, calls = False, None, CallAssembler()
     words, thoughts, finish = TextJoiner(), TextJoiner(), ""

@@ -3,7 +3,8 @@
 OpenAI models use their own encoding. For other models, whose tokenizers are unknown, all encodings
 are tried and the largest count is used.
 
-Source: "Token Budget Enforcement", "Guiding Principles"; "Budget-Aware Trimming" (overheads).
+Sources: the design documents "Token Budget Enforcement" (section "Guiding Principles") and
+"Budget-Aware Trimming" (for the overheads).
 """
 
 import hashlib

@@ -87,7 +87,7 @@ def _normalize(lines: Sequence[str]) -> str:
 def _find_place(
     sent: Sequence[str], lines: Sequence[str], place: tuple[int, int] | None
 ) -> Sequence[str]:
-    """Find the lines of a note that correspond to a passage, by the lines that both contain."""
+    """Find the lines of a note that correspond to a passage, by comparing the two line by line."""
     matcher = SequenceMatcher(None, sent, lines, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     if not blocks:

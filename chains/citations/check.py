@@ -87,7 +87,7 @@ class CitationReport:
 
     Attributes:
         sentences: for an answer without citations, the number of sentences for which Strata
-            searched a source, otherwise 0.
+            searched for a source, otherwise 0.
     """
 
     citations: tuple[Citation, ...] = ()
@@ -117,8 +117,8 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 class _Source:
     """A passage that was sent, in which quotations are searched.
 
-    The text is parsed on first use. All answers of a chat are checked when it is opened, but most
-    passages are never quoted.
+    The text is parsed on first use, because all answers of a chat are checked when the chat is
+    opened, but most passages are never quoted.
     """
 
     def __init__(self, segment: Segment) -> None:
@@ -143,7 +143,10 @@ class _Source:
         return self.segment.kind == "image"
 
     def find(self, quote: str) -> "_Place | None":
-        """Locate a quotation, or return None. In map-reduce notes, only quoted words count."""
+        """Locate a quotation, or return None if it is not found.
+
+        In map-reduce notes, only the words in quotation marks are searched.
+        """
         heading, lines = self.segment.heading, self.segment.lines
         if self.segment.derived:
             noted = self._notes.find(quote)

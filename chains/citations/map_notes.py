@@ -22,7 +22,8 @@ __all__ = [
 ]
 
 Lines = tuple[int, int]
-# Returns the lines that contain a quotation, preferably the named lines, or None.
+# Returns the lines that contain a quotation, preferably the named lines, or None if it is not
+# found.
 Matcher = Callable[[str, Lines | None], Lines | None]
 
 _MOST_NAMED: Final = 12
@@ -104,7 +105,10 @@ class QuotedNotes:
         )
 
     def find(self, quote: str, near: Lines | None = None) -> Lines | None:
-        """Return the lines of a note that contains a quotation, preferring `near`, or None."""
+        """Return the lines of a note that contains a quotation, or None if no note contains it.
+
+        If several notes contain it, a note about the lines `near` is preferred.
+        """
         found = [note.lines for text, note in self._quoted if text.find(quote)]
         return near if near in found else next(iter(found), None)
 

@@ -55,7 +55,7 @@ class VerbatimText:
         self.text = text
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """Find a quotation, or return None.
+        """Return the span of a quotation, or None if the text does not contain it.
 
         An ellipsis may replace words, the case of the first letter may differ, and the quotation
         may contain HTML escapes from the prompt.
@@ -217,7 +217,10 @@ class EscapeRemover:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Add a piece of text, and return the text to show. A possible escape is held back."""
+        """Add a piece of text, and return the text to show.
+
+        An escape that may be incomplete is held back until the next piece.
+        """
         text, self._held = self._held + piece, ""
         begun = text.rfind("&")
         if begun >= 0 and any(escape.startswith(text[begun:]) for escape in self._open):

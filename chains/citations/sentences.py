@@ -19,8 +19,8 @@ _NO_PROSE: Final = re.compile(
     r"[ \t]{0,3}#{1,6}(?:[ \t]|$)"  # a heading
     r"|[ \t]*\[![\w-]+\]"  # the title of a callout
     r"|[ \t]*(?:[-=*_][ \t]*){3,}$"  # a rule, or the line under a heading
-    r"|[ \t]*!\[[^\n]*\)$|[ \t]*!\[\[[^\n]*\]\]$"  # an image alone
-    r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # tags alone
+    r"|[ \t]*!\[[^\n]*\)$|[ \t]*!\[\[[^\n]*\]\]$"  # only an image
+    r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # only tags
     r"|[ \t]*</?[a-zA-Z!][^\n]*>$|[ \t]*%%|[ \t]*\$\$"  # HTML, a comment, a formula
 )
 _RULE_CELL: Final = r"[ \t]?:?-+:?[ \t]{0,80}"

@@ -1,9 +1,10 @@
 """Find sources for an answer without citations, sentence by sentence.
 
-A sentence has a source if it occurs there verbatim, or if one or two adjacent sentences contain
-nearly all of its words in the same order, all of its numbers, and as many negations. Sentences that
-only repeat the question have no source. Of several passages that contain a sentence, the one that
-contains most of the answer's other sentences is its source.
+A passage is the source of a sentence if it contains the sentence verbatim. It is also the source if
+one of its sentences, or two adjacent ones, contain nearly all words of the sentence in the same
+order, all of its numbers, and as many negations. Sentences that only repeat the question have no
+source. If several passages contain a sentence, its source is the passage that contains most of the
+answer's other sentences.
 """
 
 import re
@@ -27,12 +28,14 @@ __all__ = ["check_answer", "insert_numbers", "name_share"]
 MOST_SENTENCES: Final = 200
 SHORTEST_WORDS: Final = 3
 LEAST_TELLING: Final = 2
-# The shares of a sentence's telling words, and of all its words in order, that its source has.
+# The fractions of a sentence's content words, and of all its words in order, that its source must
+# contain.
 TELLING_SHARE: Final = 0.8
 ORDER_SHARE: Final = 0.7
 LEAST_TELLING_NEAR: Final = 4
-# The share of the words of a source's sentence that a shorter sentence must have, so that a name
-# that occurs in a note or in a heading is no source for what the answer says of it.
+# The minimum length of a short sentence, relative to the sentence of the source that contains it.
+# Otherwise, a name in a note or heading would be the source of anything that the answer says about
+# it.
 FRAGMENT_SHARE: Final = 0.5
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -102,7 +105,7 @@ class _Passage:
 
     @cached_property
     def headings(self) -> frozenset[str]:
-        """The words of the title and the headings above the passage."""
+        """The words of the note's title and of the headings above the passage."""
         return frozenset(_split_words(" ".join((self.segment.title, *self.segment.heading))))
 
     @cached_property
@@ -130,10 +133,10 @@ class _Candidates:
 
     Attributes:
         words: the words of the sentence in order.
-        telling: its words that are not function words.
-        asked: those of them that the question contains.
-        near: the passages that contain most of its telling words.
-        verbatim: those of them that contain the sentence word for word.
+        telling: the words of the sentence that are not function words.
+        asked: the words in `telling` that the question contains too.
+        near: the passages that contain most of the words in `telling`.
+        verbatim: the passages in `near` that contain the sentence word for word.
     """
 
     sentence: str
@@ -159,7 +162,7 @@ def _find_candidates(
 
 
 def _is_sentence_of(words: Sequence[str], passage: _Passage) -> bool:
-    """Return whether words are a large part of a single sentence of a passage."""
+    """Return whether a sentence of a passage contains the given words, and not many others."""
     known = set(words)
     return any(
         known <= set(others) and len(words) >= FRAGMENT_SHARE * len(others)
@@ -172,7 +175,7 @@ def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | 
 
     Args:
         found: the candidates.
-        shares: for the numbers of passages, how many sentences of the answer they contain.
+        shares: how many sentences of the answer each passage contains, by citation number.
     """
     if found.verbatim:
         passage = max(found.verbatim, key=lambda one: shares[one.number])  # the first of equals
@@ -191,7 +194,7 @@ def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | 
 
 
 def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[float, str]]:
-    """Yield the parts of a passage that say nearly the same as a sentence, with scores."""
+    """Yield the sentences of a passage that say nearly the same as a sentence, with scores."""
     sentence, words, telling = found.sentence, found.words, found.telling
     numbers = {word for word in words if any(map(str.isdigit, word))}
     negations = len(_NEGATION.findall(fold(sentence)))
@@ -201,7 +204,7 @@ def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[floa
         if share < TELLING_SHARE or not numbers <= known:
             continue
         if not found.asked <= known | passage.headings:
-            continue  # the model says of the asked subject what the source says of another
+            continue  # the source says this about another subject than the question
         if len(_NEGATION.findall(fold(window))) != negations:
             continue
         order = _measure_order(words, its_words)

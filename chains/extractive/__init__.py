@@ -5,16 +5,16 @@ question ─→ question: what is asked for ──┐
 sources ──→ blocks → parts of each source ┴→ choice → writer → model: the answer with its numbers
 ```
 
-- `model`: the model port that answers with quotations, or says that nothing answers.
-- `question`: reads what a question asks for: a fact, a list, a way to do something, a time.
+- `model`: the model port that answers with quotations, or says that it found no answer.
+- `question`: finds out what a question asks for: a fact, a list, instructions or a time.
 - `blocks`: parses a passage into paragraphs, items, tables and code.
 - `parts`: builds the parts that can be an answer: sentences, items, rows, lists, sections.
 - `choice`: chooses the parts that answer the question.
 - `words`: compares the words of a question with the words of a text.
 - `writer`: writes the lines of a quotation as Markdown.
 
-May import: `chains.llm`, `chains.citations`, `chains.cancel`, context, vault. Invariants: every
-quotation is found in the source whose number it has.
+May import: `chains.llm`, `chains.citations`, `chains.cancel`, context, vault. Invariant: every
+quotation occurs in the source that its citation number refers to.
 """
 
 __all__ = ["model", "question"]

@@ -22,8 +22,8 @@ _RULE_ROW: Final = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t
 _LEFT_OUT: Final = re.compile(
     r"[ \t]*\[![\w-]+\]"  # the title of a callout
     r"|[ \t]*(?:[-=*_][ \t]*){3,}$"  # a rule
-    r"|[ \t]*!\[[^\n]*\)$|[ \t]*!\[\[[^\n]*\]\]$"  # an image or an embed alone
-    r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # tags alone
+    r"|[ \t]*!\[[^\n]*\)$|[ \t]*!\[\[[^\n]*\]\]$"  # only an image or an embed
+    r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # only tags
     r"|[ \t]*</?[a-zA-Z!][^\n]*>$|[ \t]*%%|[ \t]*\$\$"  # HTML, a comment, a formula
 )
 _COMMENT_START: Final = re.compile(r"[ \t]*(<!--|%%)")

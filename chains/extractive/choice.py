@@ -21,7 +21,8 @@ from vault.notes.keywords import FUNCTION_WORDS
 
 __all__ = ["ChosenParts", "Compare", "choose_parts"]
 
-# Returns the cosine of a question with each of a few texts; nothing if they cannot be compared.
+# Returns the cosine similarity of a question and each of a few texts, or an empty sequence if they
+# cannot be compared.
 Compare = Callable[[str, Sequence[str]], Sequence[float]]
 
 AROUND_WORTH: Final = 0.55
@@ -58,7 +59,8 @@ _WORTH: Final[Mapping[QuestionKind, Mapping[PartKind, float]]] = {
     "how_to": {"sentences": 0.9, "item": 1.0, "row": 0.8, "list": 1.05, "section": 0.95},
     "list": {"sentences": 0.95, "item": 0.9, "row": 0.7, "list": 1.15, "section": 0.9},
 }
-# The most parts of an answer, and the share of the best worth that the others need.
+# The maximum number of parts of an answer, and the minimum worth of the other parts relative to the
+# best one.
 _MOST: Final[Mapping[QuestionKind, int]] = {"fact": 3, "time": 3, "how_to": 2, "list": 2}
 _LEAST: Final[Mapping[QuestionKind, float]] = {
     "fact": 0.75,
@@ -106,8 +108,10 @@ class ChosenParts:
     """The parts that answer a question best.
 
     Attributes:
-        parts: the parts, best first; in order of time if that is asked.
-        closest: the highest cosine of the question with a part; None if none was compared.
+        parts: the parts, best first, or in order of time if the question asks for the first or
+            last.
+        closest: the highest cosine similarity of the question and a part, or None if no part was
+            compared.
     """
 
     parts: tuple[Part, ...]
@@ -130,7 +134,8 @@ def choose_parts(
     Args:
         question: the question.
         sources: the sources, the best ones first.
-        compare: compares a question with the beginnings of texts by meaning, if that is possible.
+        compare: compares a question with the beginnings of texts by meaning, or None to compare
+            only words.
     """
     parts = [part for source in sources for part in build_parts(source)]
     small = [part.words | part.words_around for part in parts if part.kind != "section"]
@@ -154,7 +159,8 @@ def choose_parts(
 def _widen(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
     """Return the whole section of a part if the section is short enough to quote.
 
-    A section that tells how to do something, or that is compared with another, keeps its code.
+    A section with a single code block is only returned if the question asks for instructions or
+    about several things.
     """
     if part.kind in {"list", "row"}:
         return part
@@ -185,7 +191,7 @@ def _sort(scored: Sequence[_Scored]) -> list[_Scored]:
 
 
 def _rank_by_meaning(asked: str, ranked: Sequence[_Scored], compare: Compare) -> list[_Scored]:
-    """Add to the worth of the best parts how near they and their headings are to a question."""
+    """Rank the best parts again by the similarity of their text and headings to a question."""
     best = list(_choose_compared(ranked))
     texts = [_shorten(each.part.text) for each in best]
     places = [_shorten(each.part.place) for each in best]
@@ -201,7 +207,7 @@ def _rank_by_meaning(asked: str, ranked: Sequence[_Scored], compare: Compare) ->
 
 
 def _choose_compared(ranked: Sequence[_Scored]) -> Iterator[_Scored]:
-    """Yield the best parts, not too many of one source, since each takes time to compare."""
+    """Yield the best parts, but only a few from each source, because each comparison takes time."""
     counts: Counter[int] = Counter()
     for scored in ranked:
         counts[scored.part.number] += 1
@@ -217,12 +223,12 @@ def _add_meaning(scored: _Scored, own: float, place: float) -> _Scored:
 
 
 def _shorten(text: str) -> str:
-    """Return the beginning of a text; each further word makes comparing it slower."""
+    """Return the beginning of a text, because each further word makes the comparison slower."""
     return " ".join(text.split()[:MOST_WORDS_COMPARED])
 
 
 def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
-    """Score how many of the question's words a part contains, and how highly it ranked."""
+    """Score a part by the words of the question that it contains and by the rank of its source."""
     total = sum(weights.values()) or 1.0
     around = FIRST_AROUND_WORTH if part.is_first else AROUND_WORTH
     matched = sum(
@@ -234,7 +240,7 @@ def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
 
 
 def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) -> float:
-    """Score the kind and position of a part, given what the question asks for."""
+    """Weight a part by its kind and position, depending on what the question asks for."""
     worth = _WORTH[question.kind][part.kind]
     above = " ".join(part.heading[-1:])
     if question.kind == "time" and _DATE.search(part.text):
@@ -255,13 +261,13 @@ def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) ->
 
 
 def _names_first(part: Part, words: AbstractSet[str]) -> bool:
-    """Return whether a part starts with the term in question and defines it."""
+    """Return whether a part starts with a definition of the term that the question asks about."""
     found = _DEFINED.match(part.text.lstrip(" \t-*+•`>|"))
     return found is not None and split_words(found[1]) - FUNCTION_WORDS == words
 
 
 def _weigh_way(part: Part) -> float:
-    """Score a part that explains how to do something."""
+    """Weight a part by how well its form suits instructions."""
     if part.is_collection:
         return COLLECTION_WORTH
     if part.is_ordered:
@@ -292,14 +298,14 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
         is_known = any(scored.part.overlaps(other.part) for other in chosen)
         repeats = any(_repeats(question, scored.part, other.part) for other in chosen)
         if is_known and len(question.facets) > 1 and not added:
-            added += 1  # what is chosen for another thing answers this one too
+            added += 1  # the part was chosen for another facet, and answers this one too
         if not is_known and not repeats:
             chosen.append(scored)
             added += 1
 
 
 def _repeats(question: AskedQuestion, part: Part, other: Part) -> bool:
-    """Return whether a part adds nothing to another one."""
+    """Return whether a part adds nothing to another part that was already chosen."""
     is_of_note = question.asks_for_notes and part.title == other.title
     return is_of_note or part.pieces == other.pieces
 

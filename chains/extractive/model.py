@@ -25,17 +25,18 @@ from context.layers import Layer, Segment
 __all__ = ["LIST_SOURCE", "ExtractiveModel"]
 
 MOST_NAMED: Final = 5
-# The support below which passages rarely answer a question: of those to three vaults, 16 of 18
-# without an answer are below it, and 1 of 84 others.
+# Passages with less support rarely answer a question. For the questions about three vaults, 16 of
+# the 18 without an answer had less, but only 1 of the 84 with an answer.
 LEAST_SUPPORT: Final = 0.65
-# Without a support, the share of the question's words below which a passage rarely answers it.
+# Used if the support was not measured: passages that contain a smaller share of the question's
+# words rarely answer it.
 LEAST_COVERAGE: Final = 0.36
-# A passage with this share of the words answers, however weak the support is.
+# A passage that contains this share of the words answers the question, even if the support is weak.
 FULL_COVERAGE: Final = 0.85
-# With a fair support, a smaller share of the words is enough.
+# If the support is fair, a smaller share of the words is enough.
 FAIR_SUPPORT: Final = 0.5
 FAIR_COVERAGE: Final = 0.75
-# A part that is as near to the question as this answers, with a fair support.
+# A part with at least this cosine similarity answers the question if the support is fair.
 LEAST_CLOSE: Final = 0.55
 CLOSE_SUPPORT: Final = 0.55
 
@@ -77,8 +78,8 @@ class ExtractiveModel:
             question: the user message.
             searched: the query if it differs from the user message, otherwise an empty string.
             has_searched: whether the notes were searched.
-            support: how well the search results support an answer, or None if not measured.
-            compare: compares a question with short texts by meaning, if that is possible.
+            support: how well the search results support an answer, or None if it was not measured.
+            compare: compares a question with short texts by meaning, or None to compare only words.
         """
         self._question = question
         self._searched = searched
@@ -111,7 +112,7 @@ class ExtractiveModel:
 
 
 def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
-    """Return only the attached sources, if any, unless the question asks for more."""
+    """Return only the attached sources if there are any, unless the question asks for more."""
     attached = [source for source in sources if not source.is_retrieved]
     return attached if attached and not question.asks_for_more else sources
 
@@ -122,9 +123,10 @@ def _may_answer(
     support: float | None,
     closest: float | None,
 ) -> bool:
-    """Return whether the sources are likely to answer a question. Attachments always are.
+    """Return whether the sources are likely to answer a question.
 
-    In scripts without spaces, words cannot be compared.
+    This is always assumed for attachments, and for questions in scripts without spaces, because
+    their words cannot be compared.
     """
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
         return True

@@ -82,7 +82,7 @@ class Part:
 
     @cached_property
     def is_collection(self) -> bool:
-        """Whether several items have their own code, such as a list of commands."""
+        """Whether several items of the part have their own code, as in a list of commands."""
         lines = [line.lstrip() for piece in self.pieces for line in piece]
         coded = sum(line.startswith(("`", "~~~")) for line in lines)
         is_one = self.has_one_code_block
@@ -97,7 +97,7 @@ class Part:
 
     @property
     def place(self) -> str:
-        """The title of its note and the headings above it."""
+        """The title of the part's note and the headings above the part."""
         return ". ".join(dict.fromkeys(name for name in (self.title, *self.heading) if name))
 
     @cached_property
@@ -130,7 +130,11 @@ def build_parts(source: Segment) -> list[Part]:
 
 
 def _verify(part: Part, text: VerbatimText) -> Part | None:
-    """Return a part whose text can be verified, or else only its verifiable blocks."""
+    """Return a part that quotes only verifiable text, or None if that is not possible.
+
+    If the whole text of a list or section cannot be verified, only its verifiable blocks are
+    quoted.
+    """
     whole = tuple(line for piece in part.pieces for line in piece)
     if text.find("\n".join(whole)) is not None:
         return replace(part, pieces=(whole,))
@@ -204,7 +208,7 @@ class _Builder:
     def _build_outline(
         self, blocks: Sequence[PassageBlock], start: int, end: int
     ) -> Iterator[Part]:
-        """Yield the beginnings of the outer items of a list that is too long to be quoted."""
+        """Yield a list that is too long to quote, with only the first sentence of outer items."""
         run = blocks[start:end]
         least = min(block.indent for block in run if block.kind == "item")
         kept = [run[0], *(each for each in run[1:] if each.kind == "item" and each.indent == least)]
@@ -269,7 +273,7 @@ class _Builder:
 
 
 def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
-    """Format a block for quoting. List items lose `least` columns of indentation."""
+    """Format a block for quoting, and remove `least` columns of indentation from list items."""
     if block.kind == "code":
         return write_code(block.lines)
     if block.kind == "table":
@@ -279,7 +283,7 @@ def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
 
 
 def _shorten_item(block: PassageBlock) -> str:
-    """Return the first sentence of an item or a paragraph as it is quoted, with the item's mark."""
+    """Return the first sentence of an item or paragraph for quoting, with the list marker."""
     mark = _MARK.match(block.lines[0].lstrip())
     sentences = split_paragraph([_MARK.sub("", block.lines[0].lstrip()), *block.lines[1:]])
     return (f"{mark[0].strip()} " if mark else "") + _shorten(sentences[0] if sentences else "")
@@ -346,7 +350,7 @@ def _is_no_answer(sentence: str) -> bool:
 
 
 def _is_unanswered(run: Sequence[PassageBlock]) -> bool:
-    """Return whether an item is a question or introduction without its answer."""
+    """Return whether the blocks are a single block that ends with a question, without an answer."""
     return len(run) == 1 and _is_question(run[-1].lines[-1])
 
 
@@ -370,7 +374,7 @@ def _is_open(block: PassageBlock) -> bool:
 
 
 def _is_code_of_heading(blocks: Sequence[PassageBlock]) -> bool:
-    """Return whether a heading has nothing below it but code, which it tells the purpose of."""
+    """Return whether the blocks are only a code block, whose purpose is stated by its heading."""
     return len(blocks) == 1 and blocks[0].kind == "code" and len(blocks[0].heading) > 1
 
 

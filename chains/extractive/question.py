@@ -22,7 +22,7 @@ _HOW_TO: Final = re.compile(
 _LIST: Final = re.compile(
     r"^(?:please )?(?:list|name|enumerate|show)\b"
     r"|^what can (?:i|one|you|we) do with\b"
-    # A plural after "which": no verb such as "is" or "marks a …".
+    # Matches a plural noun after "which", but not a verb such as "is" or "marks a …".
     r"|\b(?:which|what)(?: (?!(?:is|was|does|has|this)\b)\w+)?"
     r" (?!(?:is|was|does|has|this|his|its|us|plus|\w+ss)\b)\w+s\b"
     r"(?! (?:is|a|an|the|my|one|you|it)\b)"
@@ -89,7 +89,7 @@ class Facet:
     others: frozenset[str] = frozenset()
 
     def leave_out_others(self, text: str) -> str:
-        """Return the question without the words that belong to other things."""
+        """Return the question without the words that belong only to the other things."""
         if not self.others:
             return text
         return " ".join(word for word in text.split() if not split_words(word) & self.others)
@@ -100,7 +100,8 @@ class AskedQuestion:
     """An analysed question.
 
     Attributes:
-        searched: the question as it was searched for: corrected, with words of the last turn.
+        searched: the search query: the question with corrected spelling and words from the previous
+            turn.
         words: the words of the question, without function words.
         added: the words that were added from the previous turn.
         facets: the things that the question asks about, at least one.
@@ -179,7 +180,7 @@ def _list_facets(text: str) -> Iterator[Facet]:
     pieces = [piece for piece in pieces if piece]
     if not 2 <= len(pieces) <= 4:
         return
-    # What stands before the first thing, and after the last one, belongs to all of them.
+    # The words before the first thing and after the last one belong to all things.
     shortest = min(map(len, pieces[1:]))
     named = [pieces[0][-shortest:], *pieces[1:-1], pieces[-1][:shortest]]
     for at, own in enumerate(named):

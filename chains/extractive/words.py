@@ -23,10 +23,11 @@ __all__ = [
     "weigh_words",
 ]
 
-# The weight of a word that only begins like a word of the question, such as "indexing" and "index".
+# The weight of a word that only has the same beginning as a word of the question, such as
+# "indexing" and "index".
 LIKE_WORTH: Final = 0.7
 SHORTEST_STEM: Final = 3
-# Words of many questions that say nothing about their subject.
+# Words that occur in many questions, but say nothing about their subject.
 _WEAK_WORDS: Final = """
     about all also any before between both but case each else ever every example exactly find get
     gets give go got help kind kinds know let list long look looks made make makes many may mean

@@ -49,7 +49,7 @@ def write_text(text: str) -> str:
 
 
 def write_item(line: str) -> str:
-    """Return a line of a note as the text of a list item, without its own list or table marks."""
+    """Return a line of a note as the text of a list item, without its own list or table markers."""
     line = line.strip()
     if line.startswith("|"):
         cells = (cell.strip() for cell in line.strip("|").split("|"))
@@ -67,7 +67,7 @@ def _escape(match: re.Match[str]) -> str:
     found = match.group()
     blank = len(found) - len(found.lstrip())
     mark = found[blank:]
-    # A number before a dot or bracket is escaped behind it: `1\.`
+    # If a number is followed by a dot or bracket, that character is escaped, as in `1\.`
     return f"{found[:blank]}{mark}\\" if mark.isdigit() else f"{found[:blank]}\\{mark}"
 
 

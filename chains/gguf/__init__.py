@@ -7,15 +7,15 @@ gguf//path/to/FILE ── file ──> its header: name, context length, memory
 ```
 
 - `file`: describes a model file from its header.
-- `header`: the fields of a GGUF file; damaged and incomplete files are recognised.
+- `header`: reads the header of a GGUF file, and recognises damaged and incomplete files.
 - `memory`: the free memory, compared with the memory that a model needs.
 - `process`: starts and stops the child process. Only one runs at a time.
 - `model`: loads the file on first use, calls it, and reports how the process ended.
-- `worker`: the child process, which alone imports xllamacpp (the extra `local`).
+- `worker`: the child process. No other module imports xllamacpp (the extra `local`).
 
 May import: `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.llm`, vault.workers.
-Invariants: the library is imported in the child alone. The child listens on loopback and answers
-only with the key of this run. It gets no key of a service, and ends with the program.
+Invariants: only the child process imports the library. It listens on a loopback address, and
+answers only requests with its random key. It gets no API keys, and exits with the program.
 """
 
 __all__ = ["file", "header", "memory", "model", "process"]

@@ -19,15 +19,16 @@ __all__ = ["PREFIX", "ModelFile", "find_path", "make_name", "read_model_file"]
 # A model's name in the settings is this prefix and the path of its file.
 PREFIX: Final = "gguf/"
 
-BATCH_TOKENS: Final = 512  # that the library computes together
+BATCH_TOKENS: Final = 512  # the number of tokens that the library computes together
 BYTES_PER_RESULT: Final = 4
 BYTES_PER_KEPT_VALUE: Final = 2
 LIBRARY_BYTES: Final = 100_000_000
 MOST_NAME_CHARS: Final = 80
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
-# In these families only each so-maniest layer sees the whole context, the others a window of it.
+# In these model families, only every nth layer attends to the whole context. The others use a
+# sliding window.
 _WHOLE_EACH: Final = {"cohere2": 4, "gemma2": 2, "gemma3": 6, "gpt-oss": 2}
-# What cannot answer: parts of a model that sees, and models that make vectors.
+# Files that cannot answer: components of vision models, adapters, and embedding models.
 _OTHER_KINDS: Final = {"adapter": "an adapter for a model", "mmproj": "a part of a model that sees"}
 _EMBEDDERS: Final = re.compile(r"bert|^clip$|^t5encoder$|embedding")
 

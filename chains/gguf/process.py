@@ -64,7 +64,10 @@ class RunningModel:
     child: Child
 
     def find_end(self) -> str:
-        """Return how the process ended, such as "it ended with signal 9", or ""."""
+        """Return how the process ended, such as "it ended with signal 9".
+
+        Returns an empty string if the process is still running.
+        """
         try:
             self.child.request({"check": True}, timeout_s=CHECK_S)
         except ChildDied as error:
@@ -102,7 +105,7 @@ class ModelRunner:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the running model, or None."""
+        """The process id of the running model, or None if no model is running."""
         running = self._running
         return running.child.pid if running is not None and running.child.is_alive else None
 

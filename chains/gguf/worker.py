@@ -50,7 +50,7 @@ def _end_with_parent() -> None:
     """
     worker, (watched, held) = os.getpid(), os.pipe()
     if os.fork():
-        os.close(watched)  # the other end stays open as long as this process
+        os.close(watched)  # the other end stays open as long as this process runs
         return
     try:
         for unused in (held, 1, 2):

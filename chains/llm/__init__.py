@@ -7,7 +7,8 @@
 - `records`: records the calls to a model in the ledger.
 - `wire_request`: builds the arguments of a call from a prepared request.
 - `server`: asks model servers for their models, and finds servers on this computer.
-- `wire_messages`: converts messages and tool calls to the providers' JSON; joins streamed pieces.
+- `wire_messages`: converts messages and tool calls to the providers' JSON, and joins streamed
+  pieces.
 - `images`: counts the tokens of an image by the rule of the model's provider.
 
 `chains.model` combines these modules with LiteLLM.

@@ -63,7 +63,7 @@ class WireCall:
         status: the status of the response, or None before it arrives.
         error_body: the beginning of the response if its status is an error.
         failure: why the network failed, or an empty string.
-        has_finish_reason: whether the response contains a finish reason in the form of Gemini.
+        has_finish_reason: whether the response contains a finish reason in Gemini's format.
     """
 
     def __init__(
@@ -80,13 +80,14 @@ class WireCall:
         """Set the parameters of the call.
 
         Args:
-            offline: refuse every host except this computer.
+            offline: whether to reject every host except this computer.
             max_output_tokens: the maximum tokens of the answer, which limit the response size.
             on_sent: receives the body that is sent.
             host: the host of the user's own server, or an empty string for a provider's service. If
                 it is set, no other host is called, and no key except `key` is sent.
             key: the key for the server.
-            fill: JSON by the placeholder that it replaces in the body when it is sent.
+            fill: maps each placeholder in the body to the JSON that replaces it when the body is
+                sent.
             record: records the host and the size of the body before it is sent. A `LedgerFailed`
                 that it raises refuses the call.
         """
@@ -119,7 +120,7 @@ class WireCall:
 
     @property
     def retry_after_s(self) -> float | None:
-        """The number of seconds that the server asks to wait, or None."""
+        """The number of seconds that the server asks to wait, or None if it does not say."""
         return _parse_seconds(self._headers.get("retry-after", ""))
 
     def abort(self) -> None:

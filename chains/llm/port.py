@@ -160,7 +160,7 @@ class LimitsPort(Protocol):
     """Remembers context lengths that services reported when they rejected a long request."""
 
     def find(self, owner: str, reported: int | None) -> int | None:
-        """Return the remembered limit, or None.
+        """Return the remembered limit, or None if there is none.
 
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.

@@ -1,7 +1,7 @@
 """Query model servers, and find servers on this computer.
 
-Responses are cached for a minute, so that previews send nothing. Every request is recorded in the
-ledger first.
+Responses are cached for a minute, so that previews cause no requests. Every request is recorded in
+the ledger first.
 """
 
 import json
@@ -46,7 +46,7 @@ _LIMIT_FIELDS: Final = (
     "context_length",
     "context_window",
 )
-# The results for a server that does not respond, and for one that responds with an error.
+# Returned for a server that does not respond, and for one that responds with an error.
 SILENT: Final = "silent"
 REFUSED: Final = "refused"
 
@@ -85,7 +85,7 @@ class LocalServer:
 def list_served_models(
     api_base: str, key: str | None = None, ledger: LedgerPort | None = None
 ) -> tuple[ServedModel, ...]:
-    """List the models of an OpenAI-compatible server. Empty if it does not respond.
+    """List the models of an OpenAI-compatible server, or none if it does not respond.
 
     Raises:
         LedgerFailed: the request could not be recorded, so it was not sent.
@@ -96,7 +96,7 @@ def list_served_models(
 def ask_context_length(
     root: str, model: str, key: str | None, ledger: LedgerPort | None = None
 ) -> int | None:
-    """Return the context length of an Ollama model, or None."""
+    """Return the context length of an Ollama model, or None if it is unknown."""
     return _servers.context_length(root, model, key, ledger or NoLedger())
 
 
@@ -179,14 +179,14 @@ class _Servers:
     def context_length(
         self, root: str, model: str, key: str | None, ledger: LedgerPort
     ) -> int | None:
-        """Return the context length of an Ollama model, or None."""
+        """Return the context length of an Ollama model, or None if it is unknown."""
         info = self.show(root, model, key, ledger).get("model_info")
         found = info.items() if isinstance(info, dict) else ()
         lengths = (value for name, value in found if name.endswith(".context_length"))
         return next((n for n in lengths if isinstance(n, int) and n > 0), None)
 
     def show(self, root: str, model: str, key: str | None, ledger: LedgerPort) -> Mapping[str, Any]:
-        """Return the description of an Ollama model, or an empty mapping."""
+        """Return the description of an Ollama model, or an empty mapping if there is none."""
         answer = self._ask("POST", f"{root}/api/show", key, ledger, {"model": model})
         return answer if isinstance(answer, dict) else {}
 

@@ -167,7 +167,7 @@ def build_wire_messages(
         uncached: the number of messages at the end that belong only to this request.
         marked: the indexes of messages that end with a cache mark.
 
-    Source: "Budget-Aware Trimming", 7.2.
+    Source: the design document "Budget-Aware Trimming", section 7.2.
     """
     asked = [
         at
@@ -198,7 +198,7 @@ def _join_messages(
 
 
 def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
-    """Like `build_wire_messages`, but return each message as JSON text.
+    """Convert messages as `build_wire_messages` does, but return each one as JSON text.
 
     Only messages that may be merged are encoded again. The others are cached.
     """

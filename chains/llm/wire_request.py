@@ -45,7 +45,8 @@ _HANDLER_PROVIDERS: Final = frozenset(
 # Some of these models take no system message, so litellm changes its role.
 _O_SERIES: Final = re.compile(r"/o\d")
 _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
-# For these litellm makes tool results a message of the user, and does not merge it with the next.
+# For these providers, litellm converts tool results to a user message, and does not merge it with
+# the next one.
 _GEMINI: Final = frozenset({"gemini", "vertex_ai", "vertex_ai_beta"})
 
 
@@ -55,7 +56,7 @@ class WireRequest:
 
     Attributes:
         arguments: the arguments by name.
-        fill: encoded messages by the placeholder that they replace when the body is sent.
+        fill: maps each placeholder to the encoded messages that replace it when the body is sent.
         takes_handler: whether litellm calls the provider through its own HTTP handler.
         is_reported: whether the call goes through `chains.llm.http`.
     """

@@ -6,15 +6,16 @@ settings → server: McpServer → client: connect, list, call → calls: text o
 ```
 
 - `server`: the values: a server of the settings, a tool, and the hashes that approvals apply to.
-- `client`: the running servers; starts, restarts and stops them, with limits on time.
-- `wire`: the child process of a server, with a clean environment and bounded messages; HTTP.
-- `calls`: checks arguments against the JSON schema of a tool; the result of a tool as text.
+- `client`: starts, restarts, calls and stops the servers, with time limits.
+- `wire`: the transports: a child process with a clean environment and bounded messages, or HTTP.
+- `calls`: checks arguments against the JSON schema of a tool, and converts results to text.
 - `tool_server`: serves tools of Strata over standard input and output.
 
 May import: `chains.event_loop`, `chains.ledger`, `chains.llm.http`, vault.workers. Must not: app,
 ui, tools. The SDK and jsonschema are imported on first use. Invariants: a server is not trusted.
-Its texts are bounded, shown without invisible characters, and never decide anything alone. A server
-that fails is reported in one sentence, and the turn goes on. Nothing is printed.
+Its texts are shortened and shown without invisible characters, and no decision depends on them
+alone. If a server fails, this is reported in one sentence, and the turn continues. Nothing is
+printed.
 """
 
 __all__ = ["calls", "client", "server", "tool_server"]

@@ -288,7 +288,7 @@ class _Connection:
 
     @contextmanager
     def _explain(self, answered: type[McpFailed | ToolFailed]) -> Iterator[None]:
-        """Convert errors of the SDK.
+        """Convert errors of the SDK to exceptions of this package.
 
         Args:
             answered: the error to raise if the server reports an error but keeps running.

@@ -1,7 +1,7 @@
 """MCP servers from the settings, and tools as described by their server.
 
 Descriptions, titles and annotations come from the server. They are shortened and cleaned before
-they are shown, and never decide anything on their own.
+they are shown, and no decision depends on them alone.
 """
 
 import hashlib

@@ -63,9 +63,9 @@ class SearchPort(Protocol):
         """Return one page of matching notes, one hit per note."""
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return the cosine of a query with each of a few short texts.
+        """Return the cosine similarity of a query and each of a few short texts.
 
-        Nothing is returned if texts cannot be compared by meaning.
+        The result is empty if texts cannot be compared by meaning.
         """
 
 
@@ -99,7 +99,7 @@ class NotesPort(SearchPort, Protocol):
         """Build a link resolver for the indexed notes."""
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those paths that the current rules do not exclude."""
+        """Return the given paths that the current rules do not exclude."""
 
 
 @dataclass(frozen=True)

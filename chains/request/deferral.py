@@ -4,7 +4,7 @@ Too many tools would fill the budget. The decision is stored with the first turn
 if the model, threshold or tools change, so that the cached prefix stays the same. Tools that the
 model has found are promoted: they are added after all others.
 
-Source: "Context Management Enhancements", 3.
+Source: the design document "Context Management Enhancements", section 3.
 """
 
 import hashlib

@@ -226,7 +226,7 @@ def build_inputs(
 
 
 def _has_answered(path: Sequence[Entry], model: str) -> bool:
-    """Return whether the model's service gave the last answer, and may have cached the prefix."""
+    """Return whether the model gave the last answer, so that the prefix may be cached."""
     answers = (e for e in reversed(path) if isinstance(e, MessageEntry) and e.status)
     last = next(answers, None)
     is_same = last is None or (last.model == model and last.status != "error")

@@ -186,9 +186,10 @@ class TurnContext:
 
     @property
     def resolve(self) -> Resolve | None:
-        """Returns the current state of a source from an earlier turn, or None.
+        """The function that returns the current state of a source from an earlier turn.
 
-        If the model does not accept images, images from earlier turns are not sent.
+        This is None if nothing is carried forward. If the model does not accept images, images from
+        earlier turns are not sent.
         """
         known = self.chain.resolve
         if known is None or self.model.sees:
@@ -198,7 +199,7 @@ class TurnContext:
 
     @property
     def factor(self) -> float | None:
-        """The learned budget divisor, or None."""
+        """The learned budget divisor, or None if none was learned."""
         return find_factor(self.session, self.request.model)
 
     def compute_request_budget(self, factor: float | None = None) -> RequestBudget:

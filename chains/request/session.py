@@ -54,7 +54,7 @@ class SessionPort(Protocol):
         """Store a tool result on disk. Returns its reference, or None on failure."""
 
     def load_result(self, ref_id: str) -> str | None:
-        """Return a stored tool result, or None."""
+        """Return a stored tool result, or None if it does not exist."""
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
         """Store a request's final report. Returns whether the request itself is stored."""
@@ -131,5 +131,5 @@ class SessionView:
         return None
 
     def load_result(self, ref_id: str) -> str | None:
-        """Return a stored tool result of the viewed session, or None."""
+        """Return a stored tool result of the viewed session, or None if it does not exist."""
         return None if self._like is None else self._like.load_result(ref_id)

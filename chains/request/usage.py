@@ -84,6 +84,6 @@ def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | 
 
 
 def find_factor(session: SessionPort, model: str) -> float | None:
-    """Return the learned budget divisor for a model, or None."""
+    """Return the learned budget divisor for a model, or None if none was learned."""
     factors = [entry.factor for entry in session.usage() if entry.model == model]
     return max(factors, default=None)

@@ -2,7 +2,7 @@
 
 Attachments and retrieved passages together may use half of the budget.
 
-Source: "Token Budget Enforcement", "Turn-Time Compaction".
+Source: the design document "Token Budget Enforcement", section "Turn-Time Compaction".
 """
 
 from collections.abc import Generator, Sequence

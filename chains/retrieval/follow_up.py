@@ -126,7 +126,7 @@ class LastTurn:
 
 
 def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
-    """Return the turn that a follow-up question can refer to, or None."""
+    """Return the turn that a follow-up question can refer to, or None if there is none."""
     last = _find_last_turn(turns)
     if last is None or last.user is None:
         return None

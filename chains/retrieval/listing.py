@@ -1,8 +1,8 @@
 """Answer questions such as "List every note tagged #seeds" with a complete list, in pages.
 
-"How many notes mention compost?" is answered with the list too, since each list begins with how
-many notes match and how many were searched. The question is recognised by its form and converted to
-a query. "More" shows the next page.
+"How many notes mention compost?" is also answered with a list, because each list starts with the
+number of matching notes and of searched notes. Such a question is recognised by its form and
+converted to a query. "More" shows the next page.
 """
 
 import hashlib

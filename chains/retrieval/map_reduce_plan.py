@@ -107,7 +107,7 @@ class _TextSplitter:
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """How suitable each line is as the start of a part, by line index."""
+        """The suitability of each line as the start of a part, by line index."""
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:

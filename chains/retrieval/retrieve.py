@@ -117,7 +117,7 @@ def _search(
     in_play = list_notes_in_play(before, request.attached)
     reranks = not request.dry_run
     is_quoted = request.model == EXTRACTIVE
-    # Quoted answers are made of passages alone, so they need those of all notes.
+    # Quoted answers consist only of passages, so they need passages from all notes.
     known = () if is_quoted else context.customization.instructions
     # Passages of notes whose text is on L1 are left out, so more are searched for.
     wanted = request.top_k * (1 if context.chain.project is None else 2)

@@ -5,7 +5,7 @@ that requests omit.
 
 Large results are stored outside of the log, and requests contain a stub.
 
-Source: "Context Management Enhancements", 2.
+Source: the design document "Context Management Enhancements", section 2.
 """
 
 import re

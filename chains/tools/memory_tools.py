@@ -4,7 +4,7 @@ The memory of a chat consists of a scratchpad, facts and progress. Each change i
 survives compaction and is undone when its message is edited away. Long-term memories are stored in
 a note and included in every request, and the user approves each of them.
 
-Source: "Context Engineering Optimization", 3.3.
+Source: the design document "Context Engineering Optimization", section 3.3.
 """
 
 import threading

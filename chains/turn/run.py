@@ -73,7 +73,7 @@ def run_turn(
         ContextOverflow: the user message does not fit. Only the message is stored.
         ContextHookError: a hook failed. Its request is not stored.
         ModelError: there is no answer. The message and all entries so far are kept.
-        CannotSee: an image is attached, and the model does not see images.
+        CannotSee: an image is attached, and the model does not accept images.
         Cancelled: the turn was cancelled before its first request. Later, a cancel ends the turn
             without an exception.
     """
@@ -275,10 +275,10 @@ def preview_compaction(
 def edit_summary_in_use(
     chain: Chain, request: TurnRequest, session: SessionPort, compaction: str, text: str
 ) -> None:
-    """Replace the text of a session's summary, by the id of its compaction's entry.
+    """Replace the text of the summary that was stored by a compaction.
 
     Raises:
-        SummaryFailed: when requests no longer hold this summary, or the text is empty or too long.
+        SummaryFailed: requests no longer contain this summary, or the text is empty or too long.
     """
     context = TurnContext.open(chain, request, session, CancelToken())
     new_entries: list[Entry] = []
