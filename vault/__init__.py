@@ -12,10 +12,10 @@
 All notes are read before any is embedded. `search` parses a query, ranks passages, boosts their
 scores, and checks them against the notes on disk.
 
-    access          the notes a model may read (private marks: notes.properties, notes.inline)
+    access          the notes that a model may read, neither excluded nor private
     catalog         the SQLite database of an index; migrations: its schema
     coverage        how many notes can be searched by words and by meaning so far
-    edits           edits to notes: planned, journaled, applied, undone; review: what needs care
+    edits           edits to notes: planned, journaled, applied, undone; review: notes to check
     embedder        the child process that embeds; embed_worker: its entry point
     embedding_versions  the vectors of two embedding models, kept at the same time
     errors, options, paths  the errors; the user's options; opening files, inside the vault only
@@ -28,14 +28,14 @@ scores, and checks them against the notes on disk.
 
 A moved note is recognised by its content (`records.RemovedNotes`), and not embedded again.
 
-May import: resources and third parties. Sqlite3 in `catalog` and `migrations` alone, chromadb in
-`vector_worker`, sentence-transformers and torch in `embed_worker`.
+May import: resources and third-party packages. Only `catalog` and `migrations` import sqlite3, only
+`vector_worker` imports chromadb, and only `embed_worker` imports sentence-transformers and torch.
 
 Always true:
-- Only `edits` writes into the vault. Files are opened by `paths` alone.
-- The catalog is the source of the index; Chroma can be deleted at any time.
+- Only `edits` writes into the vault, and only `paths` opens files in it.
+- The catalog contains the whole index, so Chroma's files can be deleted at any time.
 - Equal texts are embedded once. Committed work is never repeated.
 - A query is only compared with vectors of the model that encoded it.
 - If the folder is not mounted, no note is removed. Private and excluded notes are not stored.
-- One process owns an index, holding a file lock; others only read. A damaged catalog is replaced.
+- Only the process that holds an index's file lock writes to it. A damaged catalog is replaced.
 """

@@ -104,7 +104,7 @@ class Catalog:
         return str(found[0][0]) if found else None
 
     def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
-        """List one passage per text without a vector: its id, token count and file id."""
+        """List one passage per text without a vector, as (passage id, token count, file id)."""
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
@@ -113,7 +113,7 @@ class Catalog:
     def list_unembedded_among(
         self, paths: Collection[str], table: VectorTable = "vectors"
     ) -> list[Row]:
-        """List one passage per text without a vector, but only in the given notes."""
+        """List passages as `list_unembedded` does, but only those in the given notes."""
         return self.rows(
             "SELECT min(chunks.id), tokens, file_id"  # noqa: S608 - a name of ours
             " FROM chunks JOIN files ON files.id = file_id"
@@ -145,7 +145,7 @@ class Catalog:
         return {bytes(row[0]) for row in self.rows("SELECT hash FROM vectors")}
 
     def vector(self, text_hash: bytes) -> bytes | None:
-        """Return the vector of a text as float32 bytes, or None."""
+        """Return the vector of a text as float32 bytes, or None if it has no vector."""
         found = self.rows("SELECT vector FROM vectors WHERE hash = ?", (text_hash,))
         return bytes(found[0][0]) if found else None
 

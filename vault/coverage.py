@@ -56,8 +56,8 @@ class Coverage:
 def find_gap(catalog: Catalog) -> Coverage | None:
     """Return the coverage of an incomplete index, or None if it is complete.
 
-    Notes are only counted if the last update is still running or was stopped, which keeps the check
-    fast otherwise.
+    Notes are counted only if the last update is still running or was stopped, so that the check is
+    fast in all other cases.
 
     Raises:
         IndexUnusable: the catalog cannot be read.

@@ -2,15 +2,15 @@
 
 Run as `python -P -m vault.embed_worker IDLE_S FOLDER [CACHE STAMP | rerank]`. It loads the model in
 FOLDER without network access. If FOLDER is empty, it loads the installed model, after checking its
-weights. A request `{texts}` is answered with float32 vectors of unit length. The texts of an urgent
-request are queries. With `rerank` the model is a cross-encoder, and `{query, texts}` is answered
-with a score from 0 to 1 for each text.
+weights. A request `{texts}` is answered with float32 vectors of unit length. An `urgent` request is
+answered before the others, and the texts of a `query` request are queries. With `rerank` the model
+is a cross-encoder, and `{query, texts}` is answered with a score from 0 to 1 for each text.
 
-Before it embeds the first texts that are not queries, the process measures which precision is
-faster on this processor. The result is stored in the folder CACHE, by processor, torch version and
-STAMP, which identifies the model. A request `{export}` also stores the model there in ONNX form.
-From then on, the ONNX form embeds queries, and passages too if that is faster. Torch is then loaded
-only if it is needed.
+Before it embeds the first texts that are not urgent, the process measures which precision is faster
+on this processor. The result is stored in the folder CACHE, by processor, torch version and STAMP,
+which identifies the model. A request `{export}` also stores the model there in ONNX form. From then
+on, the ONNX form embeds queries, and passages too if that is faster. Torch is then loaded only if
+it is needed.
 """
 
 import copy
@@ -54,7 +54,7 @@ _MIN_COSINE = 0.9999
 _BATCHES_BETWEEN_TRIMS = 4
 # Batches differ in length, and torch keeps kernels with their own memory for every shape.
 _KEPT_KERNELS = "16"
-# Loading torch takes about five seconds, and saves at most a fortieth of a second for a passage.
+# Loading torch takes about five seconds, and saves at most a fortieth of a second per passage.
 _MOST_WITHOUT_TORCH = 200
 
 
@@ -172,8 +172,10 @@ class _Model:
 
         Args:
             texts: the texts.
-            is_urgent: whether a search waits for them; then the precision is not measured now.
-            is_query: whether they are queries, for which a model may need another prompt.
+            is_urgent: whether a search is waiting for the vectors, in which case the precision is
+                not measured now.
+            is_query: whether the texts are queries, because some models need another prompt for
+                queries.
         """
         if not is_urgent:
             self._passages += len(texts)

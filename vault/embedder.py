@@ -57,7 +57,7 @@ class Embedder:
 
         Args:
             model: the embedding model.
-            idle_s: the idle time after which the process exits, since it uses much memory.
+            idle_s: the idle time after which the process exits, because it uses much memory.
             cache_dir: the folder for caching the fastest precision and the ONNX model, or None.
         """
         self.model = model
@@ -131,10 +131,11 @@ class Embedder:
         return wait
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the cosine of a query with each of a few short texts.
+        """Return the cosine similarity of a query and each of a few short texts.
 
-        The texts are embedded ahead of all waiting batches. The vectors of the most recent queries
-        and texts are kept, since sentences and headings come back with later queries.
+        The texts are embedded before any waiting batches. The vectors of the most recent queries
+        and texts are cached, because the same sentences and headings are often compared with later
+        queries.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -206,14 +207,14 @@ class Embedder:
     def _embed_short(
         self, texts: Sequence[str], *, is_query: bool
     ) -> "dict[tuple[bool, str], Vectors]":
-        """Embed short texts in small batches; texts of similar length stand together."""
+        """Embed short texts in small batches. The texts should be sorted by length."""
         batches = [texts[at : at + _SHORT_BATCH] for at in range(0, len(texts), _SHORT_BATCH)]
         asked = [self._ask(batch, is_urgent=True, is_query=is_query) for batch in batches]
         vectors = (vector for each in asked for vector in self._answer(each, lambda: None))
         return {(is_query, text): vector for text, vector in zip(texts, vectors, strict=True)}
 
     def _keep(self, vectors: "Mapping[tuple[bool, str], Vectors]") -> None:
-        """Keep the vectors of short texts, and forget those not used for longest."""
+        """Cache the vectors of short texts, and remove the least recently used ones."""
         with self._lock:
             for key, vector in vectors.items():
                 self._kept[key] = vector

@@ -132,7 +132,7 @@ class Embedders:
     def begin_query(self, catalog: Catalog, text: str) -> "Callable[[], Vectors | None]":
         """Start embedding a query with the model that computed the stored vectors.
 
-        Returns a function that waits for the vector. Without stored vectors, the model is not
+        Returns a function that waits for the vector. If no vectors are stored, the model is not
         loaded and that function returns None.
 
         Raises:
@@ -145,9 +145,10 @@ class Embedders:
     def measure_cosines(
         self, catalog: Catalog, query: str, texts: Sequence[str]
     ) -> Sequence[float]:
-        """Return the cosine of a query with each of a few short texts, which need no index.
+        """Return the cosine similarity of a query and each of a few short texts.
 
-        Nothing is returned if no vectors are stored yet, since the model is not loaded for this.
+        The texts need not be indexed. The result is empty if no vectors are stored yet, because the
+        model is not loaded only for this comparison.
 
         Raises:
             EmbedderFailed: the model cannot be used.

@@ -1,7 +1,7 @@
 """The exceptions of the vault package.
 
 VaultError
-├── VaultMissing        the folder is not there, or its drive is not mounted
+├── VaultMissing        the folder does not exist, or its drive is not mounted
 ├── VaultUnreadable     the folder exists, but cannot be read
 ├── NoteUnreadable      one note cannot be read as text
 ├── ReadingFailed       bytes cannot be read as text; `NoteUnreadable` adds the path

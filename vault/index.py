@@ -272,9 +272,9 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return the cosine of a query with each of a few short texts; nothing if it is unknown.
+        """Return the cosine similarity of a query and each of a few short texts.
 
-        The cosines are unknown if the index has no vectors, or if the model cannot be used.
+        The result is empty if the index has no vectors, or if the model cannot be used.
         """
         if (opened := self._handle.open()) is None:
             return ()

@@ -26,7 +26,7 @@ NEVER_SEEN = FileStat(-1, -1, -1, -1)
 
 
 class FileRow(NamedTuple):
-    """A file's record. Attributes of -1 make the next update read the file again."""
+    """A file's record. File attributes of -1 make the next update read the file again."""
 
     path: str
     id: int
@@ -308,7 +308,7 @@ class RemovedNotes:
                 self._paths.setdefault(row.version, []).append(path)
 
     def take(self, path: str, version: str, stat: FileStat) -> str | None:
-        """Return the old path of a moved note, or None.
+        """Return the old path of a moved note, or None if no missing note matches.
 
         A missing note matches if it has the same content and file type. If several match, the one
         with the same inode is preferred. Each note is returned only once.

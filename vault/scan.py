@@ -107,8 +107,8 @@ def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> Scan
     """Scan only the given paths.
 
     Returns:
-        The notes found, as in `scan`. None if a full scan is needed, because a path may have been a
-        folder or is below a link.
+        The notes found, as in `scan`, or None if a full scan is needed because a path may have been
+        a folder or is below a link.
 
     Raises:
         VaultMissing: the folder does not exist.

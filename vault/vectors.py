@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BATCH = 512
 _ANSWER_S = 180.0
-_SEARCH_S = 10.0  # for a server; the exact scan answers sooner than that
+_SEARCH_S = 10.0  # for a server, because the exact scan would have answered by then
 _ATTEMPTS = 3
 _INDEX_ID = "index_id"
 

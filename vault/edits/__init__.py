@@ -23,7 +23,7 @@ May import: `vault.access`, `vault.exclude`, `vault.notes`, `vault.paths`, `vaul
 Always true:
 - If the process is killed at any point, each note is as it was, or the edit can be undone.
 - Undo never replaces a text that is newer than the edit.
-- No path leads out of the folder of notes, not even when a folder becomes a link meanwhile.
+- No path leads out of the folder of notes, even if a folder is replaced with a link meanwhile.
 """
 
 __all__ = ["diff", "editor", "journal", "plan", "undo"]

@@ -168,7 +168,7 @@ class NoteEditor:
             steps = tuple(self._build_step(plan, change, run) for change in plan.changes)
             self._journal.begin(steps, _list_contents(plan))
             self._carry_out(plan, steps)
-            with suppress(EditFailed):  # the edit is made, and can be undone without the mark
+            with suppress(EditFailed):  # the edit can be undone without this status
                 self._journal.mark(steps, "done")
         return steps
 

@@ -3,7 +3,7 @@
     chunking        Splits notes into passages that fit into the embedding model's input.
     encoder_choice  Measures which encoder is fastest on this processor, and stores the result.
     onnx_model      The model in ONNX form: exported once, checked, loaded without torch.
-    models          Finds embedding models; the packaged model's tokenizer and token counts.
+    models          Finds embedding models, and counts tokens with the packaged model's tokenizer.
 
 May import: `vault.notes`, `vault.errors`.
 """

@@ -43,7 +43,7 @@ def load_tokenizer() -> "Tokenizer":
 
 
 def is_common_word(word: str) -> bool:
-    """Return whether a lower-case word is a token of its own, as some 20,000 English words are."""
+    """Return whether a lower-case word is a single token, as about 20,000 English words are."""
     return load_tokenizer().token_to_id(word) is not None
 
 
@@ -146,7 +146,7 @@ def _read_samples(path: Path) -> Iterator[bytes]:
             yield file.read(_SAMPLE_BYTES)
 
 
-CHARS_PER_TOKEN = 16  # a token may stand for thousands of letters that the model does not know
+CHARS_PER_TOKEN = 16  # one token may represent thousands of letters that the model does not know
 
 _SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK)\]")
 _PART = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
@@ -155,7 +155,7 @@ _PART = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
 def count_tokens(texts: Sequence[str]) -> list[int]:
     """Count the tokens of each text.
 
-    The minimum is one token per 16 characters, since one token may stand for thousands of unknown
+    The minimum is one token per 16 characters, because one token may represent thousands of unknown
     letters.
     """
     plain = [_split_plain(text) for text in texts]

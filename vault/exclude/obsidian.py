@@ -80,7 +80,7 @@ _TOKEN = re.compile(
 
 
 class Filter(Protocol):
-    """A filter, with the reason why it is disabled, if it is."""
+    """A filter that may be disabled, in which case it gives the reason."""
 
     text: str
     problem: str
@@ -140,7 +140,7 @@ class IgnoreFilters:
         return bool(self._filters)
 
     def find_filter(self, path: str, is_folder: bool) -> str | None:
-        """Return the filter that excludes a path, or None."""
+        """Return the filter that excludes a path, or None if no filter does."""
         whole = f"{path}/" if is_folder else path
         return next((one.text for one in self._filters if one.matches(whole)), None)
 
@@ -167,7 +167,10 @@ def _build_filter(text: str) -> Filter:
 
 
 def find_refusal(expression: str) -> str:
-    """Return why a regular expression is rejected, or "". The expression is not compiled."""
+    """Return why a regular expression is rejected, or an empty string if it is accepted.
+
+    The expression is not compiled.
+    """
     if len(expression) > MAX_CHARS:
         return f"it has more than {MAX_CHARS} characters"
     repeats_inside = [False]  # for each open group, whether it contains a repetition

@@ -46,7 +46,7 @@ class ExcludeRules:
         return bool(self._patterns or self._filters)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Return the rule that excludes a path, or None.
+        """Return the rule that excludes a path, or None if no rule does.
 
         Parent folders are not checked here. The caller checks them first.
         """
@@ -57,7 +57,7 @@ class ExcludeRules:
         return None
 
     def find_rule_on_path(self, path: str) -> str | None:
-        """Return the rule that excludes a file or one of its parent folders, or None."""
+        """Return the rule that excludes a file or a parent folder of it, or None if none does."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         for count in range(1, len(parts) + 1):
             is_folder = count < len(parts)
@@ -100,7 +100,7 @@ class ExcludePatterns:
         return bool(self._rules)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Return the pattern that excludes a path, or None.
+        """Return the pattern that excludes a path, or None if no pattern does.
 
         Parent folders are not checked here. The caller checks them first.
         """
@@ -129,8 +129,8 @@ def _parse_pattern(pattern: str) -> _Pattern | None:
 def _matches(pattern: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:
     """Return whether a pattern matches a whole path.
 
-    For each prefix of the pattern, `reachable` contains the path components that it can match up
-    to.
+    For each prefix of the pattern, `reachable` contains the numbers of leading path components that
+    the prefix can match.
     """
     reachable = {0}
     for index, part in enumerate(pattern):

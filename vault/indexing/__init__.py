@@ -3,15 +3,15 @@
     contents      The notes, states, tags and links that an index contains.
     embed         Embed the texts that have no vector yet.
     indexer       One update of an index: scan, read, chunk, remove, and at the end embed.
-    machine_load  Detects whether the machine is on battery or busy with other programs.
+    machine_load  Detect whether the machine is on battery or busy with other programs.
     priority      The order in which notes are indexed. Notes that a question names come first.
     progress      The progress of an update, and its report.
     relocate      Find the index of a folder that was moved or renamed.
     status        The status of an index, and health checks of its parts.
-    throttle      Slows down or pauses updates, and runs them one at a time.
+    throttle      Slow down or pause updates, and run them one at a time.
     watcher       Watch a folder for changes.
 
-May import: everything of vault but `vault.index` and `vault.search`.
+May import: all of vault except `vault.index` and `vault.search`.
 """
 
 __all__ = [

@@ -1,6 +1,6 @@
-"""What an index contains: its notes with their states, their tags and links, and its status.
+"""Read the contents of an index: its notes with their states, tags and links, and its status.
 
-Every method reads the catalog. A damaged catalog is replaced, and the method runs again.
+Every method reads the catalog. If the catalog is damaged, it is replaced and the method runs again.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class IndexContents:
     """
 
     def __init__(self, root: Path, exclude: Sequence[str], handle: IndexHandle):
-        """Store the folder and the handle of its index; nothing is opened yet."""
+        """Store the folder and the handle of its index without opening anything."""
         self.root = root
         self.exclude = tuple(exclude)
         self._handle = handle
@@ -46,7 +46,7 @@ class IndexContents:
     @property
     @retry_when_damaged
     def indexed_at(self) -> str | None:
-        """The end time of the last complete update, in ISO 8601 UTC; None before the first one."""
+        """The end time of the last complete update in ISO 8601 UTC, or None if there is none."""
         opened = self._handle.open()
         return None if opened is None else opened.catalog.meta("indexed_at")
 
@@ -71,7 +71,10 @@ class IndexContents:
 
     @retry_when_damaged
     def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the indexed notes that may be given to a model now; read only changed ones."""
+        """Return those of the given notes that a model may currently read.
+
+        Only notes that have changed since indexing are read again.
+        """
         records = self._open_records()
         if records is None:
             return frozenset()

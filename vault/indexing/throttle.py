@@ -52,12 +52,12 @@ class Throttle:
 
     @property
     def reason(self) -> ThrottleReason:
-        """Why updates are slowed down or paused, or an empty string."""
+        """Why updates are slowed down or paused, or an empty string at full speed."""
         return "paused" if self._is_paused else self._yielding_to
 
     @property
     def _yielding_to(self) -> LoadReason:
-        """Why background updates are slowed down, or an empty string."""
+        """Why background updates are slowed down, or an empty string at full speed."""
         return "" if self._waiters else self._load
 
     @contextmanager
@@ -200,7 +200,7 @@ class UpdateQueue:
         """Wait until all notes can be searched by words.
 
         Returns:
-            False after `timeout_s` seconds.
+            True if they can be searched, or False if `timeout_s` seconds have passed before.
         """
         ends_at = time.monotonic() + timeout_s
         with self._throttle.run_at_full_speed():
@@ -242,7 +242,7 @@ class IdleJob:
         """Store the job without starting it.
 
         Args:
-            job: the job. It must regularly call the function it receives, which rests briefly and
+            job: the job. It must regularly call the function it receives, which pauses briefly and
                 returns whether to stop.
             updates: the queue that tells whether an update is running.
         """

@@ -2,9 +2,9 @@
 
     dates          Find the days, months and years that a text names.
     encodings      Decode bytes to text.
-    inline         The inline marks of a note: tags, inline fields, tasks, block names, comments.
-    keywords       Converts the text of notes and queries to the words of the full-text index.
-    kinds          The kinds of files that are read, by file name; page numbers of passages.
+    inline         The inline syntax of notes: tags, inline fields, tasks, block names, comments.
+    keywords       Convert the text of notes and queries to the words of the full-text index.
+    kinds          Detect the kind of a file by its name, and find the page numbers of passages.
     links          Links between notes: `LinkResolver` finds the note that a link means.
     markdown       The structure of a Markdown text: front matter, headings, blocks and code.
     note           Reads one note from disk: `read_note`, `parse_note`.

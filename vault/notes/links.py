@@ -113,7 +113,8 @@ class LinkResolver:
     """Resolves links to notes and files, by Obsidian's rules.
 
     Exact paths are preferred, then the shortest path with that name, then aliases. Case and Unicode
-    normalization are ignored. It is sufficient to know the notes that share the link's name.
+    normalization are ignored. To resolve a link, the resolver needs only the notes that share the
+    link's name.
     """
 
     def __init__(

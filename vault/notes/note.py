@@ -62,7 +62,7 @@ class Note:
     is_private: bool = False
 
     def find_lines(self, anchor: str) -> tuple[int, int] | None:
-        """Return the line range that an anchor refers to, or None.
+        """Return the line range that an anchor refers to, or None if the note has no such anchor.
 
         An anchor is a heading, a `^block` or `page=N`.
         """

@@ -50,7 +50,7 @@ def _may_be_wrong(word: str) -> bool:
 
 
 def _is_other_word(word: str, found: str) -> bool:
-    """Return whether a word is no typing error but a common word, and no form of the found one."""
+    """Return whether a word is common, and neither a misspelling nor a form of the found word."""
     return not word.startswith(found) and is_common_word(word)
 
 
@@ -61,7 +61,7 @@ def _is_known(catalog: Catalog, word: str) -> bool:
 
 
 def _find_nearest(catalog: Catalog, word: str) -> str:
-    """Return the most frequent similar word in the notes, or an empty string.
+    """Return the most frequent similar word in the notes, or an empty string if there is none.
 
     The index contains only stems, so stems are compared before whole words.
     """

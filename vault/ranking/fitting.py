@@ -4,8 +4,9 @@ The questions are split into two halves. Weights are chosen on the first half, a
 improve the second half without making any kind of question worse. Questions built from sentences
 repeat the notes' own words, so they are never used alone.
 
-On the second half, no weights may be worse than the best single score: words of passages, words of
-whole notes, or meaning. If no other weights reach it, that score alone ranks the passages.
+The weights must also rank the second half at least as well as the best single score does: words of
+passages, words of whole notes, or meaning. If no other weights achieve this, passages are ranked by
+that score alone.
 """
 
 import json
@@ -41,13 +42,13 @@ _MOST_LOSS: Final = 0.005
 _MOST_CHANGE: Final = 0.25
 _DEPTH: Final = 10
 _ROUNDING: Final = 1e-9
-# The first of each row are the usual values, so that equal results change nothing.
+# Each row starts with the default value, which is kept if other values give equal results.
 _WORDS: Final = (0.45, 0.3, 0.6, 0.75, 0.9)
 _NOTE_SHARES: Final = (0.55, 0.3, 0.75)
 _COLUMNS: Final = ((2.0, 1.5), (1.0, 1.0), (4.0, 2.5))
-# The weight of words and the share of whole notes for each single score.
+# The weight of words and the share of whole notes for ranking by each single score.
 _SINGLE: Final = ((1.0, 0.0), (1.0, 1.0), (0.0, 0.0))
-_REST: Final = 0.001  # for the other kinds, which then order only passages with equal scores
+_REST: Final = 0.001  # for the other scores, which then order only passages with equal scores
 
 Collect = Callable[[str, RankingWeights], Scores]
 
@@ -57,7 +58,8 @@ class Fit:
     """Ranking weights fitted to a vault, and how much they improve the results.
 
     Attributes:
-        weights: the weights, which are the default ones if no others were clearly better.
+        weights: the chosen weights. They are the default ones unless others were clearly better, or
+            a single score ranks better than the default ones.
         questions: the total number of questions.
         before: the nDCG@10 of the second half with the default weights.
         after: the nDCG@10 of the second half with the fitted weights.
@@ -65,7 +67,7 @@ class Fit:
         recall: the R@10 of the second half with the fitted weights.
         single_recall: the R@10 of the second half with the best single score.
         model: the stamp of the embedding model.
-        notes: the number of notes at that time.
+        notes: the number of notes when the weights were fitted.
     """
 
     weights: RankingWeights
@@ -139,7 +141,7 @@ class _Quality:
     recall: float
 
     def reaches(self, other: "_Quality") -> bool:
-        """Return whether neither value is lower than the other one's."""
+        """Return whether both values are at least as high as the other quality's values."""
         return self.ndcg >= other.ndcg - _ROUNDING and self.recall >= other.recall - _ROUNDING
 
 
@@ -148,7 +150,7 @@ def _build_weights(columns: tuple[float, float]) -> RankingWeights:
 
 
 def _choose(first: Sequence[_Asked], second: Sequence[_Asked], single: _Quality) -> RankingWeights:
-    """Return the best weights with which the second half is not worse than with one kind alone."""
+    """Return the best weights that rank the second half at least as well as any single score."""
     ranked = _rank_weights(first)
     is_better = _is_clearly_better(ranked[0], first, second)
     preferred = [*([ranked[0]] if is_better else []), DEFAULT_WEIGHTS, *ranked]
@@ -160,7 +162,7 @@ def _choose(first: Sequence[_Asked], second: Sequence[_Asked], single: _Quality)
 
 
 def _rank_weights(first: Sequence[_Asked]) -> list[RankingWeights]:
-    """Return all weights that are tried, those with the best results of the first half first."""
+    """Return all weights to try, sorted by their results on the first half, best first."""
     tried = [
         RankingWeights(words, share, *columns)
         for words, share, columns in product(_WORDS, _NOTE_SHARES, _COLUMNS)
@@ -177,14 +179,14 @@ def _list_single_weights() -> list[RankingWeights]:
 
 
 def _leave_rest(weight: float) -> float:
-    """Return a weight of 0 or 1 with a small rest for the other kinds of score."""
+    """Limit a weight so that the other scores keep a small share."""
     return min(max(weight, _REST), 1.0 - _REST)
 
 
 def _find_nearest(
     weights: Sequence[RankingWeights], second: Sequence[_Asked], least: _Quality
 ) -> RankingWeights:
-    """Return the weights with the best R@10 that still reach the given nDCG@10."""
+    """Return the weights with the best R@10 among those that come closest to the given nDCG@10."""
 
     def rate(each: RankingWeights) -> tuple[float, float, float]:
         quality = _measure(second, each)
@@ -196,7 +198,10 @@ def _find_nearest(
 def _is_clearly_better(
     weights: RankingWeights, first: Sequence[_Asked], second: Sequence[_Asked]
 ) -> bool:
-    """Return whether weights improve both halves, compared with the default ones."""
+    """Return whether weights are clearly better than the default ones on both halves.
+
+    This is not the case if any kind of question gets worse.
+    """
     gains = (
         _measure(half, weights).ndcg - _measure(half, DEFAULT_WEIGHTS).ndcg
         for half in (first, second)
@@ -257,7 +262,7 @@ def _rate(ranked: Iterable[tuple[int, float]], scores: Scores, answers: frozense
 
 
 def read_fit(catalog: Catalog) -> Fit | None:
-    """Return the stored weights for the current embedding model, or None."""
+    """Return the weights stored for the current embedding model, or None if there are none."""
     stored = catalog.meta(RANKING)
     if not stored:
         return None

@@ -26,7 +26,8 @@ __all__ = [
 
 _CODE_LIKE: Final = re.compile(r"\d|\w[_./:-]\w|[a-z][A-Z]")
 
-# Chosen on half of the training queries of SciFact and on dated talks made with another seed.
+# Chosen on half of the training queries of SciFact, and on talks with dates that were generated
+# with another seed.
 _SHORT, _CODE, _FOREIGN = 0.1, 0.1, 0.9
 _FEW_TOKENS: Final = 2
 _MAX_TOKENS: Final = 64
@@ -70,7 +71,7 @@ class Scores:
         dense: the cosine similarities of passages, by id. Passages without a vector are missing.
         notes: the BM25 scores of whole notes, by file id.
         files: the file ids of passages, by passage id.
-        titles: the likeness of the query and the titles of passages, by passage id, if measured.
+        titles: how similar the query is to the titles of each passage, by passage id, if measured.
     """
 
     words: Mapping[int, float]
@@ -148,7 +149,7 @@ def complete_first_notes(
 ) -> list[tuple[int, float]]:
     """Fill the last two of the first ten places with the notes that any single score ranks highest.
 
-    A note that one score ranks high and the others low is therefore not lost.
+    This keeps notes that one score ranks high and the others rank low.
     """
     notes = _list_notes(ranked, scores.files)
     head = list(dict.fromkeys(notes))[: _FIRST_NOTES - _COMPLETED]
@@ -168,7 +169,7 @@ def _list_notes(ranked: Sequence[tuple[int, float]], files: Mapping[int, int]) -
 
 
 def _find_best_places(scores: Scores) -> Mapping[int, int]:
-    """Return the best place of each note in the rankings by a single score."""
+    """Return the best rank of each note in the rankings by single scores."""
     places: dict[int, int] = {}
     rankings = [_list_notes(sort_by_score(scores.notes.items()), {n: n for n in scores.notes})]
     for found in (scores.words, scores.dense):

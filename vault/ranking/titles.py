@@ -25,7 +25,7 @@ NEAR_TITLE: Final = 0.85
 # tenth, questions lose nothing.
 _TITLE_SHARE: Final = 0.5
 _SHARPNESS: Final = 3
-# No passage of which the query is not a title reaches this score.
+# Only passages whose title matches the query can reach this score.
 _TITLED: Final = (1.0 + _TITLE_SHARE * NEAR_TITLE**_SHARPNESS) / (1.0 + _TITLE_SHARE)
 _TELLING_SHARE: Final = 0.9  # of two texts that differ in function words only
 _MOST_CHARS: Final = 400
@@ -42,13 +42,16 @@ def measure_likeness(query: str, titles: Iterable[str]) -> float:
 
 
 def add_title(score: float, likeness: float) -> float:
-    """Return a passage's score with the likeness of the query and its titles, from 0 to 1."""
+    """Combine a passage's score with the likeness of the query and the passage's titles.
+
+    The result is from 0 to 1.
+    """
     score = (score + _TITLE_SHARE * likeness**_SHARPNESS) / (1.0 + _TITLE_SHARE)
     return _TITLED + (1.0 - _TITLED) * score if likeness >= NEAR_TITLE else score
 
 
 def find_titled(catalog: Catalog, words: str, limit: int) -> list[int]:
-    """Return the ids of passages whose titles and headings contain all telling words of a query.
+    """Return the ids of passages whose titles and headings contain all content words of a query.
 
     Args:
         catalog: the catalog of the passages.

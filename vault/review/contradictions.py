@@ -1,8 +1,8 @@
-"""Find pairs of notes that say the same with another figure.
+"""Find pairs of notes that state different numbers for the same thing.
 
-Two statements say the same if their words are the same, except for a few words that one of them has
-in addition. They also have to be about the same thing: "Bake for 30 minutes" of one recipe does not
-contradict "Bake for 40 minutes" of another.
+A statement is a sentence that contains a number. Two statements are compared if they have the same
+words, except that one of them may have a few additional words. They must also be about the same
+thing: "Bake for 30 minutes" in one recipe does not contradict "Bake for 40 minutes" in another.
 """
 
 import re
@@ -21,13 +21,13 @@ __all__ = ["ContradictionRule"]
 _CODE_LINE: Final = re.compile(r"\s*(?:[-*+]\s+)?`[^`]+`\s*")
 _LEAST_WORDS: Final = 3
 _LEAST_OVERLAP: Final = 0.7
-_RARE_WORDS: Final = 3  # of each statement, by which it is found
+_RARE_WORDS: Final = 3  # the words of a statement that are used to find similar ones
 _MOST_ALIKE: Final = 24  # statements with the same rare words; more are a series or a template
 _MOST_IN_SERIES: Final = 3  # notes with the same statement; more are a series
-_MOST_VALUES: Final = 2  # of the same statement; more are a series too
+_MOST_VALUES: Final = 2  # different numbers in a statement; more are a series too
 _LONG_WORDS: Final = 8
 _LEAST_NAMES: Final = 2
-# A word that one statement has in addition may be any but one of these, which change its meaning.
+# One of two statements may have additional words, but not these, because they change its meaning.
 _QUALIFIER_WORDS: Final = """
     not no never without except only max maximum min minimum least most up per each total
     average every first second third last next new old another other extra additional before
@@ -51,7 +51,7 @@ class ContradictionRule:
     """Collects the statements of all notes, then finds those that contradict each other.
 
     Attributes:
-        linked: the pairs of paths of which one note links to the other; set before `find`.
+        linked: pairs of paths where one note links to the other. Set this before calling `find`.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,10 @@ class ContradictionRule:
         self.linked: Collection[frozenset[str]] = ()
 
     def add(self, note: NoteInfo, lines: Sequence[NoteLine]) -> None:
-        """Add the statements of a note. Tables, code and front matter have none."""
+        """Add the statements in a note's text.
+
+        Headings, tables, code and front matter are skipped.
+        """
         self._subjects[note.path] = frozenset(split_words(note.title))
         for line in lines:
             if line.kind == "text" and not _CODE_LINE.fullmatch(line.raw):
@@ -83,7 +86,7 @@ class ContradictionRule:
     def _find_candidates(
         self, vocabulary: Vocabulary, check: Check
     ) -> Iterator[tuple[_Place, _Place]]:
-        """Yield the pairs of statements of different notes that share two of their rare words."""
+        """Yield pairs of statements in different notes that share two of their rarest words."""
         series = self._find_series()
         buckets: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, place in enumerate(self._places):
@@ -105,7 +108,7 @@ class ContradictionRule:
                         yield one, other
 
     def _find_series(self) -> set[tuple[object, ...]]:
-        """Return the statements that many notes make, or several with a figure of their own."""
+        """Return the words and units of statements in many notes or with many numbers."""
         notes: dict[tuple[object, ...], set[str]] = defaultdict(set)
         figures: dict[tuple[object, ...], set[object]] = defaultdict(set)
         for place in self._places:
@@ -119,7 +122,7 @@ class ContradictionRule:
         }
 
     def _score(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> float:
-        """Return how certain it is that two statements contradict each other; 0 if they do not."""
+        """Return how certainly two statements contradict each other, or 0 if they do not."""
         if one.note.is_dated and other.note.is_dated:
             return 0.0
         overlap = _measure_overlap(one.statement, other.statement)
@@ -158,7 +161,7 @@ def _name_frame(statement: Statement) -> tuple[object, ...]:
 
 
 def _measure_overlap(one: Statement, other: Statement) -> float:
-    """Return the share of common words; 0 if the statements may be about different things."""
+    """Return the fraction of common words, or 0 if the statements may be about different things."""
     added = one.words ^ other.words
     if one.words - other.words and other.words - one.words:
         return 0.0
@@ -168,7 +171,7 @@ def _measure_overlap(one: Statement, other: Statement) -> float:
 
 
 def _differ_in_one(one: Sequence[Figure], other: Sequence[Figure]) -> bool:
-    """Return whether two statements have the same figures with the same units, except for one."""
+    """Return whether two statements have the same units, and the same numbers except for one."""
     if [figure.unit for figure in one] != [figure.unit for figure in other]:
         return False
     differing = [a.contradicts(b) for a, b in zip(one, other, strict=True)]
@@ -176,7 +179,7 @@ def _differ_in_one(one: Sequence[Figure], other: Sequence[Figure]) -> bool:
 
 
 def _build_finding(found: Iterable[tuple[float, _Place, _Place]]) -> Finding:
-    """Return the finding about two notes from all contradictions between them."""
+    """Build the finding about two notes from all contradictions between them."""
     ordered = sorted(found, key=lambda one: (-one[0], one[1].line, one[2].line))
     score, one, other = ordered[0]
     first, second = sorted((one, other), key=lambda place: place.note.path)

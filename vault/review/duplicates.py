@@ -1,8 +1,8 @@
 """Find pairs of notes that have most of their text in common.
 
-The text is compared by sequences of words. A sequence that occurs in many notes, such as a licence
-or the headings of a template, does not count. Each sequence that occurs in few notes makes pairs of
-them, so notes without a common sequence are never compared.
+The text is compared by sequences of words. A sequence that occurs in many notes does not count,
+because it comes from a licence or a template, for example. Only notes that share other sequences
+are compared.
 """
 
 from collections import defaultdict
@@ -41,7 +41,7 @@ class DuplicateRule:
         self._hashes: list[Numbers] = []
 
     def add(self, note: NoteInfo, words: Sequence[int]) -> None:
-        """Add a note with the numbers of its words, in order."""
+        """Add a note, given the numbers of its words in order."""
         import numpy as np
 
         self._notes.append(note)
@@ -96,7 +96,7 @@ class DuplicateRule:
     def _count_pairs(
         self, owners: "NDArray[np.intp]", starts: "NDArray[np.intp]", sizes: "NDArray[np.intp]"
     ) -> Iterator[tuple[int, int, int]]:
-        """Yield pairs of notes with the number of sequences that both have, if it is large."""
+        """Yield the pairs of notes that share many sequences, with the number of these."""
         import numpy as np
 
         total, codes = len(self._notes), []
@@ -112,7 +112,7 @@ class DuplicateRule:
     def _compare(
         self, first: int, second: int, shared: int, distinct: "NDArray[np.intp]"
     ) -> Finding | None:
-        """Return a finding if the smaller note's text is mostly in the larger note."""
+        """Return a finding if most of the smaller note's text is in the larger one, or None."""
         smaller, larger = sorted((first, second), key=lambda at: (int(distinct[at]), at))
         share = shared / int(distinct[smaller])
         share_of_larger = shared / int(distinct[larger])

@@ -1,7 +1,8 @@
-"""Find the statements with figures in a line of text.
+"""Find the sentences that contain numbers in a line of text.
 
-A figure is a number or a time. Numbers that name something are words of the statement instead:
-years and dates, versions, the number after "step" or "page", and numbers joined with letters.
+A figure is a number or a time that states a quantity. A number that names something is treated as a
+word of the sentence instead, for example a year, a date, a version, the number after "step" or
+"page", or a number joined with letters.
 """
 
 import re
@@ -79,8 +80,8 @@ class Figure:
     """A number in a statement.
 
     Attributes:
-        values: the values that the number may have; "1.500" may be 1.5 or 1,500.
-        unit: the word or symbol that follows the number directly, or a currency before it.
+        values: the possible values of the number, such as 1.5 and 1,500 for "1.500".
+        unit: the word or symbol directly after the number, or the currency symbol before it.
         written: the number and its unit as written.
     """
 
@@ -95,13 +96,14 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence or list item with at least one figure.
+    """A sentence or list item that contains at least one number.
 
     Attributes:
         text: the sentence.
-        words: its words without figures and function words, folded, singular.
-        names: those of the words that are names or numbers that name something.
-        figures: its figures, in order.
+        words: the words of the sentence, normalized and in the singular, without function words and
+            the numbers in `figures`.
+        names: the words that are names, or numbers that name something.
+        figures: the numbers in the sentence, in order.
     """
 
     text: str
@@ -119,7 +121,7 @@ class _Token:
 
 
 def find_statements(text: str) -> Iterator[Statement]:
-    """Yield the sentences of a line that have one to four figures."""
+    """Yield the sentences of a line that contain one to four numbers."""
     if not _HAS_NUMBER.search(text):
         return
     for sentence in filter(_HAS_NUMBER.search, _SENTENCE_END.split(text)):
@@ -155,7 +157,7 @@ def _build_statement(sentence: str, tokens: Sequence[_Token]) -> Statement:
 
 
 def _find_values(tokens: Sequence[_Token], at: int) -> frozenset[float]:
-    """Return the possible values of a token; none if the token is not a figure."""
+    """Return the possible values of a token, or an empty set if the token states no quantity."""
     token = tokens[at]
     before = tokens[at - 1].folded if at else ""
     after = tokens[at + 1].folded if at + 1 < len(tokens) else ""
@@ -174,7 +176,7 @@ def _find_values(tokens: Sequence[_Token], at: int) -> frozenset[float]:
 
 
 def _parse_number(written: str) -> frozenset[float]:
-    """Return the values that a number may have; none for a date, a range or a version."""
+    """Return the possible values of a number, or an empty set for a date, range or version."""
     if clock := _CLOCK.fullmatch(written):
         return frozenset((float(60 * int(clock[1]) + int(clock[2])),))
     if written.isdecimal():
@@ -192,7 +194,7 @@ def _parse_number(written: str) -> frozenset[float]:
 def _build_figure(
     sentence: str, tokens: Sequence[_Token], at: int, values: frozenset[float]
 ) -> Figure:
-    """Return the figure at a token, with the unit beside it."""
+    """Build the figure for the number at a token, with the unit next to it."""
     token = tokens[at]
     if at and tokens[at - 1].written in _SYMBOLS:
         start = tokens[at - 1].start

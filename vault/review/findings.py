@@ -1,4 +1,4 @@
-"""What a review offers: a finding about two notes, with a reason for a user to look at them."""
+"""The findings of a review: two notes, with a reason for the user to look at them."""
 
 import hashlib
 from collections import Counter
@@ -10,7 +10,7 @@ __all__ = ["MOST_FINDINGS", "Check", "Finding", "FindingKind", "FindingNote", "c
 
 FindingKind = Literal["contradiction", "duplicate", "outdated"]
 
-# Called between steps; it may rest, and it raises an exception to end the review.
+# Called between steps. It may pause, and raises an exception to end the review.
 Check = Callable[[], None]
 
 MOST_FINDINGS: Final = 200
@@ -24,9 +24,10 @@ class FindingNote:
     """One of the two notes of a finding, and the lines in it to look at.
 
     Attributes:
-        first: the first line to look at; 0 for the whole note.
+        first: the first line to look at, or 0 for the whole note.
         last: the last line to look at.
-        quote: the text of these lines without its markup, shortened; empty for the whole note.
+        quote: the shortened text of these lines without markup, or an empty string for the whole
+            note.
     """
 
     path: str
@@ -46,11 +47,12 @@ class Finding:
     """Two notes that the user may want to look at together.
 
     Attributes:
-        kind: the rule that found them.
-        notes: the two notes; of an outdated note, the outdated one comes first.
+        kind: the rule that found the two notes.
+        notes: the two notes. If one of them is outdated, it comes first.
         reason: a sentence for the user.
-        detail: what the finding rests on. A dismissed finding is offered again when this changes.
-        score: how certain the finding is; only compared with findings of the same kind.
+        detail: identifies the content that led to the finding. A dismissed finding is shown again
+            when this changes.
+        score: how certain the finding is. Scores are only comparable for findings of the same kind.
     """
 
     kind: FindingKind
@@ -68,10 +70,10 @@ class Finding:
 
 
 def choose_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the best findings in order, with few about any single note.
+    """Return the best findings in order, but only a few about each note.
 
-    Contradictions come first, then duplicates, then outdated notes. Of several notes that are all
-    nearly the same, each is offered with one other only.
+    Contradictions come first, then duplicates, then outdated notes. If several notes are nearly the
+    same, only as many pairs are returned as are needed to connect them.
     """
     ordered = sorted(
         findings,
@@ -95,6 +97,6 @@ def choose_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def shorten_quote(text: str) -> str:
-    """Return a text as one line of limited length."""
+    """Join a text into one line, and shorten it to a limited length."""
     flat = " ".join(text.split())
     return flat if len(flat) <= _QUOTE_CHARS else f"{flat[: _QUOTE_CHARS - 1].rstrip()}…"

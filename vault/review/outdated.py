@@ -1,8 +1,9 @@
-"""Find notes that were not changed since the notes they rest on changed.
+"""Find notes that have not changed since their sources changed.
 
-A link names a source if it stands under a heading such as "Sources", in a line or property of that
-name, or in a sentence such as "According to [[Prices]]". Any other link may only point to more.
-Daily notes are left out, and so are notes whose files were all written at once, as by a copy.
+A link names a source if it is under a heading such as "Sources", in a line or property with such a
+name, or in a sentence such as "According to [[Prices]]". Other links may only point to related
+notes. Daily notes are skipped. A source that was written within the same minute as many other notes
+is skipped, because it was probably copied.
 """
 
 import re
@@ -35,7 +36,7 @@ _CUES: Final = re.compile(
 _DAY_NS: Final = 24 * 3_600 * 10**9
 _MINUTE_NS: Final = 60 * 10**9
 _LEAST_NS: Final = _DAY_NS
-_MOST_AT_ONCE: Final = 20  # notes that were written within a minute, at least
+_MOST_AT_ONCE: Final = 20  # notes written within a minute; if there are more, they were copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def read_links(catalog: Catalog, resolver: LinkResolver) -> list[NoteLink]:
 
 
 class OutdatedRule:
-    """Collects the links to sources, then finds the notes that are older than their sources."""
+    """Collects links to sources, then finds the notes that are older than their sources."""
 
     def __init__(self, links: Iterable[NoteLink]) -> None:
         self._links: dict[str, list[NoteLink]] = defaultdict(list)
@@ -71,7 +72,7 @@ class OutdatedRule:
         self._notes: dict[str, NoteInfo] = {}
 
     def add(self, note: NoteInfo, lines: Sequence[NoteLine]) -> None:
-        """Add a note, and find which of its links name sources."""
+        """Add a note, and find out which of its links name sources."""
         self._notes[note.path] = note
         links = self._links.get(note.path, [])
         if not links or note.is_dated:
@@ -90,7 +91,7 @@ class OutdatedRule:
         for path in sorted(self._sources):
             check()
             note = self._notes[path]
-            if note.changed_ns < 0:  # the next update reads its file again
+            if note.changed_ns < 0:  # the next update reads the file again
                 continue
             changed = [
                 (self._notes[target], line)
@@ -105,14 +106,14 @@ class OutdatedRule:
                 yield _build_finding(note, source, line, quote, len(changed) - 1)
 
     def _find_copied_minutes(self) -> set[int]:
-        """Return the minutes in which so many notes were written that it was not by hand."""
+        """Return the minutes in which more notes were written than a person could write."""
         minutes = Counter(note.changed_ns // _MINUTE_NS for note in self._notes.values())
         most = max(_MOST_AT_ONCE, len(self._notes) // 10)
         return {minute for minute, count in minutes.items() if count > most}
 
 
 def _find_naming_lines(lines: Sequence[NoteLine]) -> dict[int, str]:
-    """Return the text of each line in which a link names a source."""
+    """Return the lines in which a link names a source, as a mapping from line number to text."""
     found, is_under_sources, is_source_property = dict[int, str](), False, False
     for line in lines:
         if line.kind == "heading":

@@ -34,9 +34,9 @@ class ReviewProgress:
     """The progress of a review.
 
     Attributes:
-        notes: the number of notes that were read so far.
+        notes: the number of notes read so far.
         total: the number of all notes.
-        is_comparing: whether all notes were read, and they are being compared now.
+        is_comparing: whether all notes have been read and are now being compared.
     """
 
     notes: int
@@ -49,7 +49,7 @@ class ReviewReport:
     """The result of a review.
 
     Attributes:
-        findings: what is worth a look, the most important first.
+        findings: the findings, the most important first.
         notes: the number of notes that were compared.
     """
 
@@ -60,14 +60,14 @@ class ReviewReport:
 def review_notes(
     root: Path, index_dir: Path, check: Check = lambda: None
 ) -> Iterator[ReviewProgress | ReviewReport]:
-    """Find the notes of an index that need care; the last item is the report.
+    """Review the notes of an index, and yield the progress and finally the report.
 
-    The index is only read, by a connection of its own, so it may be updated meanwhile.
+    The index is only read, through a separate connection, so it can be updated in the meantime.
 
     Args:
         root: the folder of notes.
         index_dir: the folder of the index.
-        check: called between the steps; it may rest, and it raises an exception to end the review.
+        check: called between steps. It may pause, and can raise an exception to end the review.
 
     Raises:
         IndexUnusable: there is no index yet, or it cannot be read.

@@ -49,7 +49,7 @@ class NoteInfo:
         number: the position of the note in the review, counted from 0.
         changed_ns: the time of the last change of the file, in nanoseconds since 1970.
         version: the hash of the file's content.
-        is_dated: whether the note is named by a date, such as a daily note.
+        is_dated: whether the note's name is a date, as for a daily note.
     """
 
     number: int
@@ -78,7 +78,7 @@ class NoteLine(NamedTuple):
 
 
 def read_notes(catalog: Catalog) -> list[NoteInfo]:
-    """Read all indexed notes but templates, sorted by path."""
+    """Read all indexed notes except templates, sorted by path."""
     rows = catalog.rows(
         "SELECT file_id, path, title, mtime_ns, version FROM notes"
         " JOIN files ON files.id = file_id ORDER BY path"
@@ -93,7 +93,7 @@ def read_notes(catalog: Catalog) -> list[NoteInfo]:
 def read_lines(
     catalog: Catalog, notes: Sequence[NoteInfo], check: Check
 ) -> Iterator[tuple[NoteInfo, list[NoteLine]]]:
-    """Yield each note with its lines, without blank lines and code."""
+    """Yield each note with its lines, except blank lines and code."""
     for start in range(0, len(notes), _NOTES_AT_ONCE):
         batch = notes[start : start + _NOTES_AT_ONCE]
         passages: dict[int, list[tuple[int, str]]] = {note.file_id: [] for note in batch}
@@ -110,7 +110,7 @@ def read_lines(
 
 
 def split_words(text: str) -> list[str]:
-    """Split a text into words, folded as in the full-text index and singular."""
+    """Split a text into words in the singular, normalized as in the full-text index."""
     return [make_singular(word) for word in _WORD.findall(index_text(text))]
 
 
@@ -143,7 +143,7 @@ class Vocabulary:
 
     @property
     def most_rare(self) -> int:
-        """The largest number of notes in which a rare word occurs."""
+        """The maximum number of notes in which a rare word may occur."""
         return max(3, self.notes // 50)
 
     def is_rare(self, word: str) -> bool:
@@ -152,7 +152,7 @@ class Vocabulary:
 
 
 def clean_markup(line: str) -> str:
-    """Return a line's text without list markers, links' targets and formatting."""
+    """Return a line without list markers, link targets and formatting."""
     text = _MARKERS.sub("", _HEADING.sub("", line, count=1), count=1)
     if _HAS_MARKUP.search(text):
         for pattern, replacement in _MARKUP:
@@ -170,7 +170,7 @@ def _is_template(path: str) -> bool:
 
 
 def _split_lines(passages: Iterable[tuple[int, str]]) -> Iterator[NoteLine]:
-    """Yield the lines of a note from its passages, which follow each other in the file."""
+    """Yield the lines of a note from its passages, which must be in the order of the file."""
     in_code = in_front = False
     for first, text in passages:
         in_front = first == 1 and text.startswith("---\n")

@@ -36,7 +36,7 @@ SELECT chunks.id, path, first_line, hash FROM chunks JOIN files ON files.id = fi
 ORDER BY CAST(path AS INTEGER), chunks.id
 """
 
-# Returns the vectors of texts by their hashes; texts without a vector are left out.
+# Returns the vectors of texts by hash. Texts without a vector are omitted.
 Vectors = Callable[[Collection[bytes]], Mapping[bytes, bytes]]
 
 

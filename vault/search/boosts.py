@@ -187,7 +187,7 @@ def _parse_names(stored: str) -> tuple[str, ...]:
     return () if stored == "[]" else tuple(json.loads(stored))
 
 
-_MOST_NAMED = 3  # if more notes match, the words are a subject and no name
+_MOST_NAMED = 3  # if more notes match, the words are a subject and not a name
 
 
 class Booster:

@@ -38,7 +38,8 @@ _MOST_OF_A_PASSAGE = 4
 _STEM_SHARE = 0.7
 _MOST_WORDS = 32
 
-# A hit without a word of the query has to be near to it, and nearly as near as the nearest hit.
+# A hit that contains no word of the query must be similar in meaning, and almost as similar as the
+# closest hit.
 _LEAST_COSINE = 0.2
 _LEAST_SHARE = 0.75
 

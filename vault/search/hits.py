@@ -58,10 +58,10 @@ class SearchResult:
         next: the offset of a listing's next page, or None.
         searched: the number of notes that a listing searched, or None for a search.
         is_whole: whether all notes are indexed by words, so that a listing can find them.
-        is_partial: whether a listing has the notes with the most words of the query, because none
-            has all of them.
+        is_partial: whether a listing contains the notes with the most words of the query, because
+            no note contains all of them.
         support: how well quoted hits support an answer, as in `vault.quotes.sections`, or None if
-            not measured.
+            this was not measured.
     """
 
     query: str

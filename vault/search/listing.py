@@ -104,8 +104,8 @@ def _find_best_passages(
     """Find the best passage of each matching note.
 
     Returns:
-        The score of each passage, by passage id, best first; and whether no note contains all of
-            the terms.
+        The score of each passage by passage id, best first, and whether no note contains all of the
+        terms.
     """
     if not terms:
         return _find_first_passages(catalog, files, scope), False

@@ -25,7 +25,7 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _OTHER = re.compile(r'(?:(?<=\s)|^)(?P<key>[A-Za-z]{2,20}):(?:"[^"\n]+"|(?!//)[^\s":]+)(?=\s|$)')
-# Names of filters in other programs, and ours misspelled; other words with a colon are searched.
+# Filter names of other programs, and misspellings of ours. Other words with a colon are searched.
 _UNKNOWN = frozenset(
     [
         "author",

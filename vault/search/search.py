@@ -130,7 +130,7 @@ class Searcher:
         return replace(found, support=support)
 
     def collect_scores(self, words: str) -> Scores:
-        """Return the scores for ranking a question's passages, with the likeness of titles.
+        """Return the scores for ranking a question's passages, including those of their titles.
 
         Raises:
             EmbedderFailed: the question cannot be embedded.
@@ -141,7 +141,7 @@ class Searcher:
         return replace(scores, titles=self._context.measure_titles(words, scores.files))
 
     def widen(self, result: SearchResult) -> SearchResult:
-        """Append the passages around the best hits."""
+        """Return the result with the passages around the best hits appended."""
         places = [PassagePlace(hit.path, hit.lines[0], hit.heading) for hit in result.hits]
         around = choose_passages_around(self._catalog, places)
         read = self._passages.details(around)

@@ -62,9 +62,9 @@ class StalenessFilter:
         return _keep if note.version == passage.version else _build_finder(note, document)
 
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Check a slow-to-parse file by its content. If it has changed, its passages are dropped.
+        """Drop the passages of a file if its content has changed since it was indexed.
 
-        The next update brings them back.
+        This is used for files that are slow to parse. The next update adds their passages again.
         """
         try:
             data = read_bytes(self._root, passage.path)
@@ -103,7 +103,7 @@ def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage
 
 
 def _find_most_alike(passage: Passage, chunks: Sequence[Chunk]) -> Chunk | None:
-    """Return the chunk that shares the most lines with a passage, at least half, or None."""
+    """Return the chunk with the most lines of a passage, or None if none has half of them."""
     lines = set(passage.text.split("\n"))
     shared, best = max(
         ((len(lines & set(chunk.text.split("\n"))), chunk) for chunk in chunks),

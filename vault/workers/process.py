@@ -1,8 +1,9 @@
 """Child processes that answer requests over standard input and output.
 
-It is started with `python -P`, or `strata --child` in the frozen program, with a neutral working
-directory and only a few environment variables. So it cannot import code from a vault and gets no
-API keys. It ends when its input is closed, for example because the parent died.
+A child process is started with `python -P`, or `strata --child` in the frozen program. Its working
+directory is neutral and it gets only a few environment variables, so that it cannot import code
+from a vault and receives no API keys. It exits when its input is closed, for example because the
+parent died.
 """
 
 import os
@@ -110,7 +111,7 @@ class Child:
 
     @property
     def signal(self) -> int | None:
-        """The signal that killed the process, or None."""
+        """The signal that killed the process, or None if no signal did."""
         code = self._process.poll()
         return -code if code is not None and code < 0 else None
 

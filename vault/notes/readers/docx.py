@@ -2,7 +2,7 @@
 
 Paragraphs, headings (by their style), lists, tables, footnotes and endnotes are read. Macros,
 fields, entities, text deleted under "track changes" and linked files are ignored. The library
-python-docx is not used: it reads less (no inserted text, content controls, text boxes or
+python-docx is not used, because it reads less (no inserted text, content controls, text boxes or
 footnotes), and builds a tree that needs several times the memory.
 """
 

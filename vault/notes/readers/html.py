@@ -1,7 +1,7 @@
 """Extract the text of web pages, with headings, lists, tables and code.
 
-No script is run and nothing is fetched. The whole page is read. Tools that extract only a page's
-main text lost 3 to 5 % of the words of plain documents, and a search cannot find lost words.
+No script is run and nothing is fetched. The whole page is read, because tools that extract only a
+page's main text lost 3 to 5 % of the words of plain documents, and a search cannot find lost words.
 """
 
 import codecs
