@@ -15,9 +15,9 @@
     settings     the settings dialog, made from the schema
     markdown     Markdown as a document with citations
     widgets      small widgets that several views use
-    tasks        runs work in threads; no other module uses both threads and Qt
+    tasks        runs functions in threads; no other module uses both threads and Qt
     notify       toasts, including those for unexpected exceptions; desktop notifications
-    actions      the table of commands and the keys in force;  palette searches it
+    actions      the table of commands and their current keys; palette searches it
     shortcuts    the Qt actions for the commands, and the list of shortcuts
     instance     ensures that each user has only one window
     state        the saved window state
@@ -30,7 +30,7 @@ the controllers. Therefore `panels`, `widgets` and the composer import types of 
 the type checker only. Controllers, transcript and settings import them freely.
 
 May import: PySide6, `app`, the events and values of `chains`, `context` and `vault`, `resources`.
-Must not: open files, call a model, decide what a request contains. Always true: nothing blocks the
-interface for more than 50 ms; text from notes, models and servers is shown as plain text; no widget
-outlives its window with a thread still running.
+Must not: open files, call a model, or choose what a request contains. Always true: nothing blocks
+the interface for more than 50 ms; text from notes, models and servers is shown as plain text; no
+widget outlives its window with a thread still running.
 """

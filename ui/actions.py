@@ -1,7 +1,7 @@
 """The window's commands with their labels and default keys, and the keymap.
 
 The keymap holds the current keys, which the settings `ui.keys` and `ui.sendKey` can change.
-Actions, tooltips, the palette and the list of shortcuts all read it.
+Actions, tooltips, the palette and the list of shortcuts all read the keymap.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -139,7 +139,7 @@ class Keymap(QObject):
     def describe(self, name: str) -> str:
         """Return a command's first shortcut in the notation of this system.
 
-        Returns an empty string if the command has no shortcut.
+        Return an empty string if the command has no shortcut.
         """
         return next(map(show_keys, self._keys[name]), "")
 
@@ -148,7 +148,7 @@ class Keymap(QObject):
         return " or ".join(map(show_keys, self._keys[name]))
 
     def find_owner(self, keys: str) -> WindowCommand | None:
-        """Return the command that uses a shortcut, or None if it is free."""
+        """Return the command that uses a shortcut, or None if no command uses it."""
         return next((one for one in COMMANDS if keys in self._keys[one.name]), None)
 
 
@@ -160,7 +160,8 @@ def show_keys(keys: str) -> str:
 def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """Return the shortcuts of all commands, without conflicts.
 
-    A shortcut that the user has chosen is removed from the command that has it by default.
+    If the user has chosen a shortcut for a command, it is removed from the command that uses it by
+    default.
     """
     names = {command.name for command in COMMANDS}
     own = {name: _normalize(keys) for name, keys in chosen.items() if name in names}

@@ -43,7 +43,8 @@ class Navigation:
     """Functions for controllers to open notes, chats, settings and folders.
 
     Attributes:
-        show_note: opens a note by its path, first and last line. 0 means the whole note.
+        show_note: opens a note, given its path, first and last line. If the lines are 0, the note
+            is opened without a highlight.
         open_session: opens a chat by its session ID. None starts a new chat.
         open_settings: opens the settings at a page or setting, given its name.
         open_folder: opens a folder as the vault.
@@ -53,7 +54,7 @@ class Navigation:
             full path.
         set_model: opens the first-run dialog at the model step.
         enter_key: opens the settings at the API key field of a provider or address.
-        show_chat: shows the chat if a note is shown in place of it.
+        show_chat: shows the chat if a note is shown in its place.
     """
 
     show_note: Callable[[str, int, int], object]
@@ -126,7 +127,7 @@ class WindowFrame(QMainWindow):
         self.show()
         self.raise_()
         self.activateWindow()
-        QApplication.alert(self)  # if the desktop does not let it come to the front
+        QApplication.alert(self)  # in case the desktop does not let the window come to the front
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the window. Emit `first_painted` the first time."""

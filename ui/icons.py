@@ -63,7 +63,7 @@ def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.
 
 
 def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.secondary") -> None:
-    """Paint an icon centred in a rectangle and as large as fits."""
+    """Paint an icon at the centre of a rectangle, as large as the rectangle allows."""
     side = min(rect.width(), rect.height())
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,10 +1,10 @@
-"""The child process that decodes images and encodes them again, for a model or to be shown.
+"""The child process that decodes images and encodes them again, for models and for the window.
 
 Run as `python -P -m ui.image_worker`. A request consists of `{format}` and a file's bytes. The
 answer is `{media_type, width, height, own_width, own_height}` and the bytes of a PNG or JPEG file,
 or `{failure}`. Only the pixels are kept: a photo's location, time and all other metadata are left
-out, and the photo is turned upright. The child process has limited memory and no window. It ends by
-itself after a while without requests.
+out, and the photo is turned upright. The child process has limited memory and no window. It ends
+when no request has arrived for a while.
 """
 
 import resource
@@ -35,7 +35,7 @@ SMALLER: Final = 0.75
 
 
 def main() -> None:
-    """Answer requests until the parent process ends, or until none has arrived for a while."""
+    """Answer requests until the parent process ends or no request has arrived for a while."""
     with suppress(ValueError, OSError):  # not every system has this limit
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     QImageReader.setAllocationLimit(MAX_IMAGE_MB)
@@ -79,7 +79,7 @@ def convert_image(data: bytes, form: str) -> Answer:
 
 
 def _turn_upright(reader: QImageReader, size: QSize) -> QSize:
-    """Return the size that an image in its file has after the reader has turned it upright."""
+    """Return the size of the upright image, given the image's size in the file."""
     is_turned = reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90
     return size.transposed() if is_turned else size
 

@@ -44,7 +44,7 @@ class InstanceServer(QObject):
         self._server.newConnection.connect(self._on_connection)
         name = _name_socket(state)
         if not self._server.listen(name):
-            QLocalServer.removeServer(name)  # left by a process that was killed
+            QLocalServer.removeServer(name)  # a killed process may have left its socket
             self._server.listen(name)
 
     def close(self) -> None:
@@ -63,17 +63,17 @@ class InstanceServer(QObject):
         folder = _read_folder(bytes(socket.readLine(_MOST_BYTES).data()))
         if folder is not None:
             socket.write(_DONE)
-            socket.waitForBytesWritten(_CONNECT_MS)  # never blocks, since three bytes always fit
+            socket.waitForBytesWritten(_CONNECT_MS)  # never blocks, because three bytes always fit
             self.called.emit(folder)
 
 
 def hand_over(state: Path, folder: str | None) -> bool:
-    """Ask an open window to come to the front. Returns False if no window answers.
+    """Ask an open window to come to the front. Return False if no window answers.
 
     Args:
         state: the folder for Strata's own data that can be rebuilt.
-        folder: the vault given on the command line, which the window then opens, or None if none
-            was given.
+        folder: the vault given on the command line, which the window then opens, or None if no
+            vault was given.
     """
     socket = QLocalSocket()
     socket.connectToServer(_name_socket(state))

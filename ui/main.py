@@ -111,7 +111,7 @@ class _Start:
 
 
 def display_problem(environ: Mapping[str, str], platform: str = sys.platform) -> str | None:
-    """Return a sentence that says why no window can be shown, or None if one can be shown.
+    """Return a sentence that says why no window can be shown, or None if a window can be shown.
 
     Qt aborts the process if it finds no display, so this is checked before Qt starts.
     """

@@ -1,8 +1,9 @@
 """Toasts, which are short messages over the chat, and desktop notifications.
 
-Toasts also report unexpected exceptions. Errors that need a decision are not shown as toasts: the
-view that they concern shows them until they are resolved. `watch_faults` is called once, when the
-window starts. Python's exception hooks are in `app.faults`, which also writes the log.
+Toasts also report unexpected exceptions. An error that the user has to resolve is not shown as a
+toast. The view that it concerns shows the error until it is resolved. `watch_faults` is called
+once, when the window starts. Python's exception hooks are in `app.faults`, which also writes the
+log.
 """
 
 import logging
@@ -101,7 +102,7 @@ class Notifier(QObject):
             self._drop(self._toasts[0])
         from app.config.schema import (
             use_labels,
-        )  # imported late, since it loads the settings, which would delay the first paint
+        )  # imported late, because it loads the settings, which would delay the first paint
 
         text = use_labels(text)
         toast = _Toast(self._place, one_line(text), word, act)
@@ -170,7 +171,7 @@ class DesktopNotifier(QObject):
     """Shows a desktop notification when a long job ends while the window is not in use.
 
     The task bar highlights the window. If the desktop has a notification area, a message is shown
-    there. Clicking it emits the signal `clicked`. Emits `told` with the text of each message.
+    there. A click on the message emits `clicked`. Emits `told` with the text of each message.
     """
 
     told = Signal(str)

@@ -68,7 +68,7 @@ class Palette(AccessibleFrame):
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def dismiss(self) -> bool:
-        """Close the palette and restore the previous focus. Returns False if it was not open."""
+        """Close the palette and restore the previous focus. Return False if it was not open."""
         if self.isHidden():
             return False
         self.hide()

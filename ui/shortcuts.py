@@ -22,7 +22,8 @@ class WindowActions(QObject):
     """The commands as Qt actions of a window, with the keymap's keys as shortcuts.
 
     Args:
-        window: the window to add the actions to. Keys work while it or a child has the focus.
+        window: the window to add the actions to. The shortcuts work while the window or one of its
+            children has the focus.
         slots: the function that runs each command, by command name.
     """
 

@@ -28,8 +28,8 @@ class WindowState:
             docks, joined with spaces.
         columns: the widths of the sidebar and the right column, in pixels.
         session: the session ID of the open chat, or an empty string for a new chat.
-        is_set_up: whether the first-run dialog has been opened automatically, which happens only
-            once.
+        is_set_up: whether the first-run dialog has been opened automatically, because that must
+            happen only once.
         note_folder: the folder in the vault that is suggested when a chat is saved as a note.
         sent: the number of messages sent so far. After ten the hint below the composer is hidden.
     """
@@ -49,7 +49,7 @@ class WindowState:
 
 
 def load_state(path: Path) -> WindowState:
-    """Read the window state. Returns the default state if the file is missing or damaged."""
+    """Read the window state. Return the default state if the file is missing or damaged."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -70,7 +70,7 @@ def save_state(path: Path, state: WindowState) -> None:
 
 
 def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the drafts by session ID. Returns an empty dict if the file cannot be read."""
+    """Read the drafts by session ID. Return an empty dict if the file cannot be read."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:

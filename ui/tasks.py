@@ -1,4 +1,4 @@
-"""Tasks: run work in threads and deliver the results in the GUI thread.
+"""Run tasks in threads and deliver their results in the GUI thread.
 
 No other module of `ui` uses threads. A `Task` consumes one iterator from the layers below in its
 own thread. A `Mailbox` delivers the items to the GUI thread in order. Text deltas that arrive
@@ -90,8 +90,8 @@ class Task(QObject):
 
     Signals:
         yielded: an item of the iterator.
-        failed: the exception, except for a cancellation.
-        finished: the task has ended, even after a failure or cancellation. Emitted once.
+        failed: the exception that ended the task, unless it was cancelled.
+        finished: the task has ended. Emitted once, even after a failure or cancellation.
     """
 
     yielded = Signal(object)
@@ -109,7 +109,7 @@ class Task(QObject):
         self._thread: threading.Thread | None = None
 
     def start(self) -> "Task":
-        """Start the work in its own thread and return the task. Connect to its signals first."""
+        """Start the task in its own thread and return the task. Connect to its signals first."""
         self.is_running = True
         if self._is_synchronous:
             self._run()
@@ -120,11 +120,11 @@ class Task(QObject):
         return self
 
     def cancel(self) -> None:
-        """Request cancellation. The signal `finished` is emitted when the work has stopped."""
+        """Request cancellation. The signal `finished` is emitted when the thread has stopped."""
         self.token.cancel()
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel the task, drop its items and wait for it. Returns whether it stopped in time."""
+        """Cancel the task, drop its items and wait for its end. Return whether it ended in time."""
         self.cancel()
         self._mail.close()
         if self._thread is not None:
@@ -166,11 +166,11 @@ class TaskRunner(QObject):
         self.is_synchronous = is_synchronous
 
     def stream(self, work: Work) -> Task:
-        """Return a new task, not yet started, that yields the items of an iterator."""
+        """Create a task that yields the items of an iterator. The caller has to start it."""
         return Task(work, self)
 
     def call(self, work: Call) -> Task:
-        """Return a new task, not yet started, that yields the return value of a function."""
+        """Create a task that yields the return value of a function. The caller has to start it."""
         return Task(lambda _token: iter((work(),)), self)
 
     def mailbox(self) -> Mailbox:
@@ -178,7 +178,7 @@ class TaskRunner(QObject):
         return Mailbox(self)
 
     def close(self, timeout_s: float = 3.0) -> bool:
-        """Cancel all tasks and wait for them. Returns whether all stopped within the timeout."""
+        """Cancel all tasks and wait for them. Return whether all stopped within the timeout."""
         deadline_s = monotonic() + timeout_s
         for mailbox in self.findChildren(Mailbox):
             mailbox.close()
@@ -192,8 +192,8 @@ class TaskRunner(QObject):
 class LatestOnly(QObject):
     """Debounces calls: runs only the most recent one, after a pause without new calls.
 
-    Only one call runs at a time. Of the calls that are requested meanwhile, only the latest is
-    kept.
+    Only one call runs at a time. If several calls are requested meanwhile, only the latest of them
+    is run.
     """
 
     answered = Signal(object)
@@ -209,7 +209,7 @@ class LatestOnly(QObject):
         self._timer.timeout.connect(self._start)
 
     def ask(self, question: Call, *, now: bool = False) -> None:
-        """Replace the waiting call with a new one, which runs at once if `now` is True."""
+        """Replace the waiting call with a new one. If `now` is True, skip the pause."""
         self._waiting = question
         self._is_stale = self._task is not None
         if now or self._runner.is_synchronous:
@@ -251,9 +251,10 @@ class LatestOnly(QObject):
 class GarbageCollector(QObject):
     """Runs Python's garbage collection in the GUI thread only, until `stop` is called.
 
-    By default, Python collects reference cycles in the thread that allocates. A cycle can contain a
-    widget, and Qt crashes if a widget is destroyed outside the GUI thread, so tasks must not
-    collect. Instead, a timer checks twice a second whether Python's own thresholds are exceeded.
+    By default, Python collects reference cycles in any thread that allocates memory. A cycle can
+    contain a widget, and Qt crashes if a widget is destroyed outside the GUI thread. Therefore,
+    automatic collection is turned off, and a timer checks twice a second whether Python's own
+    thresholds are exceeded.
     """
 
     def __init__(self, parent: QObject) -> None:

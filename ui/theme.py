@@ -1,7 +1,8 @@
 """The theme: colours, fonts, sizes and the Qt style sheet, derived from the design tokens.
 
 Widgets read colours and fonts from `Theme.current()` and repaint on `changed`. No other module
-of `ui` defines a colour. Style Guide: "Depth is one background step and one hairline."
+of `ui` defines a colour. A surface is set off from others by one step of background colour and one
+hairline.
 """
 
 import json
@@ -75,7 +76,7 @@ class Theme(QObject):
         self._follow_system()
         self.is_dark = self._wants_dark()
         if before == (self.is_dark, self.scale) and app.styleSheet():
-            return  # nothing would look different, and restyling takes about half a second
+            return  # nothing has changed, and restyling takes about half a second
         self._fonts.clear()
         self._load_colors()
         if app.style().objectName().lower() != "fusion":
@@ -105,7 +106,7 @@ class Theme(QObject):
 
         Args:
             kind: a key of `type` in the tokens, such as `body` or `caption`.
-            numbers: whether all digits have the same width, as suits counts, shares and times.
+            numbers: whether all digits have the same width, for counts, shares and times.
             weight: 400, 500 or 600, or 0 for the type role's own weight.
             italic: whether the font is italic.
         """
@@ -223,7 +224,7 @@ def dress(
 
 
 def redress(widget: QWidget) -> None:
-    """Restore the fonts of a widget's children, which Qt resets in a new parent."""
+    """Restore the fonts of a widget's children after a change of parent, because Qt resets them."""
     for child in widget.findChildren(QWidget):
         _set_dressed_font(child)
 

@@ -118,7 +118,7 @@ class MainWindow(WindowFrame):
         self.controllers.projects.open(named)
 
     def show_note(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Show a note at the given lines. 0 means the whole note."""
+        """Show a note at the given lines. If `first` is 0, no line is highlighted."""
         self.controllers.reading.show(path, first, last)
 
     def open_session(self, session: str | None) -> None:
@@ -155,7 +155,7 @@ class MainWindow(WindowFrame):
         self.controllers.first_run.open("Model")
 
     def enter_key(self, owner: str) -> None:
-        """Open the settings at an API key. An empty string means the configured model's key."""
+        """Open the settings at the API key of a provider, or of the model if `owner` is empty."""
         self._show_settings().show_key(owner)
 
     def _show_settings(self) -> "SettingsDialog":
@@ -355,7 +355,7 @@ class MainWindow(WindowFrame):
         ShortcutsDialog(self).exec()
 
     def _on_turn_ended(self, turn: "ChatTurn") -> None:
-        """Send a desktop notification about a slow answer, unless the window is in use."""
+        """Send a desktop notification if the answer was slow and the window is not in use."""
         is_stopped = turn.error is not None and turn.error.code == "cancelled"
         if monotonic() - turn.started_s >= _LONG_S and not is_stopped:
             what = "The answer failed" if turn.result is None else "The answer is complete"

@@ -12,18 +12,19 @@
                  is open.
 
 May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`, and values of
-`app`, `chains`, `context` and `vault`. Must not: call the assistant, start tasks. Focus and scroll:
-what the user is reading does not move, and the cursor is where the user will type next. When a turn
-starts (send, suggested question, edit, regenerate), the chat scrolls to its end and the cursor
-moves to the message box. Switching to another version of a message does not move the message. If
-the cursor was in the message, it moves to the version switcher. Opening the search puts the cursor
-into the search field and shows the first match from the top of the view downwards. Closing the
-search returns the cursor to where it was in the chat, or else to the message box. Closing the
-palette returns it to where it was. When a chat is opened, the cursor is in the message box.
+`app`, `chains`, `context` and `vault`. Must not: call the assistant or start tasks. Focus and
+scroll: the text that the user is reading does not move, and the cursor is placed where the user is
+likely to type next. When a turn starts (send, suggested question, edit, regenerate), the chat
+scrolls to its end and the cursor moves to the message box. Switching to another version of a
+message does not move the message. If the cursor was in the message, it moves to the version
+switcher. Opening the search puts the cursor into the search field and shows the first match from
+the top of the view downwards. Closing the search returns the cursor to where it was in the chat, or
+else to the message box. Closing the palette returns the cursor to its previous position. When a
+chat is opened, the cursor is in the message box.
 
 Always true: streamed text is drawn every 33 ms, or less often if drawing is slow. Finished text is
 not rendered again while more arrives. The scroll position and the selection do not change while an
-answer grows. Links and images in a text are never loaded, and code in it is never run.
+answer grows. Links and images in a text are never loaded, and its code is never run.
 """
 
 __all__ = ["middle", "quick_ask", "versions"]

@@ -1,6 +1,6 @@
-"""The middle column: the open chat with its title, or the welcome page without a vault.
+"""The middle column: the open chat with its title, or the welcome page if no vault is open.
 
-A note is shown beside the chat if there is room for both, otherwise in place of the chat.
+A note is shown beside the chat if there is enough space for both, otherwise in place of the chat.
 """
 
 from collections.abc import Callable

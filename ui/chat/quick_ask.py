@@ -30,7 +30,7 @@ class QuickAskWindow(Pane):
     Attributes:
         answer: the widget of the answer, or None before the first question.
         field: the field for the question.
-        state: the line below the field that says why there is no answer, usually empty.
+        state: the line below the field, which says why there is no answer, or is empty.
         question: the question above its answer.
     """
 
@@ -85,7 +85,7 @@ class QuickAskWindow(Pane):
         self.open.setEnabled(False)
 
     def show_answer(self, answer: Answer | None, question: str = "") -> None:
-        """Show an answer below its question, replacing the previous one. None removes it."""
+        """Show an answer below its question, in place of the previous answer. None removes both."""
         self.question.setText(one_line(question))
         if self.answer is not None:
             self.answer.hide()

@@ -15,9 +15,10 @@
     queue         the message that will be sent when the current answer is complete
     map_reduce    the offer to read large attachments in parts (map-reduce)
     long_message  turns a message that is too long into a file or into several parts
-    context       the context panel: the next request, the last or an older one; pins
+    context       the context panel, which shows the next, the last or an older request, and pins
     messages      actions of single messages and of errors
-    navigation    fills the lists of chats and projects; the palette; the search in the open chat
+    navigation    fills the lists of chats and projects, and owns the palette and the search in a
+                  chat
     vault         the open vault and its instructions for models
     notes         opens a vault and lists its notes
     reading       a package: shows a note, follows links, goes back and forward

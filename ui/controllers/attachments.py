@@ -42,7 +42,7 @@ class AttachmentController(QObject):
 
     Signals:
         changed: attachments were added, removed or read.
-        measured: the sizes of the attachments are known.
+        measured: the attachments' token counts have been updated.
     """
 
     changed = Signal()
@@ -115,8 +115,9 @@ class AttachmentController(QObject):
         """Show how attachments that are too large will be read.
 
         Args:
-            parts: the number of parts in which each large attachment is read, by source.
-            is_read: whether large attachments are read in parts. Otherwise they are searched.
+            parts: maps the source of each large attachment to the number of parts that it is read
+                in.
+            is_read: whether large attachments are read in parts instead of being searched.
         """
         for item, segments in self._found.items():
             whole = (segment.source for segment in segments if segment.kind != "selection")
@@ -158,7 +159,10 @@ class AttachmentController(QObject):
             self._reads.pop(sender, None)
 
     def _sender_item(self) -> Attachment | None:
-        """Return the attachment that the sending task has read, or None if it was removed."""
+        """Return the attachment that was read by the task whose signal is being handled.
+
+        Return None if the attachment has been removed meanwhile.
+        """
         sender = self.sender()
         item = self._reads.get(sender) if isinstance(sender, Task) else None
         return item if item in self._states else None
@@ -177,7 +181,7 @@ def _add_tokens(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:
 
 
 def _length(item: Attachment, segments: Sequence[Segment]) -> str:
-    """Describe the length of an attachment in notes, pages or lines, such as `12 pages`."""
+    """Describe an attachment's length as a number of notes, pages or lines, such as `12 pages`."""
     if len(segments) != 1:
         return plural(len(segments), "note")
     (segment,) = segments

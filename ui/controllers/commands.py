@@ -28,7 +28,7 @@ class CommandController(QObject):
 
     Signals:
         succeeded: a command has run.
-        failed: the typed text and the error.
+        failed: the command that the user typed, and the error.
         compact_requested: the instructions for the summary, which may be empty.
         model_chosen: the name of a model.
         mode_chosen: the name of a mode.
@@ -54,7 +54,7 @@ class CommandController(QObject):
         self._frame = frame
 
     def run(self, text: str, situation: Situation) -> bool:
-        """Run the slash command in a text. Returns False if the text is not a command."""
+        """Run the slash command in a text. Return False if the text is not a command."""
         try:
             parsed = parse(text, list_user_commands(self._assistant.paths.commands))
         except AppError as error:

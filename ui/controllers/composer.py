@@ -39,8 +39,8 @@ _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 class ComposerController(QObject):
     """Connects the composer with attachments, drafts, and sending.
 
-    The signal `changed` is emitted when the next request changes. It carries True to preview the
-    request at once, and False to wait for a pause in typing.
+    The signal `changed` is emitted when the next request changes. It carries True if the preview
+    should be updated at once, or False if it should wait for a pause in typing.
     """
 
     changed = Signal(bool)
@@ -92,7 +92,7 @@ class ComposerController(QObject):
         self._is_opening = False
 
     def load_models(self) -> None:
-        """Load the list of models in a task, since that may query a server."""
+        """Load the list of models in a task, because this may query a server."""
         task = self._runner.call(self._assistant.model_choices)
         task.yielded.connect(self._on_models)
         task.failed.connect(self._on_models_failed)
@@ -120,7 +120,7 @@ class ComposerController(QObject):
         self._composer.setFocus()
 
     def open_attachment(self, item: Attachment) -> None:
-        """Show an attached note or image. Folders and tags are ignored."""
+        """Show an attached note or image. Do nothing for a folder or tag."""
         if item.is_image:
             self.attachments.open_image(item)
         elif not item.is_tag and not item.is_folder:
@@ -161,7 +161,7 @@ class ComposerController(QObject):
         self._show(self.long_message.next())
 
     def restore(self, turn: ChatTurn) -> None:
-        """Return an unsent message to its chat's draft, before any newer text."""
+        """Put the message of a failed turn back into its chat's draft, before any newer text."""
         request = turn.request
         unsent = UnsentMessage(request.text, request.attached, request.reads_whole)
         if turn.session != self._session.session:
@@ -170,7 +170,7 @@ class ComposerController(QObject):
             self._show(unsent.before(self._unsent_message()))
 
     def show_budget(self, context: Mapping[str, Any] | None) -> None:
-        """Show how much of the token budget the next request uses, or None if unknown."""
+        """Show how much of the token budget the next request uses, or hide the meter if unknown."""
         if context is None:
             self._composer.set_meter(None)
             return
@@ -187,7 +187,7 @@ class ComposerController(QObject):
         self._is_over = is_over
 
     def check(self) -> None:
-        """Show why the chosen mode and model cannot be combined, and how to solve it."""
+        """If the chosen mode and model cannot be combined, show why, and actions that help."""
         model = self._composer.models.value or self._assistant.settings.values.chat_model
         if self._composer.modes.value == "project" and self._session.project is None:
             ways = (
@@ -295,7 +295,7 @@ class ComposerController(QObject):
             self.check()
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
-        """Restore a message that was not sent, and explain if it was too large."""
+        """Restore a message that was not sent. If it was too large, show why."""
         if turn.result is not None or turn.is_stored:
             return
         info = turn.error
@@ -338,7 +338,7 @@ class ComposerController(QObject):
         self._composer.setFocus()
 
     def _on_read_whole_changed(self) -> None:
-        """Show the offer to read large attachments in parts, or that the user accepted it."""
+        """Update the line that offers to read large attachments in parts."""
         offer = self.read_whole
         is_wanted = offer.is_wanted
         self.attachments.set_parts(offer.parts, is_wanted)

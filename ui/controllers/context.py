@@ -82,7 +82,10 @@ class ContextController(QObject):
         self._connect()
 
     def add_action(self, act: Act, perform: Perform) -> None:
-        """Add an action to the panel. `perform` receives the entry id of a compaction, or ""."""
+        """Add an action to the panel.
+
+        `perform` is called with the entry ID of a compaction, or with an empty string.
+        """
         self._actions[act] = perform
 
     def refresh(self, *, now: bool = True) -> None:
@@ -117,12 +120,12 @@ class ContextController(QObject):
         self._frame.columns.show_right()
 
     def look_back(self, session: str, entry: str | None = None) -> None:
-        """Load a chat's last request, or show the request for a given entry."""
+        """Load a chat's last request. If an entry is given, load and show its request instead."""
         self._entry = entry
         self._lasts.ask(partial(self._look_up, session, entry), now=True)
 
     def show(self, which: str) -> None:
-        """Show the `next`, the `last` sent or another `chosen` request."""
+        """Show a request: `next`, `last` for the one sent last, or `chosen` for an older one."""
         if which == "next" or which in self._shown or which == "last":
             self._panel.show_which(which)
         self.redraw()
@@ -158,7 +161,7 @@ class ContextController(QObject):
     def _find_memory(self) -> Context | None:
         """Return the open chat's current memory for editing, or None if it cannot be edited.
 
-        A memory cannot be edited while no chat is open, and an empty one only in agent mode.
+        No memory can be edited while no chat is open, and an empty memory only in agent mode.
         """
         following = self._shown.get("next")
         session = self._session.session
@@ -282,7 +285,7 @@ class ContextController(QObject):
         self.show("next")
 
     def _announce(self, context: Context) -> None:
-        """Announce to screen readers that the request passed a threshold since the last preview."""
+        """Tell screen readers if the request has passed a threshold since the last preview."""
         passed = find_passed_share(context)
         if passed > self._passed:
             announce(self._panel, f"The context is past {percent(passed)}")

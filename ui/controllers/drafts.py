@@ -31,7 +31,7 @@ class UnsentMessage:
 
     Attributes:
         reads_whole: whether attachments that are too large to be sent whole are read in parts.
-        waiting: the parts that follow this one if the message was split, otherwise an empty tuple.
+        waiting: the parts that follow this one, or an empty tuple if the message was not split.
         parts: the total number of parts, or 0 if the message was not split.
     """
 
@@ -42,7 +42,7 @@ class UnsentMessage:
     parts: int = 0
 
     def before(self, later: "UnsentMessage") -> "UnsentMessage":
-        """Append the content of a later message."""
+        """Return this message with the content of a later one appended."""
         if later.parts:
             waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting
             return replace(self, waiting=waiting, parts=later.parts)
@@ -63,7 +63,7 @@ class DraftStore(QObject):
     """Stores the drafts of all chats, and saves them one second after each change.
 
     Args:
-        kept: the saved drafts by session ID. The key "" holds the draft of a new chat.
+        kept: the saved drafts by session ID. The draft of a new chat has the key "".
         save: a function that writes all drafts to disk.
         parent: the Qt parent.
     """
@@ -77,18 +77,18 @@ class DraftStore(QObject):
         self._timer.timeout.connect(self.save)
 
     def open(self, session: str | None) -> UnsentMessage:
-        """Return a chat's draft, and make `keep` update it from now on."""
+        """Return a chat's draft. Subsequent calls of `keep` update this draft."""
         self._session = session or ""
         return self._drafts.get(self._session, UnsentMessage())
 
     def begin(self, session: str) -> None:
-        """Discard the draft of the new chat, which has become a stored chat."""
+        """Discard the new chat's draft, because the chat has been stored under a session ID."""
         if not self._session:
             self._drafts.pop("", None)
             self._session = session
 
     def keep(self, message: UnsentMessage) -> None:
-        """Store the draft of the open chat. An empty message removes it."""
+        """Store the draft of the open chat. An empty message removes the draft."""
         if message == self._drafts.get(self._session, UnsentMessage()):
             return
         if message == UnsentMessage():

@@ -1,4 +1,4 @@
-"""Index updates: run them, watch the disk for changes, and show the state of the index."""
+"""Run index updates, watch the disk for changes, and show the state of the index."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,8 @@ class IndexController(QObject):
     """Runs one index update at a time, and shows its state in the footer, rail and index panel.
 
     Signals:
-        phase_changed: the new phase of an indexing run. The list of notes may have changed.
+        phase_changed: the new phase of an indexing run, in which the list of notes may have
+            changed.
         finished: the `IndexReport` of a run.
     """
 
@@ -87,8 +88,7 @@ class IndexController(QObject):
         """Start an indexing run. If one is active, start another one after it.
 
         Args:
-            is_background: whether the run was not requested by the user, so that it may be
-                throttled.
+            is_background: whether the run may be throttled, because the user did not request it.
         """
         if self._task is not None:
             self._is_wanted_again = True
@@ -102,7 +102,7 @@ class IndexController(QObject):
         self._task.start()
 
     def cancel(self) -> None:
-        """Stop any indexing run, even one that a turn or a file change started.
+        """Stop the indexing run, even if it was started by a turn or a file change.
 
         Notes that were already indexed stay indexed.
         """
@@ -139,7 +139,7 @@ class IndexController(QObject):
             self.pause()
 
     def retry(self, paths: Sequence[str]) -> None:
-        """Index failed notes again: the given paths, or all failed notes if no paths are given."""
+        """Index failed notes again: the given ones, or all of them if no paths are given."""
         self._orders.append(lambda library: library.retry(paths or None))
         self.start()
 
@@ -181,7 +181,7 @@ class IndexController(QObject):
         )
 
     def settle(self) -> None:
-        """Restore the state from before an indexing run that the user did not start.
+        """Show the state that the index had before an indexing run that the user did not start.
 
         If indexing was paused, it stays paused.
         """
@@ -192,7 +192,7 @@ class IndexController(QObject):
         self._show(replace(self.state, kind="paused") if is_paused else self._settled)
 
     def show_counts(self, notes: int, failed: int) -> None:
-        """Update the note counts from the list of notes, if the last indexing run was completed."""
+        """Show the number of notes in the index and of failed notes, unless a run is incomplete."""
         if self.state.kind == "done" and notes + failed:
             self._show(IndexState("done", notes=notes, failed=failed))
 
@@ -244,7 +244,7 @@ class IndexController(QObject):
 
     def _on_turn_ended(self, _turn: ChatTurn) -> None:
         library = self._assistant.library
-        if library is None or not library.is_updating:  # else its end is told by the watcher
+        if library is None or not library.is_updating:  # else the watcher reports its end
             self.settle()
 
     def _work(self, token: CancelToken) -> Iterator[object]:
@@ -256,7 +256,7 @@ class IndexController(QObject):
         is_first = True
         for event in self._assistant.index(token, is_background=self._is_background):
             if is_first and library is not None:
-                yield library.status()  # it is known now whether the index was damaged
+                yield library.status()  # known only now: whether the index was damaged
             is_first = False
             yield event
 
@@ -302,7 +302,7 @@ class WatchController(QObject):
     """Watches the open vault for file changes on disk.
 
     Signals:
-        looked: a check for changes has ended.
+        looked: a check for changes has finished.
         changed: the `IndexReport` of an update that changed the index.
         failed: the error of a failed update.
         progressed: the `IndexProgress` of an update that takes longer than 0.4 s.
@@ -327,7 +327,7 @@ class WatchController(QObject):
             self._listen_to(library)
         assert self._mail is not None
         put = self._mail.put
-        # In a task, since another process may lock the index for a moment.
+        # In a task, because another process may lock the index for a moment.
         self._runner.call(lambda: library.watch(put, put, put)).start()
 
     def _listen_to(self, library: Library) -> None:

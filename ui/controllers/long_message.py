@@ -24,8 +24,8 @@ _SHARE = 0.5  # of the budget, so that the answer to the previous part still fit
 class LongMessageController(QObject):
     """Attaches a long message as a file, or splits it into parts.
 
-    The functions `message` and `model`, passed to the constructor, return the current message and
-    the model's name.
+    The constructor's arguments `message` and `model` are functions that return the current message
+    and the name of the model.
 
     Signals:
         replaced: the `UnsentMessage` that replaces the current one.
@@ -70,7 +70,7 @@ class LongMessageController(QObject):
 
     @property
     def line(self) -> tuple[str, list[Action]]:
-        """A text about a split or attached message, and the actions to undo this."""
+        """A sentence about a split or attached message, and actions that undo the change."""
         if self.parts:
             at = self.parts - len(self.waiting)
             follows = " The next one comes here when this one is sent." if self.waiting else ""
@@ -82,17 +82,17 @@ class LongMessageController(QObject):
         return "", []
 
     def measure(self, context: Mapping[str, Any]) -> None:
-        """Read the message's size and the token budget from a context report."""
+        """Read the message's token count and the available tokens from a context report."""
         self._tokens = int(context["layers"]["L5"]["tokens"])
         self._budget = int(context["budget"]) - int(context["used"]) + self._tokens
 
     def keep(self, message: UnsentMessage) -> None:
-        """Restore the remaining parts of a split message."""
+        """Take over the remaining parts of a split message that has been restored."""
         self._before = None
         self.waiting, self.parts = message.waiting, message.parts
 
     def next(self) -> UnsentMessage:
-        """Return the next part of a split message, or an empty message."""
+        """Return the next part of a split message, or an empty message if no part is left."""
         if not self.waiting:
             return UnsentMessage()
         return UnsentMessage(self.waiting[0], waiting=self.waiting[1:], parts=self.parts)
@@ -128,7 +128,7 @@ class LongMessageController(QObject):
 
     def _on_file(self, pasted: PastedText) -> None:
         given = self._given
-        if self._message() == given:  # otherwise the user has typed since, and that text is kept
+        if self._message() == given:  # otherwise the user has typed meanwhile
             attached = (*given.attached, Attachment(str(pasted.path)))
             self.replaced.emit(UnsentMessage(pasted.rest, attached))
             self._before = given

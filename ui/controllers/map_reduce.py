@@ -61,14 +61,14 @@ class ReadWholeController(QObject):
 
     @property
     def parts(self) -> Mapping[str, int]:
-        """The number of parts that each large attachment will be read in, by source."""
+        """The number of parts that each large attachment will be read in, keyed by source."""
         if self._cost is None:
             return {}
         return {source: parts for source, _, _, parts in self._cost.attachments}
 
     @property
     def sentence(self) -> str:
-        """The offer, or the reason why an attachment cannot be read.
+        """The text of the offer, or the reason why an attachment cannot be read in parts.
 
         This is an empty string if all attachments fit.
         """
@@ -85,7 +85,7 @@ class ReadWholeController(QObject):
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
 
     def look(self, message: NextMessage, budget: int) -> None:
-        """Check whether attachments are too large to be sent whole. If so, estimate the cost."""
+        """If attachments are too large to be sent whole, estimate the cost of reading them."""
         about = (message.attached, message.mode, message.model, message.session, budget)
         if about == self._about:
             return
@@ -130,7 +130,7 @@ class ReadWholeController(QObject):
         self._show(cost)
 
     def _on_failed(self, error: Exception) -> None:
-        """Show why an attachment cannot be read in parts. Chips show all other errors."""
+        """Show why an attachment cannot be read in parts. Other errors are shown on the chips."""
         self._show(None, str(error) if isinstance(error, CannotRead) else "")
 
     def _show(self, cost: ReadingCost | None, refusal: str = "") -> None:

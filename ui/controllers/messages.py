@@ -109,7 +109,7 @@ class MessageController(QObject):
                 self._session.edit(entry, action.text, self._transcript.list_attachments(entry))
             case "again":
                 self._session.regenerate(entry)
-                self._frame.composer.setFocus()  # the answer whose button had it is gone
+                self._frame.composer.setFocus()  # the answer whose button had the focus is gone
             case "select":
                 self._transcript.hold_versions(entry)
                 self._start(partial(branches.select_leaf, session, entry), self._on_selected)
@@ -190,7 +190,10 @@ class MessageController(QObject):
 
 
 class ErrorActionController(QObject):
-    """Performs error actions. Emits `hooks_switched` after turning hooks on or off."""
+    """Performs the actions that errors offer.
+
+    Emits `hooks_switched` after hooks have been turned on or off.
+    """
 
     hooks_switched = Signal()
 
@@ -226,7 +229,10 @@ class ErrorActionController(QObject):
             _copy(info)
 
     def _find_key_owner(self, info: ErrorInfo) -> str:
-        """Return whose API key an error is about. An empty string means the configured model."""
+        """Return the provider or address whose API key an error is about.
+
+        An empty string means the provider of the configured model.
+        """
         if info.key_owner:
             return info.key_owner
         model = self._session.model

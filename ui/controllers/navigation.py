@@ -27,7 +27,7 @@ from ui.widgets.completion_list import Choice
 from ui.widgets.figures import ago
 from ui.widgets.find_bar import FindBar
 
-# Shown first before anything is typed, after the commands that were used last.
+# Before anything is typed, these are listed after the commands that were used last.
 _USEFUL = (
     "new_chat",
     "search_chats",
@@ -84,7 +84,10 @@ class SessionListController(QObject):
         sidebar.show_chats(shown, self._session.session, running)
 
     def find_neighbour(self, step: int) -> str | None:
-        """Return the session id of the chat above (-1) or below (1) the open one, or None."""
+        """Return the session ID of the chat above (-1) or below (1) the open chat in the list.
+
+        Return None at the ends of the list, and the first chat if the open chat is not listed.
+        """
         return self._frame.sidebar.chats.neighbour(self._session.session, step)
 
     def choices(self) -> list[Choice]:
@@ -161,7 +164,7 @@ class ProjectController(QObject):
         """Open a folder as a project and begin a chat in it.
 
         Args:
-            named: the folder's path relative to the vault, or its full path.
+            named: the folder's path, either relative to the vault or absolute.
         """
         task = self._runner.call(lambda: self._assistant.projects.add(named))
         task.yielded.connect(self._begin_chat)
@@ -330,11 +333,11 @@ class PaletteController(QObject):
         self._finder.open_at(entry, words, terms)
 
     def close(self) -> bool:
-        """Close the palette. Returns False if it was not open."""
+        """Close the palette. Return False if it was not open."""
         return self._palette.dismiss()
 
     def _note_focus(self) -> None:
-        """Remember the chat's focused widget, to focus it again when the search is closed."""
+        """Remember the chat's focused widget, which gets the focus when the search is closed."""
         focused = QApplication.focusWidget()
         if focused is not None and not self._bar.isAncestorOf(focused):
             is_in_chat = self._frame.middle.isAncestorOf(focused)
@@ -356,7 +359,7 @@ class PaletteController(QObject):
             self._finder.close()
 
     def _order_commands(self) -> list[Choice]:
-        """Return all commands: first recently used, then frequently useful, then other commands."""
+        """Return all commands: recently used ones first, then useful ones, then the others."""
         first = dict.fromkeys((*self._recent, *_USEFUL))
         places = {name: place for place, name in enumerate(first)}
         return sorted(command_choices(), key=lambda one: places.get(one.value, len(places)))

@@ -1,4 +1,4 @@
-"""The notes of the open vault: open it, list them, build the composer's completions."""
+"""Open a vault, list its notes, and build the composer's completions from them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -35,12 +35,12 @@ class NoteListing:
     Attributes:
         questions: up to three suggested questions that the notes can answer.
         offers: the notes, folders and tags that can be attached.
-        folders: the notes and images as a tree of folders. The same object until the notes change.
-        by_state: the notes by their index state. The same object until the notes change.
+        folders: the notes and images as a tree of folders. The object is reused until they change.
+        by_state: the notes by their index state. The object is reused until they change.
         indexed_at: the time of the last index update, in ISO 8601, or None if the vault was never
             indexed.
         links: resolves links in answers and notes to the paths of notes.
-        tags: the paths of the notes with each tag. The keys are tags without `#`.
+        tags: maps each tag, without its `#`, to the paths of the notes that have it.
     """
 
     notes: tuple[NoteState, ...] = ()
@@ -68,9 +68,9 @@ class NotesController(QObject):
     """Lists the notes of the open vault, and shows notes in the note panel.
 
     Signals:
-        opened: another vault was opened.
-        open_failed: the error if a vault could not be opened or listed.
-        listed: the new `NoteListing`.
+        opened: emitted when another vault has been opened.
+        open_failed: the error, emitted when a vault cannot be opened or its notes cannot be listed.
+        listed: the new `NoteListing`, emitted when the notes have been listed.
     """
 
     opened = Signal()
@@ -103,7 +103,7 @@ class NotesController(QObject):
         self._lists.ask(self._list, now=True)
 
     def list_soon(self) -> None:
-        """Reload the list of notes in one second, because another process updates the index."""
+        """Reload the list of notes in one second, because another process is updating the index."""
         self._later.start()
 
     def _open(self, folder: Path, remember: bool) -> Exception | None:
@@ -126,7 +126,7 @@ class NotesController(QObject):
             by_state = NotesByState(notes, before.by_state)
         links = LinkResolver(()) if library is None else library.build_link_resolver()
         names = notes
-        if library is not None and indexed_at is None:  # names are shown before the index is made
+        if library is not None and indexed_at is None:  # there is no index yet, so show names
             names = _add_names(notes, library.list_names())
             links = LinkResolver((note.path, ()) for note in names)
         if names != folders.notes or tuple(images) != folders.images:
@@ -153,7 +153,7 @@ class NotesController(QObject):
 
 
 def _add_names(notes: Sequence[NoteState], names: Sequence[NoteState]) -> tuple[NoteState, ...]:
-    """Merge notes that are not indexed into the list."""
+    """Return a note for each listed name, including names of notes that are not indexed yet."""
     known = {note.path: note for note in notes}
     return tuple(known.get(name.path, name) for name in names)
 
@@ -185,8 +185,8 @@ def build_offers(
 
     Args:
         notes: the notes of the vault with their states.
-        tags: the paths of the notes with each tag. The keys are tags without `#`.
-        images: the paths of the images.
+        tags: maps each tag, without its `#`, to the paths of the notes that have it.
+        images: the paths of the vault's images.
     """
     known = [note for note in notes if note.state == "indexed"]
     folders: dict[str, int] = {}

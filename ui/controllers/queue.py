@@ -1,4 +1,4 @@
-"""The message that is queued while an answer is being generated, and sent after it."""
+"""The message that is queued while an answer is being generated, and sent when it is complete."""
 
 from collections.abc import Callable
 
@@ -50,7 +50,7 @@ class QueueController(QObject):
         session.loaded.connect(self._on_loaded)
 
     def add(self, message: UnsentMessage) -> None:
-        """Queue a message. A second one is appended to the first."""
+        """Queue a message. If a message is queued already, append the new one to it."""
         self._set(message if self._message is None else self._message.before(message))
         self._keep()
 
@@ -66,7 +66,7 @@ class QueueController(QObject):
             self.returned.emit(message)
 
     def drop(self) -> None:
-        """Discard the queued message. The chat's draft still contains it."""
+        """Discard the queued message, which the chat's draft still contains."""
         self._is_due = False
         self._set(None)
 

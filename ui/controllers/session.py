@@ -1,7 +1,7 @@
-"""The open chat: open it, run turns in it, and show the events of the running turn.
+"""Open a chat, run turns in it, and show the events of the running turn.
 
-Every event of a turn arrives in `SessionController._on_event`, which shows it in the transcript.
-The controllers of other views receive it through the signal `event_arrived`.
+`SessionController._on_event` receives every event of a turn and shows it in the transcript. The
+controllers of other views receive the events through the signal `event_arrived`.
 """
 
 from collections.abc import Sequence
@@ -65,13 +65,13 @@ class SessionController(QObject):
         turn_begun: the `ChatTurn` that has started.
         turn_ended: the `ChatTurn` that has ended, even if its chat is no longer open.
         event_arrived: a turn and one of its events.
-        session_changed: the session id of the open chat, or None for a new chat.
+        session_changed: the session ID of the open chat, or None for a new chat.
         loaded: the transcript, and whether its chat was newly opened.
 
     Attributes:
         project: the open chat's project, or None if the chat belongs to no project.
         user_messages: the texts of the open chat's user messages, by entry ID.
-        is_unsent: whether the last failed turn put its message back into the composer.
+        is_unsent: whether the message of the last failed turn was put back into the composer.
     """
 
     turn_begun = Signal(object)
@@ -127,7 +127,7 @@ class SessionController(QObject):
         return "vault" if self.mode == "project" and self.project is None else self.mode
 
     def list_running(self) -> frozenset[str]:
-        """Return the session ids of all chats with a running turn."""
+        """Return the session IDs of all chats with a running turn."""
         return frozenset(turn.session for turn in self._turns if turn.session is not None)
 
     def is_open(self, turn: ChatTurn) -> bool:
@@ -178,7 +178,7 @@ class SessionController(QObject):
             self.turn.task.cancel()
 
     def open(self, session: str | None) -> None:
-        """Open another chat, or a new one if None. A running turn of the current chat continues."""
+        """Open another chat, or a new one if `session` is None. A running turn continues."""
         self._view += 1
         self.session = session
         self.project = None
@@ -194,7 +194,7 @@ class SessionController(QObject):
             self.load(is_new=True)
 
     def load(self, *, is_new: bool = False) -> None:
-        """Load the open chat. `is_new` means that it was not shown before."""
+        """Load the open chat. `is_new` is True if the chat was not shown before."""
         session = self.session
         if session is None:
             return
@@ -208,13 +208,13 @@ class SessionController(QObject):
     def show_suggestions(
         self, notes: int, indexed: str | None, questions: Sequence[str], is_bare: bool
     ) -> None:
-        """Set the content of an empty chat: number of notes, index time and suggested questions."""
+        """Set the text of an empty chat: number of notes, index time and suggested questions."""
         self._empty = (notes, indexed, questions, is_bare)
         if self.session is None and not self._transcript.feed.slots():
             self._show_empty()
 
     def _show_empty(self) -> None:
-        """Show an empty chat. A project's chat shows the project's name."""
+        """Show an empty chat, with the project's name if it belongs to a project."""
         if self.project is None:
             self._transcript.show_empty(*self._empty)
         else:
@@ -298,7 +298,7 @@ class SessionController(QObject):
                 self._transcript.live.place_question(event.entry_id)
 
     def _show_step(self, text: str = "") -> None:
-        """Show a new step. Without a text, update the current step's elapsed time."""
+        """Show a new step. If the text is empty, update the current step's elapsed time."""
         self._step = text or self._step
         turn = self.turn
         if turn is None:

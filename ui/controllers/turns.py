@@ -33,11 +33,11 @@ StartTurn = Callable[[CancelToken], Iterator[Event]]
 
 @dataclass(frozen=True)
 class OutgoingMessage:
-    """A user message to send, and its place in the chat.
+    """A user message to send, with the options for sending it.
 
     Attributes:
         attached: the attachments of the message.
-        instead: the entry ID of the message that this one replaces as another version, or an empty
+        instead: the entry ID of the message of which this one is another version, or an empty
             string for a new message.
         is_again: whether the message stays the same and only its answer is regenerated.
         reads_whole: whether attachments that are too large to be sent whole are read in parts.
@@ -54,11 +54,11 @@ class ChatTurn(QObject):
     """A turn that runs in a background task, and continues when the user opens another chat.
 
     Attributes:
-        view: the session controller's count of opened chats when the turn began. If another chat
-            has been opened since, the turn's text is not shown as it arrives, because its beginning
-            would be missing.
-        is_stored: whether the user message is part of the chat. If no request could be built, the
-            message is taken back and remains in the log only.
+        view: the number of chats that the session controller had opened when the turn began. If it
+            has opened another chat since, the turn's text is not shown while it arrives, because
+            the beginning of the text would be missing.
+        is_stored: whether the user message is part of the chat. This is False if no request could
+            be built, in which case the message remains in the log but not in the chat.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class ChatTurn(QObject):
         self._wait: tuple[str, int, float] | None = None
 
     def count_down(self, step: str) -> str:
-        """Describe the current step, with the seconds until the next retry, if any."""
+        """Describe the current step. If a retry is pending, add the seconds until it starts."""
         if self._wait is None or self._wait[0] != step:
             return step
         text, seconds, since_s = self._wait

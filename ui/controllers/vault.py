@@ -1,4 +1,4 @@
-"""The open vault: show it, keep its views and index up to date, ask about its instructions."""
+"""Show the open vault, keep its views and index up to date, and ask about its instructions."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -32,8 +32,8 @@ class VaultController(QObject):
     """Shows the open vault and keeps its views and its index up to date.
 
     Signals:
-        opened: another vault was opened.
-        indexed: the index may have changed.
+        opened: emitted when another vault is shown.
+        indexed: emitted when the index may have changed.
     """
 
     opened = Signal()
@@ -80,14 +80,14 @@ class VaultController(QObject):
     def show_opened(self) -> None:
         """Show the assistant's open vault, update its index, and watch it for changes.
 
-        The notes are listed first, so that their names appear at once: indexing slows that down.
+        The notes are listed before indexing starts, because indexing would delay the list.
         """
         folder = self._assistant.vault
         if folder is None:
             return
         is_other, self._shown = self._shown not in (None, folder), folder
         if is_other and self._session.session is not None:
-            self._session.open(None)  # the chat is about the notes of the folder before
+            self._session.open(None)  # the open chat is about the notes of the previous vault
         frame = self._frame
         frame.middle.welcome.clear_problem()
         frame.middle.clear_notice()
@@ -125,7 +125,7 @@ class VaultController(QObject):
             self.watch.start(self._assistant.library)
 
     def _start_index(self) -> None:
-        """Start indexing and watching, once the notes of a newly opened vault have been listed."""
+        """Start indexing and watching a newly opened vault, now that its notes have been listed."""
         if self._starts_index:
             self._starts_index = False
             self._index.start(is_background=True)

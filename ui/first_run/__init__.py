@@ -9,14 +9,15 @@
     pages        the base class of the steps' pages, and the pages for the notes and the first
                  question
     model_page   the page for the model: servers on this computer, a service with a key, or none
-    model_file   the choice of a model file, and what the file's header says
+    model_file   the choice of a model file, and a description read from the file's header
     connection   the form for a service or a server: address, key, model, and a test of the
                  connection
     cards        widgets: a card that the user can choose, and the bar that shows the steps
 
 May import: `ui.controllers`, `ui.frame`, `ui.panels.index.state`, `ui.widgets`, `ui.tasks`, `app`.
 Must not import: `ui.window`, `ui.settings`.
-Always true: each step can be skipped, and nothing is stored before the step's button is pressed.
+Always true: each step can be skipped, and nothing is stored before the user presses the step's
+button.
 """
 
 __all__ = ["controller"]

@@ -86,7 +86,7 @@ class ConnectionForm(QWidget):
         return bool(found.model) and (bool(found.api_base) or self.service.value != _SERVER)
 
     def say(self, text: str, tone: str = "secondary") -> None:
-        """Show the result of a test, or the reason for a failure."""
+        """Show the result of a test below the fields."""
         self.state.setText(one_line(text))
         self.state.setVisible(bool(text))
         dress(self.state, "caption", tone)

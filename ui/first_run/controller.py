@@ -55,7 +55,7 @@ class FirstRunController(QObject):
             view.show_state(self._index.state)
         self._on_listed(self._notes.listing)
         if step == "Notes":
-            dialog.model.refresh()  # before indexing begins, since indexing slows it down
+            dialog.model.refresh()  # before indexing begins, because indexing would slow it down
         dialog.show()
         dialog.raise_()
         dialog.show_step(STEPS.index(step))
@@ -77,7 +77,7 @@ class FirstRunController(QObject):
         self._frame.navigation.open_folder(sample_vault())
 
     def _on_opened(self) -> None:
-        """Continue with the model step if the vault was opened by the first step."""
+        """Continue with the model step if the first step has opened the vault."""
         dialog = self._dialog
         if dialog is None or not dialog.isVisible():
             return

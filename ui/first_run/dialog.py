@@ -120,7 +120,7 @@ class FirstRunDialog(QDialog):
 
 
 class _IndexLine(QFrame):
-    """The progress of indexing at the bottom of the dialog, hidden while no notes are open."""
+    """The progress of indexing at the bottom of the dialog, hidden while no vault is open."""
 
     def __init__(self) -> None:
         super().__init__()

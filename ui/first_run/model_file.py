@@ -21,9 +21,9 @@ class ModelFileChooser(QObject):
     """Lets the user choose a model file, and reads the file's header in a task.
 
     Signals:
-        looking: a file was chosen.
+        looking: a file was chosen, and its header is being read.
         offered: the `FileOffer` for the file.
-        failed: the error if the file cannot be used.
+        failed: the error, emitted when the file cannot be used.
     """
 
     looking = Signal()

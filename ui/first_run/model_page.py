@@ -95,7 +95,7 @@ class ModelPage(StepPage):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the choice is complete and not being stored at the moment."""
+        """Whether the choice is complete, and is not being stored at the moment."""
         if self._file.isChecked():
             return not self._is_saving and self.file.connection is not None
         return not self._is_saving and (not self._service.isChecked() or self.form.is_complete)
@@ -253,12 +253,15 @@ class _ServerModels(QWidget):
 
 
 def _shorten(name: str) -> str:
-    """Return a model's name without provider and folder. llama.cpp reports the path of a file."""
+    """Return a model's name without its provider and folders.
+
+    A name can contain folders, because llama.cpp reports the path of the model's file.
+    """
     return name.rpartition("/")[2].removesuffix(".gguf")
 
 
 class _FoundLine(QWidget):
-    """A line that says whether model servers were found, with a button to search again."""
+    """A line that shows whether model servers were found, with a button to search again."""
 
     def __init__(self, look: Callable[[], object]) -> None:
         super().__init__()

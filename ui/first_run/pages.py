@@ -1,4 +1,4 @@
-"""Pages of the first run: a base class, the page for the notes, and the page for a question."""
+"""Pages of the first run: a base class, and the pages for the notes and for a first question."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,7 +90,7 @@ class StepPage(QWidget):
                 card.setFocus()
 
     def add_card(self, card: ChoiceCard, before: ChoiceCard | None = None) -> ChoiceCard:
-        """Add a card before another card, or at the end."""
+        """Add a card before another card, or at the end if `before` is None."""
         if before is None:
             self.cards.append(card)
             self.choices.addWidget(card)
@@ -198,7 +198,7 @@ class AskPage(StepPage):
         return self._has_notes and bool(self.field.text().strip())
 
     def show_state(self, state: IndexState) -> None:
-        """Say that indexing goes on, as long as it does."""
+        """Show that indexing is in progress, until it is complete."""
         self.sentence.setText(_INDEXING if state.is_going_on else _CITED)
 
     def show_questions(self, has_notes: bool, questions: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
 """Parsed Markdown as a flat list of blocks, which are called leaves.
 
 The list is flat because a document is written from top to bottom, and only its end is replaced. The
-`line` of a leaf is its first line in the parsed text, counted from 1, or 0 if unknown. For a code
-block, this is the first line of code.
+`line` of a leaf is the number of its first line in the parsed text, counted from 1, or 0 if it is
+unknown. For a code block, this is the first line of code.
 """
 
 import re
@@ -158,7 +158,7 @@ class TableRows:
         rows: the rows, each a sequence of cells.
         boxes: the boxes the table is nested in.
         is_continued: whether other rows of the table come before these.
-        is_last: whether the table ends with these rows, as far as the text has arrived.
+        is_last: whether the table ends with these rows, judging by the text that has arrived.
     """
 
     columns: ColumnLayout
@@ -214,8 +214,8 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
     Args:
         header: the cells of the header.
         rows: the first rows, at most `GROUP_ROWS`.
-        written: the alignment of each column as written in the Markdown. An empty string if none is
-            written.
+        written: the alignment of each column as written in the Markdown, or an empty string if no
+            alignment is written.
     """
     columns = [[header[i], *(row[i] for row in rows)] for i in range(len(header))]
     weights = [_weight(cells) for cells in columns]
@@ -231,7 +231,7 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
 
 
 def _letters(cells: Sequence[tuple[Run, ...]]) -> int:
-    """Return the length of the longest cell in characters, up to a limit."""
+    """Return the length of the longest cell in characters, within a minimum and a maximum."""
     longest = max((_width("".join(run.text for run in cell)) for cell in cells), default=0)
     return max(_FEWEST, min(longest, _READABLE))
 

@@ -66,7 +66,10 @@ def parse_host(address: str) -> str:
 
 
 def _is_plain_web(address: str) -> bool:
-    """Return whether a web address is unambiguous. Text before an `@` can look like the host."""
+    """Return whether a reader of a web address can recognise its host.
+
+    For example, a user name before an `@` can look like the host.
+    """
     if "\\" in address or not parse_host(address):  # browsers read a backslash as a slash
         return False
     host = urlsplit(address).netloc
@@ -100,8 +103,8 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
 def pictures_only(tokens: Sequence[Token]) -> list[Picture]:
     """Return the images of a paragraph that contains only images.
 
-    Otherwise, the list is empty. Each image is a tuple of location, description, link and local
-    source.
+    If the paragraph contains anything else, the list is empty. Each image is a tuple of location,
+    description, link and local source.
     """
     shown = [token for token in tokens if not _is_space(token)]
     pictures = [token for token in shown if _is_picture(token)]
@@ -146,7 +149,7 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
 def _embed_runs(token: Token, style: Style, link: str) -> list[Run]:
     """Return the runs for an embedded note, or for an image within a line of text.
 
-    An image links to the address of a link around it, or else to the image itself.
+    An image inside a link leads to the link's address, any other image to the image itself.
     """
     if not _is_picture(token):
         return [Run(token.info or _note_words(token.content), style, NOTE + token.content)]

@@ -1,9 +1,9 @@
 """Cut a note into parts that are parsed and drawn one by one.
 
-Drawing a note of two megabytes at once would block the window for minutes. Each part can be parsed
-alone, so only the visible parts have to be parsed and drawn. Cuts are made before headings if
-possible, otherwise between blocks. If a very long table or code block is cut, the next part repeats
-its first lines.
+Drawing a note of two megabytes at once would block the window for minutes. Because each part can be
+parsed on its own, only the visible parts have to be parsed and drawn. Cuts are made before headings
+if possible, otherwise between blocks. If a very long table or code block is cut, the next part
+repeats its first lines.
 """
 
 import re
@@ -51,7 +51,7 @@ class NotePart:
 
 @lru_cache(maxsize=4)
 def cut_parts(text: str) -> tuple[NotePart, ...]:
-    """Cut a note into parts. A short note is one part. An empty one has no parts."""
+    """Cut a note into parts. A short note has one part, and an empty note has no parts."""
     lines = text.removesuffix("\n").split("\n")
     if not text.strip():
         return ()
@@ -99,7 +99,7 @@ class _Cutter:
         return NotePart(start + 1, "\n".join([*head, *self._lines[start:end]]), len(head))
 
     def _can_cut(self, at: int, size: int) -> bool:
-        """Return whether a part of `size` characters may end before this line."""
+        """Return whether a part of `size` characters may end before the line at an index."""
         line, before = self._lines[at], self._lines[at - 1]
         if self._fence or self._table:
             return size >= 3 * PART_CHARS
@@ -183,7 +183,7 @@ def _blank(
 ) -> None:
     """Remove a range of text, leaving empty lines so that line numbers stay correct.
 
-    Earlier removals may have shortened `kept` before the positions, but never after them.
+    Earlier calls may have removed text from `kept` before this range, but not after it.
     """
     (first, left), (last, right) = start, end
     before = kept[first][: len(kept[first]) - len(lines[first]) + left]

@@ -59,7 +59,7 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
 
     Args:
         has_citations: whether `[1]` is a citation, as in an answer. Notes are parsed differently:
-            `[1]` is text, `#server` is a tag, and the id at the end of a block, such as
+            `[1]` is text, `#server` is a tag, and the ID at the end of a block, such as
             `^schedule`, is left out.
     """
     markdown = MarkdownIt("commonmark", {"html": False, "tasklists": True})
@@ -91,7 +91,7 @@ def _citation(state: StateInline, silent: bool) -> bool:
 
 
 def _skip_block_id(state: StateInline, silent: bool) -> bool:
-    """Leave out the id at the end of a block, which Obsidian does not show either."""
+    """Leave out the ID at the end of a block, which Obsidian does not show either."""
     match = _BLOCK_ID.match(state.src, state.pos, state.posMax)
     if match is None or (state.pos > 0 and not state.src[state.pos - 1].isspace()):
         return False
@@ -217,7 +217,7 @@ class Callout(NamedTuple):
 
 
 def parse_callout(paragraph: str) -> Callout | None:
-    """Parse a callout from the first paragraph of a quote. Returns None for a plain quote."""
+    """Parse a callout from the first paragraph of a quote. Return None for a plain quote."""
     match = _HEAD.match(paragraph)
     if match is None:
         return None

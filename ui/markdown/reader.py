@@ -2,7 +2,8 @@
 
 A unit is a top-level block, an item of a top-level list, a group of rows of a top-level table, or
 the lines of a code block that is still open. Each unit has a `Resume`: the state needed to read the
-text from the unit's first line on. So a growing text never has to be read again from its beginning.
+text from the unit's first line on. Therefore, a growing text never has to be read again from its
+beginning.
 """
 
 import re
@@ -103,7 +104,7 @@ class _Reader:
         self._markdown = markdown
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
-        """Yield the top-level units. Only the first block can continue an earlier one."""
+        """Yield the top-level units. Only the first block can continue an earlier block."""
         for group in _siblings(tokens):
             yield from self._units(group)
             self._resume = Resume()
@@ -195,7 +196,10 @@ class _Reader:
         return read_inline(parsed[0].children or ()) if parsed else ()
 
     def _fence(self, token: Token) -> Iterator[Unit]:
-        """Yield a closed code block as one unit, or an open one with its last line separate."""
+        """Yield a closed code block as one unit.
+
+        The last line of an open code block is a separate unit, because it may still grow.
+        """
         start, end = token.map or (0, 0)
         resume = self._resume
         content = token.content.removesuffix("\n")
@@ -300,7 +304,7 @@ def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
 
 
 def _close_code(before: str, content: str, language: str) -> CodeLines:
-    """Return the last lines of a code block, or the whole block if none was drawn before."""
+    """Return the last lines of a closed code block, or all of them if none was drawn before."""
     code = before + content
     if len(code) > AT_ONCE_CHARS:
         is_short = bool(before) and len(content) <= AT_ONCE_CHARS

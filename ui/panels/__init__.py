@@ -11,7 +11,7 @@
     sidebar       The left column: vault, notes, projects, chats and index, or a rail of icons.
 
 May import: PySide6, `ui.widgets`, `ui.icons`, `ui.theme`, and values of the layers below. Must not:
-call the assistant, start tasks. Always true: all numbers come from the request report. Rows keep
+call the assistant or start tasks. Always true: all numbers come from the request report. Rows keep
 their order.
 """
 

@@ -106,7 +106,7 @@ class RightColumn(DockWindow):
         return self.saveState(_VERSION)
 
     def restore(self, places: QByteArray) -> bool:
-        """Restore saved positions of all docks. Returns False if they cannot be read."""
+        """Restore saved positions of all docks. Return False if they cannot be read."""
         return self.restoreState(places, _VERSION)
 
     def sizeHint(self) -> QSize:

@@ -141,7 +141,7 @@ class Sidebar(Pane):
         return super().eventFilter(watched, event)
 
     def _share_height(self) -> None:
-        """Distribute the height among the lists. Unused space goes to the others."""
+        """Distribute the height among the lists, so that no list gets more than it needs."""
         free = self._lists.height() - 3 * Theme.current().px(_HEAD) - _BELOW
         for text in (self._no_notes, self._no_projects, self._no_chats):
             if not text.isHidden():

@@ -16,7 +16,7 @@
 
 May import: `ui.widgets`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not import: `ui.window`,
 `ui.controllers`.
-Always true: a rejected value changes nothing, and the setting's row shows the error.
+Always true: a value that is rejected changes nothing, and the setting's row shows the error.
 """
 
 __all__ = ["dialog", "project", "writer"]

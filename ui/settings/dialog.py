@@ -82,7 +82,8 @@ class SettingsDialog(QDialog):
     Signals:
         changed: the key of a changed setting, or `instructions` for instructions and memories.
         index_requested: the user wants to update the index.
-        scale_chosen, setup_requested: a font scale, or the name of a first-run step.
+        scale_chosen: the font scale that the user has chosen.
+        setup_requested: the name of the first-run step to open.
         file_requested: a file to open in another program.
     """
 
@@ -314,10 +315,7 @@ class SettingsDialog(QDialog):
         return make_row(spec, self.writer)
 
     def _list_commands(self) -> tuple[CommandRow, ...]:
-        """Return the rows of the commands' shortcuts.
-
-        Returns an empty tuple before the row of `ui.keys` exists.
-        """
+        """Return the rows of the commands' shortcuts, or an empty tuple if there are none yet."""
         row = self.rows.get(_KEYS)
         return tuple(row.commands) if isinstance(row, KeyboardRow) else ()
 

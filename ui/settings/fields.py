@@ -213,7 +213,7 @@ _MAKERS: dict[str, MakeControl] = {
 
 
 def parse_number(text: str, spec: SettingSpec) -> float | int | None:
-    """Parse a typed number. Returns None if it is not a number or not in the setting's range."""
+    """Parse a typed number. Return None if it is not a number or not in the setting's range."""
     plain = _SEPARATORS.sub("", text)
     try:
         value = int(plain) if spec.kind == "whole" else float(plain.removesuffix("%"))

@@ -22,7 +22,7 @@ _MOST_LISTED = 40
 
 @dataclass(frozen=True)
 class FolderWords:
-    """A section's texts: title, help, the sentence for an empty folder, and the button's label."""
+    """A section's title, help text, sentence for an empty folder, and button label."""
 
     title: str
     help: str
@@ -35,7 +35,7 @@ class FolderSection(QWidget):
 
     Args:
         folder: the folder that holds the files. If it does not exist, the button creates it.
-        list_files: returns a line of text for each file in a folder.
+        list_files: a function that returns a line of text for each file in a folder.
         words: the section's texts.
     """
 

@@ -18,7 +18,7 @@ __all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "EditorWords", "UserTextSecti
 
 @dataclass(frozen=True)
 class EditorWords:
-    """An editor's texts: title, help, an example, and the label of the Save button."""
+    """An editor's title, help text, example, and label of the Save button."""
 
     title: str
     help: str
@@ -42,7 +42,7 @@ MEMORIES_WORDS = EditorWords(
 
 
 class UserTextSection(QWidget):
-    """An editor for a text with which every request begins. Saving the text applies it.
+    """An editor for a text that is sent at the beginning of every request once it is saved.
 
     The signal `saved` is emitted after the file has been written.
     """

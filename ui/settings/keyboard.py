@@ -50,7 +50,7 @@ class KeyField(QPushButton):
         self.show_keys("")
 
     def show_keys(self, keys: str) -> None:
-        """Show the command's shortcuts, given as text, or an empty string if it has none."""
+        """Show the command's shortcuts. An empty string means that it has no shortcut."""
         self._keys = keys
         self._show("Press a key…" if self.is_recording else keys or "No key")
 
@@ -136,8 +136,8 @@ class CommandRow(QWidget):
 
         Args:
             text: the message, as a sentence.
-            wanted: the shortcut if another command has it. A button then offers to take it from
-                that command.
+            wanted: the shortcut, if another command uses it. In this case, a button offers to take
+                the shortcut from that command.
         """
         self._wanted = wanted
         self._problem.setText(text)
@@ -222,7 +222,7 @@ class CommandRow(QWidget):
 class KeyboardRow(SettingRow):
     """The row of the setting `ui.keys`: a help text, and a button that restores all defaults.
 
-    The row applies the shortcuts when they, or the send key, have changed.
+    When the shortcuts or the send key have changed, the row applies the new ones.
 
     Attributes:
         commands: the rows of all commands, which are below this row on the page.
@@ -267,7 +267,7 @@ def _held(event: QKeyEvent) -> bool:
 
 
 def _name_keys(event: QKeyEvent) -> str:
-    """Return the pressed key as portable text.
+    """Return the pressed key with its modifiers in Qt's portable text form.
 
     Shift is left out if it only produces another character, such as `+` or `?`, because keyboard
     layouts differ in where such characters are.

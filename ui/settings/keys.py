@@ -19,8 +19,8 @@ __all__ = ["KeySection"]
 class KeySection(QWidget):
     """The section for an API key, stored in the system keyring.
 
-    The section shows the key for the model in the settings, or the key that an error message asked
-    for.
+    The section shows the key for the model in the settings or, if the user opened the section from
+    an error message, the key that the error is about.
     """
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
@@ -58,7 +58,10 @@ class KeySection(QWidget):
         self._looks.ask(self._look, now=True)
 
     def show_owner(self, owner: str) -> None:
-        """Show an API key. An empty string means the key of the configured model."""
+        """Show the API key of a provider or address.
+
+        An empty string means the key for the configured model.
+        """
         self._wanted = owner
         self.refresh()
 

@@ -170,7 +170,7 @@ class _Effect(QFrame):
         self._lay_out()
 
     def begin(self, preview: Preview) -> None:
-        """Set the preview function, and take the current settings as the basis of comparison."""
+        """Set the preview function, and compare later changes with the current settings."""
         self._preview, self._first = preview, None
         self.show_changes({})
 

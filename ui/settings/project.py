@@ -61,7 +61,7 @@ class ProjectDialog(QDialog):
         self._lay_out(str(projects.find_folder(name)))
 
     def refresh(self) -> None:
-        """Reload the settings, except where the user has unsaved input."""
+        """Reload the settings, except for sections in which the user has unsaved input."""
         for part in (self.instructions, self.memories, self.notes):
             part.refresh()
 
@@ -104,7 +104,7 @@ class ProjectFields(QWidget):
         self._show(ProjectSettings())
 
     def refresh(self) -> None:
-        """Reload the project's settings, unless there is unsaved input."""
+        """Reload the project's patterns and model, unless the user has unsaved input."""
         if self.save.isEnabled():
             return
         self._tasks.ask(lambda: (self._projects.settings(self._name), ""), now=True)

@@ -3,8 +3,8 @@
     theme, icons ──> texts, geometry ──> controls ──> surfaces, lists, menus ──> columns, docks
 
     columns          The window's three columns, which adapt to its width.
-    completion_list  A list of suggestions for typed text: best matches first, matching
-                         letters in bold.
+    completion_list  A list of suggestions for typed text: best matches first, matching letters in
+                     bold.
     controls         The labels, buttons and switches that views are built from.
     diff             A diff of notes: removed and added lines, with the changed words highlighted.
     docks            A window of docks that keeps the proportions of the docks' heights.

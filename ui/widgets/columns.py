@@ -108,7 +108,7 @@ class Columns(QWidget):
             self.toggle_right()
 
     def close_drawer(self) -> bool:
-        """Close the drawer that was opened last. Returns False if no drawer is open."""
+        """Close the drawer that was opened last. Return False if no drawer is open."""
         if not self._drawers:
             return False
         return self._close(self._drawers[-1].content)
@@ -133,7 +133,7 @@ class Columns(QWidget):
         self.changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out the columns again, since the new width may be beyond a breakpoint."""
+        """Lay out the columns again, because the window may have passed a breakpoint."""
         super().resizeEvent(event)
         self.arrange()
 
@@ -165,7 +165,7 @@ class Columns(QWidget):
         self._middle.setMinimumWidth(min(440, self._length("transcript.min")))
 
     def _compute_width(self, widget: QWidget) -> int:
-        """Return the column's chosen width in pixels, limited to the range for the font scale."""
+        """Return the width that the user chose for a column, limited to its allowed range."""
         return min(max(widget.minimumWidth(), self._chosen(widget)), widget.maximumWidth())
 
     def _chosen(self, widget: QWidget) -> int:

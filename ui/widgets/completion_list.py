@@ -63,12 +63,12 @@ class Choice:
     _keys: tuple[str, str] = field(default=("", ""), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Computed here, since computing it in the first search would block the GUI.
+        # Computed here, because computing it in the first search would block the GUI.
         keys = (self.text.casefold(), f"{self.text} {self.detail}".casefold())
         object.__setattr__(self, "_keys", keys)
 
     def rank(self, query: str, words: Sequence[str]) -> tuple[int, int] | None:
-        """Return a sort key for a query, lowest for the best match, or None without a match."""
+        """Return a sort key, lowest for the best match, or None if a word does not occur."""
         text, whole = self._keys
         if any(word not in whole for word in words):
             return None

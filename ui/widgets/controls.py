@@ -73,7 +73,7 @@ class ElidedLabel(QLabel):
         return self._whole
 
     def set_text(self, text: str, hint: str = "") -> None:
-        """Show a text. `hint` is its tooltip, below the full text if the text is elided."""
+        """Show a text with a tooltip. If the text is elided, the full text precedes the hint."""
         self._whole = one_line(text)
         self._hint = hint
         self.setAccessibleName(self._whole)
@@ -97,7 +97,7 @@ class ElidedLabel(QLabel):
         return QSize(width, self.fontMetrics().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Return a minimum width of 0, since the text can be elided."""
+        """Return a minimum width of 0, because the text can be elided."""
         return QSize(0, self.fontMetrics().height())
 
     def _fit(self) -> None:
@@ -136,7 +136,7 @@ class IconLabel(Scaled, QWidget):
 
 
 class IconButton(Scaled, QToolButton):
-    """A button that shows only an icon. Its tooltip contains its name and its shortcut, if any.
+    """A button that shows only an icon. The tooltip contains its name and, if any, its shortcut.
 
     Args:
         icon_name: the name of the icon.
@@ -262,7 +262,7 @@ def paint_focus(painter: QPainter, rect: QRect, radius: str = "md") -> None:
 
 
 def add_keys(text: str, command: str) -> str:
-    """Append a window command's shortcut in brackets to a text, if the command has one."""
+    """Append a window command's shortcut in brackets to a text, if it has a shortcut."""
     keys = Keymap.current().describe(command) if command else ""
     return f"{text} ({keys})" if keys else text
 

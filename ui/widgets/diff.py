@@ -1,4 +1,4 @@
-"""A diff of notes: removed and added lines, in which the changed words are highlighted.
+"""A diff of notes, with removed and added lines in which the changed words are highlighted.
 
 Every line begins with `-`, `+` or a blank, so that its meaning does not depend on colour alone.
 """
@@ -146,7 +146,7 @@ class HunkList(QWidget):
         return [number for number, switch in enumerate(self.switches) if switch.isChecked()]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fit the list's height to the hunks, up to a limit above which they scroll."""
+        """Fit the list's height to the hunks, up to a maximum above which the list scrolls."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             most = Theme.current().px(_MOST_HEIGHT)
             self._area.setFixedHeight(min(most, self._rows.minimumSize().height()))
@@ -182,7 +182,7 @@ class HunkList(QWidget):
 
 @dataclass(frozen=True)
 class _Shown:
-    """A line of the diff, as parts that are highlighted or not."""
+    """A line of the diff, divided into highlighted and other text."""
 
     kind: str
     parts: Sequence[tuple[str, bool]]
@@ -295,7 +295,7 @@ def _write_line(cursor: QTextCursor, line: _Shown) -> None:
 
 
 def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
-    """Yield the lines to show: each note's changes, after its path if there are several notes."""
+    """Yield the lines to show. If there are several notes, a note's path precedes its changes."""
     notes = sum(line.text.startswith("+++ ") for line in lines if line.kind == "head")
     for line in lines:
         if line.kind != "head":

@@ -39,7 +39,10 @@ class DockWindow(QMainWindow):
         return {" ".join(docks): self._shares[place] for place, docks in names.items()}
 
     def set_shares(self, shares: Mapping[str, int]) -> None:
-        """Set the areas' shares, in the format of `shares`. Only their proportions matter."""
+        """Set the areas' shares of the height, as returned by `shares`.
+
+        Only the proportions of the shares matter.
+        """
         for names, share in shares.items():
             place = names.partition(" ")[0]
             self._places.update(dict.fromkeys(names.split(), place))
@@ -52,7 +55,7 @@ class DockWindow(QMainWindow):
         is_done = super().event(event)
         kind = event.type()
         if kind == QEvent.Type.MouseButtonPress:
-            self._is_dragged = event.isAccepted()  # only a separator accepts it
+            self._is_dragged = event.isAccepted()  # only a separator accepts the press
         elif kind == QEvent.Type.MouseButtonRelease and self._is_dragged:
             self._is_dragged = False
             self._take_shares()

@@ -129,7 +129,7 @@ def _day(day: date) -> str:
 
 
 def _locale() -> QLocale:
-    """Return the user's locale. The C locale is replaced with British English."""
+    """Return the user's locale, or British English in place of the C locale."""
     locale = QLocale()
     if locale.language() == QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)

@@ -118,7 +118,7 @@ class FindBar(QWidget):
 
 
 class SearchField(QLineEdit):
-    """A search field with a magnifier and a button to clear it; Esc clears it too.
+    """A search field with a magnifier icon. Esc and a button clear the field.
 
     While it is empty and not focused, it shows the shortcut of its command.
 
@@ -145,7 +145,7 @@ class SearchField(QLineEdit):
         self.selectAll()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the field, with the shortcut at its right edge if there is room."""
+        """Draw the field, with the shortcut at its right edge if there is enough space."""
         super().paintEvent(event)
         keys = Keymap.current().describe(self._command) if self._command else ""
         if not keys or self.text() or self.hasFocus():
@@ -163,7 +163,7 @@ class SearchField(QLineEdit):
         self.update()
 
     def event(self, event: QEvent) -> bool:
-        """Handle Esc before the window does, as long as there is text to clear."""
+        """Handle Esc before the window does, if there is text to clear."""
         is_key = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
         if is_key and event.type() == QEvent.Type.ShortcutOverride and self.text():
             event.accept()

@@ -16,7 +16,7 @@ _LINE = 24
 
 
 class FlowRow(Scaled, QScrollArea):
-    """A row of widgets that wraps onto several lines. Beyond a maximum, it scrolls.
+    """A row of widgets that wraps onto several lines, and scrolls if there are too many lines.
 
     Args:
         most_lines: the maximum number of visible lines.
@@ -43,11 +43,11 @@ class FlowRow(Scaled, QScrollArea):
         self._fit()
 
     def set_line_height(self, height: int) -> None:
-        """Set the height of each line, in pixels at the normal font scale. Widgets are centred."""
+        """Set the height of each line, in pixels at the normal font scale."""
         self._line_height = height
 
     def show_widgets(self, widgets: Sequence[QWidget]) -> None:
-        """Show widgets in the given order. Delete the previous widgets that are not among them."""
+        """Show widgets in the given order. Delete previous widgets that are no longer shown."""
         for widget in self._shown:
             if widget not in widgets:
                 widget.hide()

@@ -29,7 +29,7 @@ class Scaled(_Widget):
     """A mixin that calls `_fit` when the font scale changes. List it before the widget class."""
 
     def changeEvent(self, event: QEvent) -> None:
-        """Call `_fit` when the style changes, since the font scale may have changed."""
+        """Call `_fit` when the style changes, because the font scale may have changed."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._fit()
@@ -42,7 +42,7 @@ class Scaled(_Widget):
 def scale_size(widget: QWidget, width: int = 0, height: int = 0) -> None:
     """Fix a widget's width, height or both, in pixels that are scaled with the font.
 
-    A size of 0 is not fixed.
+    A width or height of 0 is left unchanged.
     """
     _Size(widget, width, height)
 

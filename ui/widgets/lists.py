@@ -39,7 +39,7 @@ __all__ = ["ROW", "FitTree", "Row", "RowDelegate", "WithMenus"]
 if TYPE_CHECKING:
     _View = QAbstractItemView
 else:
-    _View = object  # only one of a widget's bases can be of Qt
+    _View = object  # a widget can have only one base class of Qt
 ROW = Qt.ItemDataRole.UserRole
 _INSET = 8
 _STEP = 16
@@ -77,16 +77,15 @@ class Row:
 
     Attributes:
         right: text at the right edge, usually a count.
-        problem: a problem with the item, shown as a warning icon with this tooltip, or an empty
-            string if there is none.
-        tip: the tooltip. If empty, the row's text.
-        name: the text for screen readers. If empty, it is made from the other texts.
+        problem: a problem with the item, shown as the tooltip of a warning icon, or an empty string
+            if there is no problem.
+        tip: the tooltip. If it is empty, the row's text is the tooltip.
+        name: the text for screen readers. If it is empty, the other texts are used.
         depth: the level of indentation, from 0.
-        arrow: `open`, `closed`, or empty for a row without children.
+        arrow: `open`, `closed`, or an empty string for a row without children.
         head: whether the row is a heading, which cannot be chosen.
         is_dim: whether the row is drawn dimmed.
-        is_file: whether the text is a file name, which is laid out left to right whatever its
-            script.
+        is_file: whether the text is a file name, which is laid out left to right in any script.
     """
 
     text: str
@@ -227,7 +226,10 @@ class FitTree(WithMenus, QTreeView):
         self.fit()
 
     def content_height(self) -> int:
-        """Return the total height of the visible rows in pixels. Counting stops at the maximum."""
+        """Return the total height of the visible rows in pixels.
+
+        Counting stops as soon as the total exceeds the maximum height.
+        """
         model, total = self.model(), 0
         index = model.index(0, 0) if model is not None else QModelIndex()
         while index.isValid() and total <= self._limit:
@@ -250,7 +252,7 @@ class FitTree(WithMenus, QTreeView):
             self.fit()
 
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
-        """Draw nothing, since the delegate draws the arrow."""
+        """Draw nothing, because the delegate draws the arrow."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Treat Enter and Space like a click."""
@@ -290,7 +292,7 @@ def paint_text(
     mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     direction: Qt.LayoutDirection = Qt.LayoutDirection.LayoutDirectionAuto,
 ) -> str:
-    """Draw a line of text, elided if it is too long. Returns the visible text.
+    """Draw a line of text, elided if it is too long. Return the visible text.
 
     By default, the text's first letter determines its direction, and the text is left-aligned. With
     an explicit right-to-left direction, the text is right-aligned.

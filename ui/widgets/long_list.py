@@ -38,7 +38,7 @@ class TwoLines:
         icon: the icon's name and colour token. `name` must say what the icon means.
         mark: an icon and a word at the right of the title, such as a link icon and "linked".
         act: the icon and the name of an action on the row, shown as a button at its right edge.
-        name: the text for screen readers. If empty, it is made from the other texts.
+        name: the text for screen readers. If it is empty, the other texts are used.
     """
 
     title: str
@@ -90,7 +90,7 @@ class LongList(WithMenus, QListView):
         self.clicked.connect(self._on_clicked)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of two and a half rows, so that a cut row hints at more."""
+        """Return the height of two and a half rows, because the half row hints at more rows."""
         return QSize(0, round(2.5 * Theme.current().px(44)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

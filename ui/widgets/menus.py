@@ -15,7 +15,7 @@ __all__ = ["MenuButton", "TitleButton", "show_menu", "unlight_after"]
 _ARROW = 12
 _ICON = 16
 _INSET = 8
-_ROUNDED = 2  # added since text widths are rounded down: a word one pixel too wide would be elided
+_ROUNDED = 2  # added because text widths are rounded down, so that a word that fits would be elided
 _FEWEST = 5
 
 
@@ -37,7 +37,7 @@ def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None
 def unlight_after(menu: QMenu, opener: QWidget) -> None:
     """Remove a button's hover highlight when its menu closes.
 
-    Qt reports that the pointer has left only when it moves over the window again.
+    Otherwise, the highlight would stay until the pointer moves over the window again.
     """
     menu.aboutToHide.connect(lambda: QTimer.singleShot(0, opener, lambda: _update_hover(opener)))
 
@@ -80,7 +80,7 @@ class MenuButton(QToolButton):
         self.set_value("")
 
     def set_choices(self, choices: Sequence[tuple[str, str, str]]) -> None:
-        """Fill the menu with choices: tuples of value, label, and a second text after the label."""
+        """Fill the menu with choices, each given as value, label, and a text after the label."""
         self._words = {value: one_line(word) for value, word, _ in choices}
         self._menu.clear()
         for value, word, beside in choices:
@@ -91,7 +91,7 @@ class MenuButton(QToolButton):
         self.set_value(self.value)
 
     def set_value(self, value: str) -> None:
-        """Set the current choice. A value that is not in the menu is shown as it is."""
+        """Set the current choice. If the value is not in the menu, it becomes the label itself."""
         self.value = value
         word = self._words.get(value, one_line(value))
         self.setText(word)
@@ -118,7 +118,7 @@ class MenuButton(QToolButton):
         return QSize(before + text + _ROUNDED + after, Theme.current().px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the width needed for a few letters, since a long label is elided."""
+        """Return the width needed for a few letters, because a long label is elided."""
         theme = Theme.current()
         return QSize(min(theme.px(88), self.sizeHint().width()), theme.px(28))
 
@@ -208,7 +208,7 @@ class TitleButton(QAbstractButton):
         return QSize(_INSET + text + _ROUNDED + theme.px(_ARROW) + 11, theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the width needed for a few letters, since a long title is elided."""
+        """Return the width needed for a few letters, because a long title is elided."""
         theme = Theme.current()
         return QSize(min(theme.px(56), self.sizeHint().width()), theme.px(28))
 

@@ -1,6 +1,6 @@
 """The window's surfaces: panes, headers, hairlines, notices and accessible frames.
 
-Style Guide: "Depth is one background step and one hairline."
+A surface is set off from others by one step of background colour and one hairline.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ class Header(Scaled, Pane):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the fixed height, since docks ignore the minimum height."""
+        """Return the fixed height, because docks ignore the minimum height."""
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
     def paintEvent(self, event: QPaintEvent) -> None:

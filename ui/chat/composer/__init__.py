@@ -12,7 +12,7 @@
     text        The text field of the composer: grows with its text, up to twelve lines.
 
 May import: PySide6, `ui.markdown.page.formats`, `ui.widgets`, `ui.theme`, `ui.icons`, values of
-`context.layers`, `vault.notes.kinds`. Must not: read files, search notes.
+`context.layers`, `vault.notes.kinds`. Must not: read files or search notes.
 """
 
 __all__ = ["attachment", "attachment_state", "chips", "completion", "composer", "parts", "text"]

@@ -112,14 +112,14 @@ def _shorten_address(address: str) -> str:
 def describe_uses(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, str]:
-    """Describe which part of each large attachment was sent."""
+    """Map each large attachment to a text that says which part of it was sent."""
     return {item: use for item in attached for use in _use(item, sent)}
 
 
 def find_images(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, ImageData]:
-    """Return the image of each attachment that was sent as an image."""
+    """Map each attachment that was sent as an image to that image."""
     images = {part.source: part.image for part in sent if part.image is not None}
     return {item: images[item.target] for item in attached if item.target in images}
 
@@ -138,9 +138,9 @@ class Dropped:
     """Files, folders and web pages that were dropped together.
 
     Attributes:
-        items: what can be attached: anything inside the vault, single files outside it, and web
-            pages.
-        folders: folders outside the vault. They can only be opened as a vault.
+        items: the attachments: notes, files and folders inside the vault, single files outside the
+            vault, and web pages.
+        folders: the folders outside the vault, which can only be opened as a vault.
     """
 
     items: tuple[Attachment, ...] = ()
@@ -222,7 +222,7 @@ def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
 
 
 def attachments_at(paths: Sequence[Path], vault: Path | None) -> tuple[Attachment, ...]:
-    """Create attachments for existing paths. Paths inside the vault become relative."""
+    """Create attachments for the paths that exist, relative to the vault if they are inside it."""
     return tuple(_attachment(path, vault) for path in paths if path.exists())
 
 

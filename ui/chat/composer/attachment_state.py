@@ -21,12 +21,12 @@ class ChipState:
 
     Attributes:
         notes: the number of notes in a folder or with a tag, or 0 for a single file.
-        tokens: the size in tokens, or None while it is being counted.
+        tokens: the number of tokens, or None while they are being counted.
         sent: the number of tokens that fit into the next request, or None if everything fits.
         problem: why the attachment cannot be sent, or an empty string.
         length: the length, such as `412 pages`.
-        parts: for a large attachment, the number of parts that it is read in, or 0 if it is
-            searched instead. None if it is not too large.
+        parts: the number of parts in which a large attachment is read, 0 if it is searched instead,
+            or None if the attachment is small enough to be sent whole.
         image: the image that is sent, or None.
         unseen: why the image cannot be sent to the chosen model, or an empty string.
     """
@@ -84,7 +84,7 @@ class ChipState:
 
 @lru_cache(maxsize=64)
 def read_thumbnail(image: ImageData, side: int) -> QImage:
-    """Decode an image, scaled to fit a square of `side` pixels. Returns a null image on failure."""
+    """Decode an image, scaled to fit a square of `side` pixels. Return a null image on failure."""
     buffer = QBuffer()
     buffer.setData(QByteArray(b64decode(image.data)))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)

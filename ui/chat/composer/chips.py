@@ -39,7 +39,7 @@ _IMAGE_HEIGHT = 48
 _IMAGE_SIDE = 40
 _CROSS = 24
 _PADDING = 8
-_ROUNDED = 2  # pixels, added since text widths are rounded down
+_ROUNDED = 2  # pixels, added because text widths are rounded down
 _NO_USES: Mapping[Attachment, str] = MappingProxyType({})
 
 
@@ -48,7 +48,7 @@ class Chip(QAbstractButton):
 
     Signals:
         removed: the user clicked the cross or pressed Delete or Backspace.
-        left: an arrow key moved the focus to the previous (-1) or next chip (1).
+        left: -1 if an arrow key moves the focus to the previous chip, or 1 for the next chip.
 
     Args:
         attachment: the attachment that the chip shows.
@@ -115,7 +115,7 @@ class Chip(QAbstractButton):
         return QSize(Theme.current().px(72), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle keys: Delete or Backspace removes the chip, Enter opens it, arrows leave it."""
+        """Remove the chip with Delete or Backspace, open it with Enter, leave it with an arrow."""
         match event.key():
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self._state:
                 self.removed.emit()
@@ -182,7 +182,7 @@ class Chip(QAbstractButton):
         return Theme.current().px(_IMAGE_SIDE if self.image else 14)
 
     def _paint_image(self, painter: QPainter, spot: QRect) -> bool:
-        """Paint the image into a square. Returns False if there is none or decoding fails."""
+        """Paint the image into a square. Return False if there is none or decoding fails."""
         if self.image is None:
             return False
         small = read_thumbnail(self.image, round(spot.width() * self.devicePixelRatioF()))
@@ -251,7 +251,7 @@ class ChipRow(FlowRow):
     Signals:
         removed: the attachment that was removed.
         opened: the attachment that was clicked.
-        left: the focus moved beyond the last chip.
+        left: an arrow key moved the focus beyond the last chip.
     """
 
     removed = Signal(object)
@@ -293,7 +293,7 @@ class ChipRow(FlowRow):
         self._show([self._connect(chip) for chip in chips])
 
     def focus_last(self) -> bool:
-        """Focus the last chip. Returns False if there is no chip."""
+        """Focus the last chip. Return False if there is no chip."""
         chips = self.chips()
         if chips:
             chips[-1].setFocus(Qt.FocusReason.BacktabFocusReason)

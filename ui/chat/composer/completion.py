@@ -40,7 +40,7 @@ _TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
 
 @dataclass(frozen=True)
 class Offers:
-    """Completion suggestions by kind. Each value is a note path, or a folder path ending in `/`."""
+    """Completion suggestions by kind. The values of notes, images and folders are paths."""
 
     notes: Sequence[Choice] = ()
     folders: Sequence[Choice] = ()
@@ -126,7 +126,7 @@ class Completer(QObject):
         self._field.setTextCursor(cursor)
 
     def close(self) -> bool:
-        """Hide the suggestions. Returns False if none were shown.
+        """Hide the suggestions. Return False if none were shown.
 
         They stay hidden until another trigger is typed.
         """
@@ -137,7 +137,7 @@ class Completer(QObject):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle keys while suggestions are shown, and hide them when the field loses focus."""
+        """Handle keys while suggestions are shown. Hide these when the field loses the focus."""
         if event.type() == QEvent.Type.FocusOut or event.type() == QEvent.Type.Hide:
             self._hide()
         if not self.is_open or not isinstance(event, QKeyEvent):

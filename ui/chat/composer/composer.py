@@ -200,7 +200,7 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:
-        """Show why no message can be sent, with actions that help, or hide this."""
+        """Show why no message can be sent, with actions that help. An empty text hides both."""
         self._obstacle = text
         if text:
             self._note.say(text, actions)
@@ -223,7 +223,7 @@ class Composer(Scaled, QWidget):
         return "" if self._error.isHidden() else self._error.text
 
     def set_drop_target(self, is_target: bool) -> None:
-        """Highlight the composer while something is dragged that can be attached."""
+        """Highlight the composer while the user drags something that can be attached."""
         self._frame.set_target(is_target)
 
     def set_hint_visible(self, is_visible: bool) -> None:

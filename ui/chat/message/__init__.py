@@ -18,7 +18,7 @@
                   expanded.
     edits         The notes that an agent changed in a turn, and a button that undoes the changes.
     failures      An error in place of an answer: the message, a hint, and buttons to recover.
-        parts         Widgets of an answer: the current step's line, and the list of unverified
+    parts         Widgets of an answer: the current step's line, and the list of unverified
                   citations.
     sources       The sources of an answer by citation number, from its segments and the checked
                   citations.

@@ -37,7 +37,8 @@ class Answer(AccessibleFrame):
 
     Signals:
         citation_activated: the path and line range of a source.
-        citation_pointed: the answer's entry id and the number of the hovered citation, or 0.
+        citation_pointed: the answer's entry ID and the number of the hovered citation, which is 0
+            when the pointer leaves it.
         action_requested: a `MessageAction`.
 
     Attributes:
@@ -47,8 +48,7 @@ class Answer(AccessibleFrame):
         found_sources: a sentence about sources that Strata found, or an empty string if the model
             cited its own.
         model: the name of the model that wrote the answer, or an empty string until it is finished.
-        seconds: how long the answer took, or has taken so far, in seconds, or None if it is
-            unknown.
+        seconds: the duration of the answer so far, in seconds, or None if it is unknown.
         steps: the list of the agent's steps.
         step: the line with the current step, visible while the answer streams.
         tools: the actions below a finished answer.
@@ -95,7 +95,7 @@ class Answer(AccessibleFrame):
 
     @property
     def entry(self) -> str:
-        """The id of the answer's log entry, or an empty string until it is stored."""
+        """The ID of the answer's log entry, or an empty string until it is stored."""
         return self._entry
 
     def show_step(self, text: str, seconds: float) -> None:
@@ -111,7 +111,7 @@ class Answer(AccessibleFrame):
         self.view.append(text)
 
     def begin_step(self, step: StepView) -> None:
-        """Add a running step. Text that arrived before it moves into the step's row."""
+        """Add a running step, and move the text that arrived before it into the step's row."""
         self.steps.begin_step(replace(step, said=self._text.strip()))
         if self._text:
             self.set_text("")
@@ -146,7 +146,7 @@ class Answer(AccessibleFrame):
         self._say()
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Show which version of the answer this is, and the user's label."""
+        """Set the entry ID, the versions and the label that are shown below the answer."""
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 

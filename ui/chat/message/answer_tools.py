@@ -69,7 +69,7 @@ class AnswerTools(ToolStrip):
         self.saw.setVisible(bool(entry) and self._has_model)
 
     def set_model_used(self, is_used: bool) -> None:
-        """Set whether a model wrote the answer. If not, there is no request to show."""
+        """Set whether a model wrote the answer. Without a model, there is no request to show."""
         self._has_model = is_used
         self.saw.setVisible(bool(self._entry) and is_used)
 
@@ -82,7 +82,7 @@ class AnswerTools(ToolStrip):
     ) -> None:
         """Show the model, its location, duration and price: `gpt-4o, at HOST · 6.8 s · $0.0042`.
 
-        A price of 0 is not shown: the model runs on this computer.
+        A price of 0 is not shown, because it means that the model runs on this computer.
         """
         by = f"{model}, {where}" if where else model
         time = "" if seconds is None else took(seconds)

@@ -56,7 +56,7 @@ class ApprovalWords:
         approve: the label of the button that approves this call.
         approve_all: the label of the button that approves all such calls in this chat, or an empty
             string if only this call can be approved.
-        note: what the approval covers.
+        note: a sentence about the consequences of an approval.
     """
 
     question: str
@@ -253,7 +253,7 @@ class ApprovalCard(AccessibleFrame):
         return head
 
     def _body(self) -> QWidget | None:
-        """Return a view of the proposed change, or of the arguments if nothing is written."""
+        """Return a view of the proposed change, or of the arguments if the call changes no note."""
         if self.request.hunks:
             self.hunks = HunkList(self.request.hunks)
             self.hunks.changed.connect(self._on_hunks_changed)
@@ -324,5 +324,5 @@ def _thaw(value: object) -> object:
 
 
 def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:
-    """Return everything relevant for the decision as text for screen readers."""
+    """Describe the request for screen readers, with everything that matters for the decision."""
     return " ".join(filter(None, (words.question, one_line(request.summary), *request.warnings)))

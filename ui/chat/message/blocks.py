@@ -78,7 +78,7 @@ class FoldedDivider(AccessibleFrame):
         said: a sentence about what happened.
         figures: more text on the same line, such as token counts. May be empty.
         what: the noun in the button's label, such as `summary` for "Show summary".
-        markdown: the longer text. Without it, there is no button.
+        markdown: the longer text. If it is empty, there is no button.
         parent: the parent widget.
     """
 
@@ -167,7 +167,7 @@ class HookDivider(FoldedDivider):
     Args:
         hook: the name of the hook.
         title: a short description of the change. Defaults to "Changed for the model".
-        summary: more about the change, in one line.
+        summary: a summary of the change in one line.
         markdown: the full description, which can be expanded.
         parent: the parent widget.
     """

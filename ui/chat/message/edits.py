@@ -21,13 +21,13 @@ __all__ = ["EditsCard", "summarise_edits"]
 class EditsCard(AccessibleFrame):
     """A card with the changes that an agent run made to notes.
 
-    Emits `undo_requested` with the run's id.
+    Emits `undo_requested` with the run's ID.
 
     Args:
-        edits: the run's id and the changed notes, as recorded in the turn's result.
+        edits: the run's ID and the changed notes, as recorded in the turn's result.
 
     Attributes:
-        run: the id of the agent run.
+        run: the ID of the agent run.
         undo: the button that undoes all changes of the run.
         more: the button that shows and hides the changes.
         changes: the changes of each note, or None until they are shown for the first time.

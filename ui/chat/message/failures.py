@@ -39,7 +39,7 @@ _WAYS_OUT = {
         (("Copy details", "copy_details"), ("Open the log", "open_log"), _RETRY),
     ),
 }
-# The service takes less than the threshold allows, so a higher one would not help.
+# The service accepts fewer tokens than the threshold, so a higher threshold would not help.
 _TOO_LONG_FOR_SERVICE = (
     "arrows-in-line-vertical",
     (("Lower the limit", "lower_limit"), ("Choose a model", "choose_model"), _RETRY),
@@ -48,7 +48,7 @@ _OTHER = ("x-circle", (_RETRY,))
 
 
 class Failure(AccessibleFrame):
-    """The error of a failed turn. Emits `chosen` with the clicked action, such as `retry`."""
+    """The error of a failed turn. Emits `chosen` with the name of an action, such as `retry`."""
 
     chosen = Signal(str)
 

@@ -27,7 +27,7 @@ _PADDING = 12
 
 
 class StepLine(Scaled, AccessibleFrame):
-    """The line with the current step and the seconds since the turn started, which count up."""
+    """The line with the current step and the seconds since the turn started, updated live."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.StatusBar, parent)
@@ -64,7 +64,7 @@ class StepLine(Scaled, AccessibleFrame):
         self._ticker.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stop counting."""
+        """Stop counting the seconds while the line is hidden."""
         super().hideEvent(event)
         self._ticker.stop()
 

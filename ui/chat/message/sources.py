@@ -16,7 +16,7 @@ def list_sources(
     citations: Iterable[Citation] = (),
     unverified: Iterable[Unverified] = (),
 ) -> dict[int, Source]:
-    """Return the source for each citation number, including unverified ones.
+    """Map each citation number to its source, including the numbers of unverified citations.
 
     Args:
         segments: the segments that were sent. Only numbered ones can be cited.

@@ -25,8 +25,8 @@ class StepRow(QWidget):
 
     Attributes:
         step: the step that is shown.
-        said: the label above the line, with the text that the model wrote before the step, hidden
-            if it wrote none.
+        said: the label above the line, with the text that the model wrote before the step. It is
+            hidden if there is no such text.
         line: the step's own line.
         details: the widget with arguments and result, or None while the row is collapsed.
     """
@@ -117,7 +117,7 @@ class _StepLine(QAbstractButton):
 
 
 def _paint_right(painter: QPainter, rest: QRect, text: str, tone: str, *, numbers: bool) -> QRect:
-    """Paint a text at the right edge, and return the rectangle that is left."""
+    """Paint a text at the right edge, and return the space that remains to its left."""
     if not text:
         return rest
     theme = Theme.current()

@@ -39,7 +39,7 @@ _OTHER = _ToolWords("wrench", "Using", "Used", "Use")
 _ARGUMENTS = ("query", "pattern", "path", "ref_id", "url", "text")
 _QUOTED = frozenset({"search_notes", "grep_notes", "remember"})
 _ALL_NOTES = frozenset({"search_notes", "list_folder", "grep_notes"})
-# Tool → the summary's verb for its steps, and the noun to count; without a noun, calls are counted.
+# For each tool: the verb and the noun in the summary. Without a noun, the calls are counted.
 _COUNTED = {
     "search_notes": ("searched", ""),
     "read_note": ("read", "note"),
@@ -119,13 +119,17 @@ class StepView:
     def outcome(self) -> str:
         """Why the step has no result, such as `failed`.
 
-        This is an empty string if it succeeded or is running.
+        This is an empty string if the step succeeded or is running.
         """
         return {"error": "failed", "denied": "not allowed by you"}.get(self.status, "")
 
     @property
     def is_done(self) -> bool:
-        """Whether the summary counts the step. A step that needs approval counts once done."""
+        """Whether the summary counts the step.
+
+        A step that needs approval is counted if it succeeded. Any other step is counted unless it
+        was denied.
+        """
         if self.name in _ASKING:
             return self.status == "ok"
         return self.status != "denied"
@@ -172,7 +176,7 @@ def summary(steps: Iterable[StepView]) -> str:
 
 
 def _find_group(tool: str) -> str:
-    """Return the name under which the summary counts a tool."""
+    """Return the tool name under which the summary groups the steps of a tool."""
     groups = {"append_to_note": "edit_note", "update_progress": "update_memory"}
     return groups.get(tool, tool)
 

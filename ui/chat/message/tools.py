@@ -177,7 +177,7 @@ class PinButton(QuietButton):
 
 
 class Siblings(QWidget):
-    """A version switcher, such as ‹ 2/3 ›. Emits `chosen` with the entry id of a version."""
+    """A version switcher, such as ‹ 2/3 ›. Emits `chosen` with the entry ID of a version."""
 
     chosen = Signal(str)
 
@@ -204,7 +204,7 @@ class Siblings(QWidget):
         return self._place.text()
 
     def show_versions(self, entries: Sequence[str], present: str) -> None:
-        """Show the position of the current version, or hide the switcher if there is only one."""
+        """Show the position of the current version. Hide the switcher if there is no other."""
         self._entries = tuple(entries)
         self._at = self._entries.index(present) if present in self._entries else 0
         total = len(self._entries)
@@ -324,7 +324,7 @@ class MessageAction:
         kind: `edit`, `again` (regenerate the answer), `branch` (fork into a new chat), `select`
             (show another version), `label`, `saw` (show the request), `pin`, `unpin`, `note` (save
             the answer as a note) or `compare` (compare versions).
-        entry: the id of the message's log entry, or for `select`, that of the other version.
+        entry: the ID of the message's log entry, or for `select`, that of the other version.
         text: the new text for `edit` or the new label for `label`, otherwise an empty string.
     """
 
@@ -371,7 +371,7 @@ class UserTools(ToolStrip):
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Set the entry id, versions and label. A message without an id can only be copied."""
+        """Set the entry ID, versions and label. A message without an ID can only be copied."""
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)

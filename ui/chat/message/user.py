@@ -43,7 +43,7 @@ from ui.widgets.texts import has_tall_letters, read_selection
 __all__ = ["MessageEditor", "UserMessage"]
 
 _FOLD_LINES = 12
-# A folded message lays out at most this many characters; the rest is laid out when it is unfolded.
+# A folded message lays out at most this many characters. Unfolding it lays out the others.
 _FOLD_CHARS = 2_000
 _HINT = "{} asks again, Esc leaves it as it was. The present answer is kept beside the new one."
 
@@ -61,7 +61,7 @@ class UserMessage(AccessibleFrame):
         editor: the editor of the text, or None while the message is not being edited.
 
     Args:
-        text: the text as it was sent.
+        text: the text that was sent.
         time: when it was sent, in ISO 8601, or an empty string if it is unknown.
         attached: the attachments that were sent with the message.
         parent: the parent widget.
@@ -111,7 +111,7 @@ class UserMessage(AccessibleFrame):
         return self._entry
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Set the entry id, versions and label. Without an entry id, a message cannot be edited."""
+        """Set the entry ID, versions and label. Without an entry ID, a message cannot be edited."""
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 
@@ -133,7 +133,7 @@ class UserMessage(AccessibleFrame):
         self._show_text()
 
     def edit(self, text: str = "") -> None:
-        """Edit the message, starting with `text` or else its current text."""
+        """Open the editor with a text, or with the message's own text if `text` is empty."""
         if self.editor is not None or not self._entry:
             return
         self.editor = MessageEditor(text or self._text)
@@ -217,7 +217,7 @@ class _Block(QWidget):
 
 
 class _Body(QTextEdit):
-    """A text field for reading: plain, selectable, as tall as its text up to a maximum."""
+    """A read-only field for plain text, which is as tall as its text up to a maximum."""
 
     cut_changed = Signal()
 

@@ -6,8 +6,7 @@
     empty_state       An empty chat: the number of notes, and suggested questions.
     feed              The messages of a chat, of which at most about 200 have widgets at a time.
     finder            Search in the open chat, including messages that have no widget.
-    instructions_bar  A bar above the chat: the vault's instructions, until the user accepts or
-                      rejects them.
+    instructions_bar  A bar above the chat that asks whether to use the vault's instructions.
     live              The running turn: its user message, its steps, and its answer while it
                       streams.
     navigation        Keyboard navigation in a chat: one tab stop, arrow keys move between

@@ -55,7 +55,7 @@ class EmptyState(QWidget):
     ) -> None:
         """Show the number of notes, when they were indexed, and up to three suggested questions.
 
-        `is_bare` means that the folder is known to contain no notes.
+        `is_bare` is True if the folder is known to contain no notes.
         """
         if is_bare:
             self._heading.setText("No notes in this folder yet.")

@@ -43,7 +43,7 @@ class Slot:
 
 
 class MessageRow(QWidget):
-    """A message widget with a gap above it, and a focus ring if it is current."""
+    """A message widget with a gap above it, and a focus ring if it is the current message."""
 
     def __init__(self, widget: QWidget, gap: int) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class MessageRow(QWidget):
         self.quiet()
 
     def quiet(self) -> None:
-        """Take all child widgets out of the tab order, since the transcript is one tab stop."""
+        """Take all child widgets out of the tab order, because the transcript is one tab stop."""
         for child in self.widget.findChildren(QWidget):
             policy = child.focusPolicy()
             if policy.value & Qt.FocusPolicy.TabFocus.value:
@@ -111,7 +111,7 @@ class _Column(QVBoxLayout):
         return self.totalMinimumSize().height()
 
     def setGeometry(self, rect: QRect) -> None:
-        """Place the messages; those that do not fit go beyond the rectangle's lower edge."""
+        """Place the messages, which may extend beyond the rectangle's lower edge."""
         height = max(rect.height(), self.find_height(rect.width()))
         super().setGeometry(QRect(rect.x(), rect.y(), rect.width(), height))
 
@@ -311,7 +311,7 @@ class Feed(QWidget):
         self._is_older_side = False
 
     def _trim(self) -> None:
-        """Remove a widget at one end, while the other end grows."""
+        """Remove the widget at one end, because the other end has grown."""
         if self._is_older_side:
             slot = self._slots[self._last - 1]
             if slot.is_kept:
@@ -338,8 +338,8 @@ class Feed(QWidget):
     def _fit(self, rows: Sequence[MessageRow]) -> None:
         """Lay out rows now, instead of in several later passes, and enlarge the feed for them.
 
-        The feed never shrinks here, since that could move the scroll position. A feed in a splitter
-        has no width at first; then nothing is done.
+        The feed never shrinks here, because that could move the scroll position. Nothing is done
+        while the feed has no width, as at first in a splitter.
         """
         if self._column.contentsRect().width() <= 0:
             return

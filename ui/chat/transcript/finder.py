@@ -86,7 +86,7 @@ class Finder(QObject):
     def renew(self) -> None:
         """Update the matches after messages have changed, and keep the current match.
 
-        Does nothing while the find bar is closed.
+        Do nothing while the find bar is closed.
         """
         if self._bar.isHidden():
             return
@@ -103,7 +103,7 @@ class Finder(QObject):
     def _show_bar(self, is_shown: bool) -> None:
         before = self._find_top()
         self._bar.setVisible(is_shown)
-        # The chat is moved by the bar when the event loop has laid both out.
+        # The bar moves the chat only when the event loop has laid out both.
         QTimer.singleShot(0, self, lambda: self._scroll_by(self._find_top() - before))
 
     def _scroll_by(self, distance: int) -> None:
@@ -140,7 +140,7 @@ class Finder(QObject):
     def _note_origin(self) -> None:
         """Remember which message is at the top of the view, and how far it is scrolled.
 
-        The area that the find bar will cover does not count.
+        The area that the find bar will cover is ignored.
         """
         scroller = self._transcript.scroller
         covered = self._bar.sizeHint().height() if self._bar.isHidden() else 0
@@ -159,7 +159,7 @@ class Finder(QObject):
         return [_Place(slot, nth) for slot, total in counts for nth in range(total)]
 
     def _choose_place(self) -> int:
-        """Return the index of the first match after the start, or of the last match."""
+        """Return the index of the first match after the search's origin, or of the last match."""
         slots = self._transcript.feed.slots()
         order = {id(slot): at for at, slot in enumerate(slots)}
         origin, above = self._origin

@@ -1,4 +1,4 @@
-"""A bar above the chat: the vault's instructions, until the user accepts or rejects them."""
+"""A bar above the chat that shows the vault's instructions and asks whether to use them."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent, QTextOption

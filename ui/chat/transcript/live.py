@@ -64,7 +64,7 @@ class LiveTurn(QObject):
         self._feed.append(self._slot)
 
     def place_question(self, entry: str) -> None:
-        """Set the user message's entry id once it is stored."""
+        """Set the user message's entry ID once it is stored."""
         slot = self._asked
         if slot is not None and slot.row and isinstance(slot.row.widget, UserMessage):
             slot.key = ("user", entry)

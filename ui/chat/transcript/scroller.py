@@ -1,4 +1,4 @@
-"""The scroll position of a chat: it follows the end, or stays at the message being read."""
+"""Keep the scroll position of a chat at its end, or at the message being read."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -86,7 +86,7 @@ class Scroller(QWidget):
         QTimer.singleShot(0, self, self._settle)
 
     def shift(self, distance: int) -> None:
-        """Keep the content in place when the view itself moves down."""
+        """Keep the content in place on the screen when the view itself moves down."""
         if not self._is_following:
             self.bar.setValue(self.bar.value() + distance)
 

@@ -140,7 +140,7 @@ class Transcript(QWidget):
         instead: str = "",
         is_again: bool = False,
     ) -> None:
-        """Show a new turn and scroll to it, see `LiveTurn.begin` for the arguments."""
+        """Show a new turn and scroll to it. The arguments are those of `LiveTurn.begin`."""
         self._stack.setCurrentWidget(self.scroller)
         self.live.begin(question, attached, instead=instead, is_again=is_again)
         self.scroller.to_end()
@@ -262,13 +262,13 @@ class Transcript(QWidget):
                 super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the focus ring of the current message, unless the focus came by mouse."""
+        """Show the focus ring of the current message, unless a mouse click set the focus."""
         super().focusInEvent(event)
         if event.reason() != Qt.FocusReason.MouseFocusReason:
             self._walker.show()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Remove the focus ring, unless the focus moved by Tab, which may stay in the message."""
+        """Remove the focus ring, unless Tab moved the focus, which may still be in the message."""
         super().focusOutEvent(event)
         if event.reason() not in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
             self._walker.forget()
@@ -299,7 +299,7 @@ class Transcript(QWidget):
     def _find_failure(self, item: TranscriptItem) -> Slot | None:
         """Return the slot that already shows a failed answer's error.
 
-        Returns None if there is none yet.
+        Return None if no slot shows the error yet.
         """
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):
@@ -308,7 +308,7 @@ class Transcript(QWidget):
         return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
-        """Merge in the errors and other blocks that are not in the log."""
+        """Return the slots together with the blocks that are not in the log, such as errors."""
         present, found = {id(slot) for slot in slots}, list(slots)
         before: Slot | None = None
         for slot in self.feed.slots():

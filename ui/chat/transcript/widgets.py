@@ -40,7 +40,8 @@ class MessageMaker(QObject):
 
     Signals:
         citation_activated: the path and line range of a source.
-        citation_pointed: an answer's entry id and the number of the hovered citation, or 0.
+        citation_pointed: an answer's entry ID and the number of the hovered citation, which is 0
+            when the pointer leaves it.
         link_activated: a permitted address.
         action_requested: a `MessageAction`.
         attachment_opened: the clicked `Attachment`.
@@ -82,7 +83,7 @@ class MessageMaker(QObject):
         return Slot(make, _ABOVE.get(kind, 0), kind)
 
     def renew(self, slot: Slot, item: TranscriptItem) -> bool:
-        """Update a slot for a changed item. Returns False if its widget must be rebuilt."""
+        """Update a slot for a changed item. Return False if its widget must be rebuilt."""
         is_same, slot.item = slot.item == item, item
         slot.make = self._choose_maker(item)
         widget = slot.row.widget if slot.row else None
@@ -179,7 +180,7 @@ class MessageMaker(QObject):
 
         Args:
             message: the text to show.
-            entry: the id of the entry that "Try again" regenerates.
+            entry: the ID of the entry that "Try again" regenerates.
             code: the error's code, or an empty string if it is not known.
         """
         info = ErrorInfo(code, message)

@@ -1,10 +1,10 @@
-"""Controllers for agents: proposals that wait for a decision, and edits to notes.
+"""Controllers for agents: approval of proposed tool calls, and edits to notes.
 
-    approvals  Shows the tool proposals that wait for a decision, and passes on the decisions.
+    approvals  Asks the user to approve proposed tool calls, and passes on the answers.
     edits      Shows the changes that an agent made to notes, and undoes them.
 
-May import: what `ui.controllers` may import. Always true: a proposal is shown before it is
-decided. Only the user can approve it here.
+May import: the same packages as `ui.controllers`. Always true: each proposed tool call is shown
+before it is approved or refused, and only the user can approve it here.
 """
 
 __all__ = ["approvals", "edits"]

@@ -1,7 +1,8 @@
-"""Show tool proposals that wait for a decision, and pass the decisions on.
+"""Show the tool calls that an agent proposes, and pass on the user's approval or refusal.
 
-A turn waits at the `ApprovalDesk` in its own thread. The event `ApprovalRequested` shows a card in
-the chat, whose buttons pass the user's decision to the desk.
+While a tool call awaits approval, its turn's thread is blocked in the `ApprovalDesk`. For each
+event `ApprovalRequested`, a card appears in the chat, and its buttons pass the user's decision to
+the desk.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ _TITLE_CHARS: Final = 60
 
 @dataclass
 class _Waiting:
-    """A proposal that waits for a decision."""
+    """A proposed tool call that the user has neither approved nor refused yet."""
 
     turn: ChatTurn
     request: ApprovalRequested
@@ -53,12 +54,12 @@ class ApprovalController(QObject):
 
     @property
     def card(self) -> ApprovalCard | None:
-        """The first card in the open chat that waits for a decision, or None."""
+        """The first approval card in the open chat that the user has not answered yet, or None."""
         cards = [waiting.card for waiting in self._waiting.values() if waiting.card is not None]
         return cards[0] if cards else None
 
     def refuse(self) -> bool:
-        """Refuse the proposal in the open chat. Returns False if there is none."""
+        """Refuse the proposed tool call in the open chat. Return False if there is none."""
         card = self.card
         if card is not None:
             card.decide("reject")
@@ -74,7 +75,7 @@ class ApprovalController(QObject):
             self._forget_call(turn, event.id)
 
     def _ask(self, id: str) -> None:
-        """Show a new proposal, and notify the user if its chat is not visible."""
+        """Show a proposed tool call, and notify the user if its chat is not visible."""
         turn = self._waiting[id].turn
         QApplication.alert(self._frame)
         if self._session.is_open(turn):
@@ -91,7 +92,7 @@ class ApprovalController(QObject):
         )
 
     def _offer_chat(self, id: str) -> None:
-        """Show a toast about a proposal that waits in the chat behind the open note."""
+        """Show a toast because the open note covers a chat whose tool call needs approval."""
         text = "The chat behind this note waits for your decision"
         self._frame.notifier.toast(text, "Show the chat", partial(self._uncover, id))
 
@@ -120,7 +121,7 @@ class ApprovalController(QObject):
                 self._forget(id)
 
     def _on_session_changed(self, _session: str | None) -> None:
-        """Forget the cards of the previous chat. Its proposals keep waiting."""
+        """Forget the cards of the previous chat, whose tool calls still need approval."""
         for waiting in self._waiting.values():
             waiting.card = None
 
@@ -135,7 +136,10 @@ class ApprovalController(QObject):
                 self._forget(id)
 
     def _forget(self, id: str) -> None:
-        """Remove a proposal and its card. If the card had the focus, focus the composer."""
+        """Forget a proposed tool call and remove its card.
+
+        If the card had the focus, focus the composer.
+        """
         card = self._waiting.pop(id).card
         if card is None:
             return

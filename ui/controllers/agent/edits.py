@@ -1,7 +1,7 @@
 """Show the changes that an agent made to notes, and undo them.
 
-Each chat shows a card for the last agent run that changed notes, unless it was undone. The card
-appears after the turn, and again when the chat is reopened, even after a restart.
+Each chat shows a card for the last agent run that changed notes, unless the user has undone the
+changes. The card appears after the turn, and again when the chat is reopened, even after a restart.
 """
 
 from collections.abc import Mapping

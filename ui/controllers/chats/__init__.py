@@ -4,12 +4,13 @@
     message, header ────signal──> save_note ──task──> app.assistant.user_edits
 
     actions     Search, rename, pin, archive, export, and delete with undo.
-    compaction  Show what a compaction would summarise; let the user edit its summary.
+    compaction  Preview a compaction of the open chat, and let the user edit its summary.
     save_note   Save a chat or an answer as a note, in a folder that the user confirms.
     quick_ask   A small window for a quick question, opened from the tray or by a command.
     versions    Compare two versions of an answer, or have another model answer too.
 
-May import: what `ui.controllers` may, and its modules for the session, notes and navigation.
+May import: the same packages as `ui.controllers`, and its modules `session`, `notes` and
+`navigation`.
 """
 
 __all__ = ["actions", "compaction", "quick_ask", "save_note", "versions"]

@@ -1,4 +1,4 @@
-"""Actions on the chats in the sidebar: search, rename, pin, archive, export, delete with undo."""
+"""Search, rename, pin, archive and export the chats in the sidebar, and delete them with undo."""
 
 from functools import partial
 from pathlib import Path
@@ -90,7 +90,7 @@ class ChatActionController(QObject):
         task.start()
 
     def rename_open(self) -> None:
-        """Rename the open chat in place, in the list of chats."""
+        """Let the user rename the open chat in the list of chats."""
         chats = self._frame.sidebar.chats
         self._frame.columns.show_sidebar()
         self._frame.sidebar.chat_search.clear()
@@ -111,7 +111,7 @@ class ChatActionController(QObject):
         task.start()
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
-        """Set or clear a chat's pinned or archived mark. Archiving can be undone."""
+        """Pin or archive a chat, or reverse that. Archiving a chat offers an undo."""
         if self._refuse_running(session):
             return
         task = self._runner.call(lambda: self._assistant.branches.mark(session, mark, on))
@@ -120,12 +120,12 @@ class ChatActionController(QObject):
         task.start()
 
     def mark_open(self, mark: ChatMark) -> None:
-        """Pin or archive the open chat, or reverse that."""
+        """Pin or archive the open chat, or reverse that if it is pinned or archived already."""
         if (chat := self._find(self._session.session)) is not None:
             self.mark(chat.session, mark, not getattr(chat, mark))
 
     def delete(self, session: str) -> None:
-        """Hide a chat, offer to undo that, and delete the previously hidden chat."""
+        """Hide a chat and offer an undo. A chat that was hidden before is now deleted for good."""
         if self._refuse_running(session):
             return
         self.finish()
@@ -155,7 +155,7 @@ class ChatActionController(QObject):
         task.start()
 
     def finish(self) -> None:
-        """Delete the hidden chat for good."""
+        """Delete the hidden chat for good, if a chat is hidden."""
         self._lapse.stop()
         session, self._hidden = self._hidden, None
         if session is None:
@@ -224,7 +224,7 @@ class ChatActionController(QObject):
         return one_line(chat.title, _TITLE_CHARS) if chat and chat.title else "New chat"
 
     def _refuse_running(self, session: str) -> bool:
-        """Return whether a chat is being answered, and tell the user that it cannot be changed."""
+        """Return whether a turn is running in a chat. If so, tell the user to stop it first."""
         is_running = session in self._session.list_running()
         if is_running:
             self._frame.notifier.toast("This chat is being answered. Stop the answer first.")

@@ -27,7 +27,7 @@ _BUSY: Final = "An answer is on its way. Stop it first."
 
 
 class CompactionController(QObject):
-    """Compacts the open chat on request. Cancelling leaves the chat as it was."""
+    """Compacts the open chat on request. If the user cancels, the chat is not changed."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class CompactionController(QObject):
         self._run(self._runner.call(lambda: preview(session, model)), self._on_previewed)
 
     def edit(self, item: SummaryItem) -> None:
-        """Open a summary that is in use for editing."""
+        """Open the dialog to edit a summary that is in use."""
         session = self._session.session
         if session is None or self._session.is_running:
             self._frame.notifier.toast(_BUSY)
@@ -88,7 +88,7 @@ class CompactionController(QObject):
         return self._dialog
 
     def _run(self, task: Task, on_yielded: Callable[[Any], None]) -> None:
-        """Start a task. Its results are ignored once another task starts or the user cancels."""
+        """Start a task whose results are ignored once another task starts or the user cancels."""
 
         def pass_on(receive: Callable[[Any], None], item: object) -> None:
             if self._task is task:
@@ -140,7 +140,7 @@ class CompactionController(QObject):
         self._close(_describe(report))
 
     def _close(self, said: str) -> None:
-        """Close the dialog, say what happened, and read the changed chat."""
+        """Close the dialog, show a toast with the result, and reload the chat if it is open."""
         self._find_dialog().accept()
         self._frame.composer.setFocus()
         self._frame.notifier.toast(said)

@@ -28,8 +28,8 @@ _SEARCHING, _WAITING = "Searching…", "Waiting…"
 class QuickAskController(QObject):
     """Answers questions asked in the small window, which uses a new chat each time it is opened.
 
-    With the setting `ui.quickAsk`, an icon in the system tray opens the window, if the desktop has
-    a system tray. Answers search the open vault. Nothing is edited, and no agent runs.
+    If the setting `ui.quickAsk` is on and the desktop has a system tray, an icon in the tray opens
+    the window. Answers search the open vault. Nothing is edited, and no agent runs.
 
     Attributes:
         tray: the icon in the system tray, or None while no icon is shown.

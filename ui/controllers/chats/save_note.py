@@ -46,7 +46,7 @@ class SaveNoteController(QObject):
             self.save(self._session.session)
 
     def save(self, session: str, entry: str = "") -> None:
-        """Ask where to save a chat as a note, or only one answer if an entry id is given."""
+        """Ask where to save a chat or, if an entry ID is given, only one answer as a note."""
         if self._assistant.vault is None:
             self._frame.notifier.toast(_NO_VAULT)
             return

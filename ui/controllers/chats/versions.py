@@ -30,8 +30,9 @@ _NOTHING: Final = "There is no answer in this chat yet."
 class VersionsController(QObject):
     """Compares two versions of an answer, and activates the chosen one.
 
-    Another model's answer is a new version, as with "Answer again": it is streamed into the dialog
-    and into the chat behind it, and continues if the dialog is closed.
+    When the user chooses another model, its answer becomes a new version, as with "Answer again".
+    The answer is streamed into both the dialog and the chat behind it, and continues if the dialog
+    is closed.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class VersionsController(QObject):
             task.start()
 
     def _on_read(self, item: AnswerItem) -> None:
-        """Open the dialog with an answer, and with its newest other version."""
+        """Open the dialog with an answer and, if it has other versions, with the newest of them."""
         self._item, self._other, self._turn = item, "", None
         self._writers[item.entry] = item.model
         self._dialog.open_for(self._find_name(item.model), self._build(item))
@@ -123,7 +124,7 @@ class VersionsController(QObject):
         self._dialog.set_choices(versions, models)
 
     def _on_other(self, item: AnswerItem) -> None:
-        """Show another version on the right."""
+        """Show another version of the answer in the right column."""
         self._other = item.entry
         self._writers[item.entry] = item.model
         if self._item is not None:

@@ -1,12 +1,12 @@
-"""Controllers for reading notes and images: show one, follow its links, go back and forward.
+"""Controllers for reading notes and images, following links, and going back and forward.
 
-    images  Loads the local images of the open note in the background; opens single images.
+    images  Loads the local images of the open note in the background, and opens single images.
     links   Inserts a link to a related note into the open note.
     menu    Opens the open note or image in an editor, Obsidian or the file manager.
     note    Shows a note or an image, follows links in notes and answers, and goes back and forward.
-    review  Looks after the notes: runs reviews, and shows, dismisses and restores findings.
+    review  Runs reviews of the notes, and shows, dismisses and restores their findings.
 
-May import: what `ui.controllers` may import.
+May import: the same packages as `ui.controllers`.
 Always true: reading a note changes neither the chat nor the unsent message.
 """
 

@@ -62,7 +62,7 @@ def open_image(images: VaultImages, path: str) -> OpenImage:
     """Read an image of the vault, decoded in a child process.
 
     Raises:
-        AppError: the image cannot be shown. The message says why.
+        AppError: the image cannot be shown. The message gives the reason.
         VaultError: models may not read the file, or its path leads out of the vault.
     """
     read = images.read(path)
@@ -71,7 +71,7 @@ def open_image(images: VaultImages, path: str) -> OpenImage:
 
 
 def decode_image(data: bytes) -> QImage:
-    """Decode an image, scaled down to the text column. Returns a null image on failure."""
+    """Decode an image, scaled down to the text column. Return a null image on failure."""
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
@@ -90,7 +90,10 @@ def decode_image(data: bytes) -> QImage:
 def _load(
     root: Path, sources: list[str], path: str, token: CancelToken
 ) -> Iterator[tuple[str, str, QImage]]:
-    """Yield the note's path, each image's source, and the image. A missing image is null."""
+    """Yield a tuple for each image: the note's path, the image's source, and the image.
+
+    An image that is missing or cannot be decoded is null.
+    """
     QImageReader.setAllocationLimit(_MOST_MB)
     for source in sources:
         token.raise_if_cancelled()

@@ -1,4 +1,4 @@
-"""Insert a link to a related note into the open note, after the user has seen the change."""
+"""Insert a link to a related note into the open note, once the user approves the change."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,9 +26,10 @@ _CHANGED: Final = "The note has changed meanwhile. This is the change as it woul
 
 
 class LinkController(QObject):
-    """Shows the change that a new link makes to the open note, and writes it after approval.
+    """Shows how a new link changes the open note, and writes the change once it is approved.
 
-    It uses the same approval card as an agent's edits, and records the edit in the same journal.
+    The change is shown in the same approval card as an agent's edits, and recorded in the same
+    journal.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class LinkController(QObject):
         frame.column.related.link_requested.connect(self.propose)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:
-        """Return the functions that run this controller's window commands, by command name."""
+        """Return this controller's window commands: a function for each command name."""
         return {"insert_link": self.begin}
 
     def begin(self) -> None:
@@ -56,7 +57,7 @@ class LinkController(QObject):
             self._frame.column.related.begin_link()
 
     def propose(self, to: str, *, is_again: bool = False) -> None:
-        """Show how linking to another note would change the open note."""
+        """Show how a link to another note would change the open note, and ask for approval."""
         path = self._frame.note.path
         plan = self._assistant.user_edits.plan_related_link
         task = self._runner.call(lambda: plan(path, to))
@@ -65,7 +66,7 @@ class LinkController(QObject):
         task.start()
 
     def refuse(self) -> bool:
-        """Refuse the change that waits for a decision. Returns False if no change waits."""
+        """Refuse the proposed change. Return False if no change is shown."""
         if self._card is None or not isValid(self._card) or not self._card.isVisible():
             return False
         self._card.decide("reject")

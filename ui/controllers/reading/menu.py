@@ -1,4 +1,4 @@
-"""The open note's or image's menu, which opens its file in other programs."""
+"""The menu of the open note or image, which opens the file in other programs."""
 
 import sys
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class NoteMenuController(QObject):
         frame.note.menu_wanted.connect(self._fill_menu)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:
-        """Return the functions that run this controller's window commands, by command name."""
+        """Return this controller's window commands: a function for each command name."""
         return {
             "note_editor": self.open_in_editor,
             "note_obsidian": self.open_in_obsidian,
@@ -66,9 +66,9 @@ class NoteMenuController(QObject):
         QGuiApplication.clipboard().setText(self._frame.note.path)
 
     def _find_file(self) -> Path | None:
-        """Return the file of the open note or image, or None if it does not exist.
+        """Return the file of the open note or image, or None if nothing is open.
 
-        Returns None if none is open or it does not exist.
+        If the file does not exist, show a toast and return None.
         """
         path, root = self._frame.note.path, self._assistant.vault
         if not path or (root is None and not Path(path).is_absolute()):

@@ -36,10 +36,10 @@ class NoteVisit:
 
     Attributes:
         path: the path of the note or image.
-        first: the first line to highlight. 0 highlights no lines.
+        first: the first line to highlight, or 0 to highlight no lines.
         last: the last line to highlight.
         heading: the heading or `^block` to open instead of lines.
-        top: the line at the top of the view when the user left the note. 0 to scroll to the
+        top: the line at the top of the view when the user left the note, or 0 to scroll to the
             highlighted lines instead.
     """
 
@@ -51,7 +51,7 @@ class NoteVisit:
 
 
 class VisitHistory:
-    """The visited notes, as in a browser's history."""
+    """The history of visited notes and images, as in a browser."""
 
     def __init__(self) -> None:
         self._visits: list[NoteVisit] = []
@@ -59,7 +59,7 @@ class VisitHistory:
 
     @property
     def current(self) -> NoteVisit | None:
-        """The open note's visit, or None if no note was opened."""
+        """The visit of the open note or image, or None if nothing has been opened."""
         return self._visits[self._at] if self._visits else None
 
     def add(self, visit: NoteVisit) -> None:
@@ -68,7 +68,10 @@ class VisitHistory:
         self._at = len(self._visits) - 1
 
     def find(self, step: int) -> NoteVisit | None:
-        """Return the visit `step` entries away, or None."""
+        """Return the visit `step` entries after the current one, or None if there is none.
+
+        If `step` is negative, earlier visits are counted.
+        """
         at = self._at + step
         return self._visits[at] if 0 <= at < len(self._visits) else None
 
@@ -122,7 +125,7 @@ class ReadingController(QObject):
             view.note_chosen.connect(self.show)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:
-        """Return the functions that run window commands about the open note, by command name."""
+        """Return this controller's window commands: a function for each command name."""
         return {
             "attach_note": self._panel.attach_selection,
             "toggle_source": self._panel.toggle_source,
@@ -133,7 +136,7 @@ class ReadingController(QObject):
         }
 
     def show(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Show a note at the given lines, or an image. A line number of 0 highlights nothing.
+        """Show an image, or a note at the given lines. If `first` is 0, no line is highlighted.
 
         A web page is opened in the browser.
         """
@@ -146,8 +149,8 @@ class ReadingController(QObject):
         """Open a link's target: a note at a heading or block, an image, or an external address.
 
         Args:
-            address: an allowed address. For a note or an image, it begins with `note:`, for a tag
-                with `tag:`.
+            address: an allowed address, which begins with `note:` for a note or an image, and with
+                `tag:` for a tag.
             source: the path of the note that contains the link, or an empty string if an answer
                 contains it.
         """
@@ -168,7 +171,7 @@ class ReadingController(QObject):
             self._frame.notifier.toast(f"There is no note named {link}.")
 
     def step(self, step: int) -> None:
-        """Go back or forward in the history. If the note was closed, going back reopens it."""
+        """Go back or forward in the history. If the note has been closed, going back reopens it."""
         if step < 0 and not self._frame.middle.is_reading:
             step = 0
         visit = self._visits.find(step)
@@ -176,14 +179,14 @@ class ReadingController(QObject):
             self._open(visit, step)
 
     def reread(self) -> None:
-        """Reload the open note or image, since its file may have changed."""
+        """Reload the open note or image, because its file may have changed."""
         shown = self._shown
         if shown is not None:
             visit = NoteVisit(shown.path)
             self._rereads.ask(lambda: self._read(visit, None), now=True)
 
     def close(self) -> bool:
-        """Close the open note and focus the composer. Returns False if no note is open."""
+        """Close the open note and focus the composer. Return False if no note is open."""
         if not self._frame.middle.is_reading:
             return False
         self._visits.leave(self._panel.find_top_line())
@@ -216,7 +219,7 @@ class ReadingController(QObject):
     def close_focused(self) -> bool:
         """Close the note or its search, if the note has the focus or covers the chat.
 
-        Returns whether anything was closed.
+        Return whether anything was closed.
         """
         focus = QApplication.focusWidget()
         has_focus = focus is not None and self._panel.isAncestorOf(focus)
@@ -260,7 +263,7 @@ class ReadingController(QObject):
         if visit.heading:
             first, last = note.find_lines(visit.heading) or (0, 0)
             visit = replace(visit, first=first, last=last)
-        cut_parts(note.text)  # fills a cache in the task, since cutting a large note takes a while
+        cut_parts(note.text)  # fills the cache outside the GUI thread
         return note, visit, step
 
     def _on_read(self, answer: tuple[Shown | ErrorInfo | str, NoteVisit, int | None]) -> None:

@@ -1,4 +1,4 @@
-"""Look after the notes: run reviews in the background, and show, dismiss and restore findings."""
+"""Run reviews of the notes in the background, and show, dismiss and restore their findings."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +17,7 @@ __all__ = ["ReviewController"]
 
 
 class ReviewController(QObject):
-    """Reviews the notes when the panel "Look after" is first visible and when the user asks."""
+    """Reviews the notes when the panel "Look after" is first shown or the user asks for it."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
         super().__init__(frame)
@@ -41,7 +41,7 @@ class ReviewController(QObject):
         return self._task is not None
 
     def start(self) -> None:
-        """Review the notes, unless a review is running."""
+        """Start a review of the notes, unless one is running."""
         if self._task is not None or self._assistant.vault is None:
             return
         self._has_looked, self._has_failed, self._progress = True, False, None
@@ -53,12 +53,15 @@ class ReviewController(QObject):
         task.start()
 
     def stop(self) -> None:
-        """Stop the running review; nothing is kept of it."""
+        """Stop the running review and discard its results."""
         if self._task is not None:
             self._task.cancel()
 
     def forget(self) -> None:
-        """Forget the findings, because another vault has been opened; look again if needed."""
+        """Forget the findings, because another vault has been opened.
+
+        If the panel is visible, review the notes of the new vault.
+        """
         self.stop()
         self._task, self._has_looked, self._dismissed = None, False, []
         self._panel.show_waiting(has_vault=self._assistant.vault is not None)
@@ -66,9 +69,9 @@ class ReviewController(QObject):
             self.start()
 
     def note_changes(self) -> None:
-        """Show that notes have changed since the review. The list stays as it is.
+        """Show that notes have changed since the review. The list of findings stays the same.
 
-        If the review failed, perhaps because there was no index yet, the next one starts.
+        If the review failed, perhaps because there was no index yet, start another one.
         """
         if self._has_failed and self._panel.isVisible():
             self.start()
@@ -118,7 +121,7 @@ class ReviewController(QObject):
         self._frame.notifier.toast("Dismissed.", "Undo", undo)
 
     def _restore(self, finding: Finding, place: int) -> None:
-        """Undo that a finding was dismissed, unless that has been done already."""
+        """Restore a dismissed finding, unless it has been restored already."""
         if finding in self._dismissed:
             restore = partial(self._assistant.review.restore, [finding])
             self._store(restore, partial(self._on_restored, finding, place))

@@ -7,8 +7,8 @@
                  └─> formats, spacing, table          └─> wide, citations, code
 
     card         The card that shows the source of a citation while it is hovered or focused.
-    citations    Hover, focus and click on citations and links, and which citations are
-                 unverified.
+    citations    Hover, focus and clicks on citations and links, and a search for unverified
+                 citations.
     code         Code blocks: highlighting of long code in small steps, and the copy buttons.
     decorations  Decorations of a document: backgrounds, markers, pills and lines, by text
                  position.
@@ -27,8 +27,8 @@
     writer       Writes leaves, including tables, into a document: final leaves once, tail leaves
                  until the next update replaces them.
 
-Where to look: a table is measured in `table`, written by `DocumentWriter._write_table`, and given
-its scroll bar in `wide`.
+For example, a table is measured in `table`, written by `DocumentWriter._write_table`, and given its
+scroll bar in `wide`.
 
 May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`, values of
 `context.layers`.

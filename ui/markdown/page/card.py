@@ -34,13 +34,13 @@ class Source:
         passage: the text of the passage as it was sent to the model.
         is_verified: whether the answer's quotation was found in the passage.
         doubt: why a citation of this source is unverified, or an empty string if no citation is.
-        doubted: the quotations that were not found in the source. If it is empty although `doubt`
-            is set, all citations of the source are unverified.
-        page: the page, if the file has pages. It is shown in place of the lines.
+        doubted: the quotations that were not found in the source. If there are none although
+            `doubt` is set, all citations of the source are unverified.
+        page: the page number, shown in place of the lines, or None if the file has no pages.
         cited: the cited lines, which are the beginning of the passage, or an empty string if the
             whole passage is cited.
-        is_found: whether Strata found the source for a sentence of the answer. False if the model
-            cited it.
+        is_found: whether Strata found the source for a sentence of the answer, instead of the model
+            citing the source.
     """
 
     number: int

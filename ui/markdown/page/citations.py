@@ -27,9 +27,9 @@ class LinkHandler(QObject):
 
     Args:
         view: the view whose links and citations are handled.
-        targets: returns the addresses of all links in the view.
-        find_place: takes the number of a source and returns the rectangle in the view of its
-            citation that is nearest to the pointer.
+        targets: a function that returns the addresses of all links in the view.
+        find_place: a function that takes the number of a source. It returns the rectangle, in the
+            view, of the source's citation that is nearest to the pointer.
     """
 
     citation_clicked = Signal(int)
@@ -82,7 +82,7 @@ class LinkHandler(QObject):
             self._card.hide()
 
     def menu(self, href: str) -> QMenu:
-        """Build the context menu for an anchor's address, which is empty outside of anchors."""
+        """Build the context menu for a position in the view. Outside links, `href` is empty."""
         view, target = self._view, self._target(href)
         menu = QMenu(view)
         copy = menu.addAction("Copy", view.copy)

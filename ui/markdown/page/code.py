@@ -45,7 +45,7 @@ class CodeHighlighter:
         self._waiting.append(zip(count(first), each_line(code, language), strict=False))
 
     def go_on(self, seconds: float) -> None:
-        """Highlight lines for about this many seconds."""
+        """Highlight queued lines for about the given number of seconds."""
         until = time.perf_counter() + seconds
         edit = QTextCursor(self._document)
         edit.beginEditBlock()

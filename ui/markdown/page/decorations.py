@@ -23,7 +23,7 @@ __all__ = [
 
 @dataclass(slots=True)
 class Panel:
-    """A background behind several blocks of text. `last` increases while code is streamed.
+    """A background behind several blocks of text. While code is streamed, `last` increases.
 
     Attributes:
         kind: the kind of block that the background belongs to.

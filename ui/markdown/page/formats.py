@@ -22,7 +22,7 @@ DOUBT = "!"
 
 
 class Formats:
-    """The Qt formats for one theme. After a change of theme, a new object is needed."""
+    """The Qt formats for one theme. When the theme changes, a new object has to be created."""
 
     def __init__(self) -> None:
         self._theme = Theme.current()
@@ -50,8 +50,8 @@ class Formats:
     def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
         """Return the parts of a citation such as `[1]` or `[1, 2]`, each with its format.
 
-        Only the number is visible, on a pill: the brackets have the pill's colour. Copied text and
-        screen readers still contain `[1]`.
+        Only the number is visible, because the brackets have the same colour as the pill behind
+        them. Copied text and the text for screen readers still contain `[1]`.
         """
         parts = [part for part in _DIGITS.split(text) if part]
         known = [part for part in parts if part.isdigit()]
@@ -129,10 +129,10 @@ class Formats:
 
 
 def wrap_for(text: str) -> QTextOption.WrapMode:
-    """Return the wrap mode for a text: words, or anywhere if a word is extremely long.
+    """Return the mode that wraps a text at words, or anywhere if a word is extremely long.
 
-    For each line, Qt searches for the end of the current word again. If a word of 200,000 letters
-    could not be broken anywhere, its layout would therefore take seconds.
+    When Qt wraps at words, it searches for the end of the current word again at each line. The
+    layout of a word of 200,000 letters would therefore take seconds.
     """
     if _ENDLESS.search(text):
         return QTextOption.WrapMode.WrapAnywhere

@@ -28,7 +28,7 @@ def find_top(document: QTextDocument, position: int) -> float:
 
 
 def find_bottom(document: QTextDocument, position: int) -> float:
-    """Return the lower edge of a block, or of the whole table if the block is inside one."""
+    """Return the lower edge of a block, or of the whole table if the block is inside a table."""
     block = document.findBlock(position)
     if table := QTextCursor(block).currentTable():
         return document.documentLayout().frameBoundingRect(table).bottom()

@@ -24,8 +24,8 @@ def insert_picture(
 
     Args:
         cursor: a cursor in the document.
-        leaf: the image as written in the note. As in Obsidian, a number in place of the description
-            sets the width in pixels.
+        leaf: the image as written in the note. As in Obsidian, the description can be a number,
+            which sets the width in pixels.
         image: the decoded image.
         width: the width of the text in pixels.
         href: the anchor that a click on the image reports, or an empty string for none.
@@ -53,7 +53,7 @@ def fit_picture(image: QImage, width: int, wanted: int = 0) -> QSizeF:
     Args:
         image: the image.
         width: the width of the text in pixels.
-        wanted: the width in pixels that the note asks for. 0 means the image's own width.
+        wanted: the width in pixels that is set in the note, or 0 for the image's own width.
     """
     own = image.width() / image.devicePixelRatio()
     shown = max(1.0, min(wanted or own, max(_LEAST_WIDTH, width)))
@@ -66,7 +66,7 @@ def fit_picture(image: QImage, width: int, wanted: int = 0) -> QSizeF:
 def _add_resource(document: QTextDocument, source: str, image: QImage) -> str:
     """Add an image to a document and return its name there.
 
-    The name begins with `picture:`, which a text cannot use as an image's address.
+    The name begins with `picture:`, which cannot be an image's address in a text.
     """
     url = QUrl("picture:")
     url.setPath(source)
@@ -75,7 +75,7 @@ def _add_resource(document: QTextDocument, source: str, image: QImage) -> str:
 
 
 def _find_wanted_width(leaf: Missing) -> int:
-    """Return the width given as the description, as in `![[plan.png|300]]`, or 0 if none is."""
+    """Return the width in the description, as in `![[plan.png|300]]`, or 0 if none is given."""
     number = leaf.alt.partition("x")[0].strip()
     return int(number) if number.isdecimal() and len(number) < 5 else 0
 

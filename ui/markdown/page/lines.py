@@ -1,4 +1,4 @@
-"""Source lines of Markdown: find their position in the document, and the line at a position.
+"""Convert between source lines of Markdown and positions in the document.
 
 The writer stores a block's first source line as the block's user state. Each line break within a
 paragraph begins another source line.
@@ -35,7 +35,9 @@ def find_line_at(document: QTextDocument, position: int) -> int:
 
 
 def find_line_band(document: QTextDocument, first: int, last: int) -> tuple[float, float] | None:
-    """Return the top and bottom of a range of source lines, or None if the document lacks them.
+    """Return the top and bottom of a range of source lines.
+
+    Return None if the document does not contain the lines.
 
     Args:
         document: a document that has been laid out.

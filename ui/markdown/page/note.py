@@ -64,7 +64,7 @@ class NoteView(MarkdownView):
     def find_band(self, first: int, last: int) -> tuple[int, int] | None:
         """Return the top and bottom of some of the note's lines.
 
-        Returns None if this part lacks them.
+        Return None if this part does not contain the lines.
         """
         own = self.part.find_own_line
         band = find_line_band(self.document(), own(first), own(last))

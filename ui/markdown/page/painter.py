@@ -1,7 +1,7 @@
-"""Paints the decorations behind and next to the text: backgrounds, pills, markers, lines.
+"""Paint the decorations behind and next to the text: backgrounds, pills, markers, lines.
 
-The document itself contains plain text. Rectangles are computed once per layout and cached, because
-a final block does not move when text is appended.
+The document itself contains only text. Rectangles are computed once per layout and then cached,
+because a final block does not move when text is appended.
 """
 
 from bisect import bisect_left, bisect_right
@@ -165,7 +165,7 @@ class DecorationPainter:
         bottom = find_bottom(self._document, panel.last) + padding
         last = self._document.findBlock(panel.last).blockFormat()
         if panel.kind != "code" and last.nonBreakableLines():
-            bottom += CODE_PADDING  # it ends with code, whose background extends further down
+            bottom += CODE_PADDING  # the last block is code, whose background extends further down
         start, end = (panel.end, panel.start) if panel.is_rtl else (panel.start, panel.end)
         left = OUTDENT + start
         right = self._page_width - OUTDENT - end
@@ -239,7 +239,7 @@ class DecorationPainter:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
 
     def _ground(self, ink: Decorations, pill: Pill) -> str:
-        """Return a citation's background colour, which must stand out on an amber callout."""
+        """Return the name of a citation's background colour, which must stand out on a callout."""
         if pill.start not in self.doubtful:
             return "accent.soft"
         is_on_amber = any(

@@ -104,7 +104,7 @@ def _between_paragraphs(leaf: Paragraph, previous: Paragraph) -> float:
 
 
 def _is_other_list(boxes: tuple[Box, ...], before: tuple[Box, ...]) -> bool:
-    """Return whether a bullet list follows a numbered list at the same depth, or the reverse."""
+    """Return whether a bullet list follows a numbered list at the same depth, or vice versa."""
     parted = ((box, other) for box, other in zip(boxes, before, strict=False) if box != other)
     box, other = next(parted, (None, None))
     if box is None or other is None:

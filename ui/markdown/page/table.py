@@ -38,7 +38,7 @@ _AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
 
 
 def as_it_stands(leaf: TableRows) -> TableRows:
-    """Reorder table columns from left to right, as Qt requires."""
+    """Reverse the columns of a right-to-left table, because Qt requires left-to-right order."""
     columns = leaf.columns
     if not columns.is_rtl:
         return leaf

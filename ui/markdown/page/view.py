@@ -152,7 +152,10 @@ class MarkdownView(QTextBrowser):
         return self._pointing.card
 
     def point_at(self, href: str) -> None:
-        """Behave as if the pointer hovered over an anchor such as `cite:1`. "" ends the hover."""
+        """Behave as if the pointer hovered over an anchor such as `cite:1`.
+
+        An empty string ends the hover.
+        """
         self._pointing.point_at(QUrl(href))
 
     def copy_last_code(self) -> None:
@@ -190,7 +193,7 @@ class MarkdownView(QTextBrowser):
             QTimer.singleShot(0, self.refresh)
 
     def _paint_ground(self, painter: QPainter) -> None:
-        """Paint more below the text, over the backgrounds of code blocks and callouts."""
+        """Paint additional backgrounds below the text. Subclasses can override this method."""
 
     def _paint_band(self, band: QRect, reach: Reach) -> None:
         painter = QPainter(self.viewport())
@@ -210,7 +213,7 @@ class MarkdownView(QTextBrowser):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Update layout, height and decorations for a new width."""
+        """Update the layout, the height and the decorations for the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._ink.forget()
@@ -295,7 +298,7 @@ class MarkdownView(QTextBrowser):
             self.horizontalScrollBar().setRange(0, 0)
 
     def _pause(self, seconds: float) -> None:
-        """Set the delay until the next redraw: 33 ms, or four times the duration of this one."""
+        """Set the delay until the next redraw: 33 ms, or more if this redraw was slow."""
         wait = ceil(seconds * 1000 * _BUSY_SHARE)
         self._timer.setInterval(max(Theme.current().duration("stream_flush"), wait))
 

@@ -1,7 +1,7 @@
 """Horizontal scrolling of code and tables that are wider than the view.
 
-Code is scrolled by changing the indent of its lines, and tables by changing their margin. Qt's
-layout thus knows all positions, and selecting, finding and clicking need no extra code. The
+Code is scrolled by changing the indent of its lines, and tables by changing their margin, so that
+Qt's layout knows all positions. Selecting, finding and clicking therefore need no extra code. The
 painting code clips wide blocks: `bands` divides a part of the view into rectangles that are painted
 separately.
 """
@@ -98,7 +98,7 @@ class WideBlocks(QObject):
         self._place_bars()
 
     def scroll(self, y: int, by: int) -> bool:
-        """Scroll the wide block at a y coordinate of the view. Returns False if there is none."""
+        """Scroll the wide block at a y coordinate of the view. Return False if there is none."""
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.top() <= y <= strip.rect.bottom() + _BAR:
                 bar.setValue(bar.value() + by)
@@ -106,7 +106,7 @@ class WideBlocks(QObject):
         return False
 
     def step(self, by: int, seen: QRect) -> bool:
-        """Scroll visible wide blocks by steps of 40 pixels. Returns False if there are none."""
+        """Scroll visible wide blocks by steps of 40 pixels. Return False if there are none."""
         moved = False
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.intersects(seen):
@@ -115,7 +115,7 @@ class WideBlocks(QObject):
         return moved
 
     def bands(self, rect: QRect) -> Iterator[QRect]:
-        """Divide a region of the view into bands, separating the visible parts of wide blocks."""
+        """Divide a region of the view into bands, so that each wide block has its own band."""
         top = rect.top()
         for strip in sorted(self._strips, key=lambda strip: strip.rect.top()):
             if strip.rect.bottom() < rect.top() or strip.rect.top() > rect.bottom():

@@ -1,4 +1,4 @@
-"""Write leaves into a document: final leaves once, the tail again at each update."""
+"""Write leaves into a document: final leaves once, and the tail again at each update."""
 
 from collections.abc import Mapping, Sequence
 

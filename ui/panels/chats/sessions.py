@@ -45,7 +45,7 @@ class ChatListModel(QAbstractListModel):
 
     Pinned chats come first. Archived chats come last, below a row that shows and hides them. During
     a search, the model lists the matching texts below the titles of their chats. Emits `renamed`
-    with a session id and the title that the user typed.
+    with a session ID and the title that the user typed.
 
     Attributes:
         vault: the open vault. Chats of another vault are listed with that vault's name.
@@ -66,7 +66,7 @@ class ChatListModel(QAbstractListModel):
         """Replace all chats, which must be sorted from newest to oldest.
 
         Args:
-            running: the session ids of the chats that are being answered.
+            running: the session IDs of the chats that are being answered.
         """
         self._chats, self._running = chats, running
         self.beginResetModel()
@@ -98,7 +98,7 @@ class ChatListModel(QAbstractListModel):
         return next((chat for chat in self._chats if chat.session == session), None)
 
     def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
-        """Show the texts that a search found, by chat. The chat of the newest text comes first."""
+        """Show the texts that a search found, grouped by chat, newest text first."""
         by_chat: dict[str, list[ChatHit]] = {}
         for hit in hits:
             by_chat.setdefault(hit.session, []).append(hit)
@@ -126,11 +126,11 @@ class ChatListModel(QAbstractListModel):
         return self._hits.get(index.row())
 
     def session(self, index: Index) -> str | None:
-        """Return a row's session id, or None for a heading."""
+        """Return a row's session ID, or None for a heading."""
         return self._rows[index.row()][1] if index.isValid() else None
 
     def sessions(self) -> list[str]:
-        """Return the session ids of all listed rows, in list order."""
+        """Return the session IDs of all listed rows, in list order."""
         return [session for _, session in self._rows if session is not None]
 
     def find(self, session: str) -> QModelIndex:
@@ -170,12 +170,12 @@ class ChatList(FitTree):
     Ctrl+D pins a chat to the top or unpins it. Ctrl+E archives a chat or restores it.
 
     Signals:
-        chat_chosen: the session id of a chat to open.
-        delete_requested: the session id of a chat to delete.
-        note_requested: the session id of a chat to save as a note.
-        export_requested: a session id and the format, `md` or `json`.
-        rename_requested: a session id and the new title.
-        mark_requested: a session id, the mark (`pinned` or `archived`), and whether to set it.
+        chat_chosen: the session ID of a chat to open.
+        delete_requested: the session ID of a chat to delete.
+        note_requested: the session ID of a chat to save as a note.
+        export_requested: a session ID and the format, `md` or `json`.
+        rename_requested: a session ID and the new title.
+        mark_requested: a session ID, the mark (`pinned` or `archived`), and whether to set it.
         hit_chosen: the chosen `ChatHit` of a search.
     """
 
@@ -196,7 +196,7 @@ class ChatList(FitTree):
         self.setItemDelegate(RowDelegate(self))
         self.setModel(self._model)
         self.chosen.connect(self._on_chosen)
-        # Queued, since the list is reloaded while the editor is still being closed.
+        # Queued, because the list is reloaded while the editor is still being closed.
         self._model.renamed.connect(self.rename_requested, Qt.ConnectionType.QueuedConnection)
 
     def set_chats(
@@ -293,7 +293,7 @@ class ChatList(FitTree):
         """Select the open chat. None clears the selection."""
         self._open = session
         if session is not None and self._model.session(self.currentIndex()) == session:
-            return  # of several texts that were found in a chat, the chosen one stays
+            return  # if a search found several texts in a chat, the chosen one stays selected
         index = self._model.find(session) if session else QModelIndex()
         if index.isValid():
             self.setCurrentIndex(index)
@@ -302,7 +302,10 @@ class ChatList(FitTree):
             self.setCurrentIndex(QModelIndex())
 
     def neighbour(self, session: str | None, step: int) -> str | None:
-        """Return the chat above (-1) or below (1) a chat, or None at the ends."""
+        """Return the session ID of the chat above (-1) or below (1) a chat, or None at the ends.
+
+        If the chat is not listed, return the first one in the list.
+        """
         known = self._model.sessions()
         if session not in known:
             return known[0] if known else None
@@ -310,7 +313,7 @@ class ChatList(FitTree):
         return known[place] if 0 <= place < len(known) else None
 
     def _stay_near(self, row: int, session: str) -> None:
-        """Keep the selected row, or select the row that took its place."""
+        """Select a chat, or the row that took its place if the chat is no longer listed."""
         found = self._model.find(session)
         place = found if found.isValid() else self._model.index(row, 0)
         if place.isValid() and self._model.flags(place):

@@ -20,9 +20,10 @@
     words          Texts of the context panel: labels, window, reuse and prices.
 
 `ContextPanel` emits a signal for each action; `ui.controllers.context` performs it.
-May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`. Must not: anything below `ui`, since the
-panel is part of the first paint.
-Always true: all numbers come from the request report; only shares and prices are computed here.
+May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`. Must not import: anything below `ui`,
+because the panel is part of the first paint.
+Always true: all numbers come from the request report, except shares and prices, which are computed
+here.
 """
 
 __all__ = ["bar", "compaction", "notice", "panel", "words"]

@@ -150,7 +150,7 @@ class ContextBar(QProgressBar):
     def text_at(self, x: int) -> str:
         """Describe the threshold mark or bar segment at an x position.
 
-        Returns an empty string if none is there.
+        Return an empty string if none is there.
         """
         for mark in self.marks():
             if abs(mark.x - x) <= _NEAR:

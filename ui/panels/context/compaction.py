@@ -39,11 +39,11 @@ _EDITED: Final = "Edited. Its tokens are counted when it is used."
 class CompactionDialog(QDialog):
     """A dialog that previews a compaction and then lets the user edit the summary.
 
-    It also opens for a summary that is already in use.
+    The dialog can also be opened to edit a summary that is already in use.
 
-    Nothing is stored before `use_requested`, which is emitted with the summary. Emits
-    `make_requested` with what the summary should keep above all. Qt's signal `rejected` is emitted
-    if the user cancels at any step.
+    Emits `make_requested` with the user's instructions for the summary, and then `use_requested`
+    with the edited summary, before which nothing is stored. Qt's signal `rejected` is emitted if
+    the user cancels at any step.
 
     Attributes:
         text: the questions that would be summarised, and later the summary.
@@ -131,7 +131,7 @@ class CompactionDialog(QDialog):
         self._begin_editing(said, summary, figures)
 
     def begin_edit(self, summary: str, figures: str) -> None:
-        """Open the dialog for a summary that requests hold already.
+        """Open the dialog to edit a summary that is already in use.
 
         Args:
             summary: the text of the summary.
@@ -143,7 +143,7 @@ class CompactionDialog(QDialog):
         self.text.setFocus()
 
     def show_problem(self, sentence: str) -> None:
-        """Show why the summary could not be made or used. The text stays in the dialog."""
+        """Show why the summary could not be written or used. Its text stays in the dialog."""
         self._problem.setText(sentence)
         self._problem.setVisible(bool(sentence))
         self.text.setReadOnly(self._made is None)

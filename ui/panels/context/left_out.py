@@ -21,7 +21,7 @@ class Detail:
     Attributes:
         path: the path of the note that the line opens, or an empty string if it opens no note.
         lines: the first and last line to show in that note, or None for the whole note.
-        summary: the id of the entry whose summary the line opens, or an empty string if it opens no
+        summary: the ID of the entry whose summary the line opens, or an empty string if it opens no
             summary.
     """
 
@@ -65,9 +65,9 @@ def left_out_rows(
 
     Args:
         context: the request report.
-        questions: the user messages by entry id, used as names of the turns.
-        told: the id of the compaction that the notice above the rows already reports, or an empty
-            string if none.
+        questions: the user messages by entry ID, used as names of the turns.
+        told: the ID of the compaction that the notice above the rows already reports, or an empty
+            string if it reports no compaction.
     """
     sources = {segment["id"]: segment for segment in context["segments"]}
     named = {entry for dropped in context["dropped"] for entry in dropped["entries"]}

@@ -25,7 +25,7 @@ class LeftOutList(FitTree):
 
     Signals:
         place_chosen: the path and lines of a note.
-        summary_chosen: the id of the entry with a summary.
+        summary_chosen: the ID of the entry with a summary.
     """
 
     place_chosen = Signal(str, int, int)

@@ -54,7 +54,7 @@ class MemoryView(QWidget):
     def show_memory(
         self, memory: Mapping[str, Any] | None, current: Mapping[str, Any] | None
     ) -> bool:
-        """Show a request's memory. Returns whether there is anything to show.
+        """Show a request's memory. Return whether there is anything to show.
 
         Args:
             memory: the memory in the shown request.

@@ -1,7 +1,7 @@
 """The notice above the layer rows: a request's main problem, and actions to solve it.
 
-Style Guide: at most one notice is shown, danger before amber before info. It has one sentence and
-up to three actions.
+At most one notice is shown: `danger` takes precedence over `amber`, and `amber` over `info`. A
+notice has one sentence and up to three actions.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class NoticeText:
 
     Attributes:
         tone: `danger`, `amber` or `info`.
-        entry: the id of the compaction that the actions apply to, or an empty string if they apply
+        entry: the ID of the compaction that the actions apply to, or an empty string if they apply
             to none.
     """
 
@@ -72,7 +72,7 @@ def _overflow(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _summary_first(context: Mapping[str, Any]) -> NoticeText:
-    """Return the notice that older messages are summarised before sending."""
+    """Return a notice that older messages will be summarised before the message is sent."""
     name = "block_at" if context["actions"]["block"] else "compact_at"
     title = f"The chat is full at {percent(_shares(context)[name])}"
     text = "Older messages are summarised first, then your message goes."
@@ -80,7 +80,7 @@ def _summary_first(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _full(context: Mapping[str, Any]) -> NoticeText:
-    """Return the notice for a request above the trim threshold, announcing the next step."""
+    """Return a notice that a request is above the trim threshold, and what happens at the next."""
     shares = _shares(context)
     title = f"Past {percent(shares['trim_at'])}"
     title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"

@@ -39,7 +39,7 @@ class PanelState:
     """Information about a request that the panel shows in addition to the request report.
 
     Attributes:
-        questions: the user messages by entry id, used as names of turns and pins.
+        questions: the user messages by entry ID, used as names of turns and pins.
         counted: the token counts that the provider reported, or None before the turn is complete.
         prices: the model's prices, or None if unknown.
         is_estimate: whether the report is an estimate, because passages are added when the request
@@ -68,8 +68,8 @@ class ContextPanel(Pane):
     Signals:
         which_chosen: `next`, `last`, or `chosen` for the request of an older answer.
         place_chosen: the path and lines of a segment.
-        pin_chosen: the id of an item, and whether to pin it.
-        action_chosen: an action, and the id of the compaction that it applies to, which may be
+        pin_chosen: the ID of an item, and whether to pin it.
+        action_chosen: an action, and the ID of the compaction that it applies to, which may be
             empty.
         request_requested: the user wants to see the complete request.
         model_wanted: the user wants to set up a model.
@@ -115,7 +115,7 @@ class ContextPanel(Pane):
         self.show_which("next")
 
     def show_which(self, which: str) -> None:
-        """Set the menu in the panel's title to the next, the last or an older request."""
+        """Select `next`, `last` or `chosen` in the menu in the panel's title."""
         self.which = which
         self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)

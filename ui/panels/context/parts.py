@@ -30,7 +30,7 @@ class LayerRow:
     Attributes:
         is_estimate: whether passages will be added when the request is sent.
         is_over: whether the request exceeds the budget and this is its largest layer.
-        is_counted: whether the tokens are known; until then no figure is shown.
+        is_counted: whether the token count is known. If not, no number is shown.
     """
 
     code: str
@@ -65,7 +65,7 @@ class LayerRow:
 
     @property
     def tip(self) -> str:
-        """The tooltip: the layer's code and name, and whether it is reused."""
+        """The tooltip: the layer's code and name, and whether the layer is reused."""
         reused = "\nThe service has read this before" if self.is_reused else ""
         return f"{self.code} {self.title}{reused}"
 
@@ -81,7 +81,7 @@ class PartRow:
         tip: the tooltip, one fact per line.
         path: the path of the note that the row opens, or an empty string if it opens no note.
         lines: the first and last line to show in that note, or None for the whole note.
-        target: the id for pinning the item, or an empty string if it cannot be pinned.
+        target: the ID for pinning the item, or an empty string if it cannot be pinned.
     """
 
     text: str
@@ -142,12 +142,12 @@ def part_rows(
 ) -> list[PartRow]:
     """Return a row for each item of a layer.
 
-    If the report does not list the items, return a single row with their number.
+    If the report does not list the items, return a single row with their total number.
 
     Args:
         context: the request report.
         code: the code of the layer.
-        questions: the user messages by entry id, used as names of the turns.
+        questions: the user messages by entry ID, used as names of the turns.
         is_estimate: whether passages will be added when the request is sent.
     """
     pinned = {pin["target"] for pin in context.get("pins", ())}
@@ -171,7 +171,7 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
 
     Args:
         context: the request report.
-        questions: the user messages by entry id, used as names of the pins.
+        questions: the user messages by entry ID, used as names of the pins.
     """
     rows = []
     for pin in context.get("pins", ()):

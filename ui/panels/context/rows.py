@@ -34,7 +34,7 @@ class PartTree(FitTree):
 
     Signals:
         place_chosen: the path and lines of a segment.
-        pin_chosen: the id of an item, and whether to pin it.
+        pin_chosen: the ID of an item, and whether to pin it.
     """
 
     place_chosen = Signal(str, int, int)

@@ -1,8 +1,8 @@
 """The positions of layers, free space, reserve and threshold marks on the context bar.
 
-Style Guide: the bar's full width is the model's window. The bar segments are in request order, so
-the reused prefix is contiguous. A segment with tokens is at least 3 px wide. Marks are shares of
-the budget.
+The bar's full width is the model's window. The bar segments are in request order, so the reused
+prefix is contiguous. A segment with tokens is at least 3 px wide. Each mark is at a share of the
+budget.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -90,7 +90,10 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
 
 
 def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
-    """Return the trim, compact and block marks. Only the budget mark if the budget is exceeded."""
+    """Return the trim, compact and block marks.
+
+    If the request exceeds the budget, return only the mark at the end of the budget.
+    """
     if context["used"] > context["budget"]:
         return [budget_mark(context, width)]
     budget = context["budget"]
@@ -112,10 +115,11 @@ def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
 def label_spans(
     found: Sequence[ScaleMark], text_width: Callable[[str], int], width: int
 ) -> dict[str, tuple[int, int]]:
-    """Return the left and right edge of each mark's label, without labels that do not fit.
+    """Map the name of each mark to the left and right edge of its label.
 
-    The label of the block mark is to its right. The other labels are to the left of their marks if
-    there is space. Labels that would overlap are moved to the left.
+    The label of the block mark is to the right of the mark. The other labels are to the left of
+    their marks if there is space. Labels that would overlap are moved to the left, and labels that
+    do not fit are omitted.
     """
     spans: dict[str, tuple[int, int]] = {}
     end = width

@@ -17,7 +17,9 @@ Line = tuple[str, str]
 
 
 class Section(QWidget):
-    """A section: a hairline, a title, a number at the right, and a body, hidden if empty.
+    """A section with a hairline, a title, a number at the right, and a body.
+
+    The section is hidden until `show_figure` shows it.
 
     Args:
         title: the title, in sentence case.
@@ -92,7 +94,7 @@ class MemoryText(QWidget):
 def memory_lines(memory: Mapping[str, Any] | None) -> list[Line]:
     """Return the lines of a chat's memory, each with its text colour.
 
-    Returns an empty list without a memory.
+    Return an empty list if `memory` is None.
     """
     if not memory:
         return []

@@ -93,7 +93,7 @@ def spent_sentence(dollars: float, is_estimate: bool) -> str:
 def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
     """Explain why a part of a request is not reused.
 
-    Returns an empty string if there is nothing to explain.
+    Return an empty string if there is nothing to explain.
     """
     if reasons:
         return f"Changed: {'; '.join(reasons)}."
@@ -105,7 +105,7 @@ def price_sentence(
 ) -> str:
     """Describe a request's price with and without cached tokens.
 
-    Returns an empty string if the price is unknown.
+    Return an empty string if the price is unknown.
 
     Args:
         context: the request report.

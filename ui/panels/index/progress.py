@@ -77,7 +77,7 @@ class ProgressBox(QWidget):
 
 
 class ProgressBar(QWidget):
-    """A progress bar that is four pixels high; it is empty if the progress is unknown."""
+    """A progress bar that is four pixels high, and empty if the progress is unknown."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class ProgressBar(QWidget):
         self.setFixedHeight(4)
 
     def show_fraction(self, fraction: float | None) -> None:
-        """Show the fraction that is done; None if it is unknown."""
+        """Show the fraction that is done, or an empty bar if `fraction` is None."""
         self._fraction = fraction
         self.update()
 

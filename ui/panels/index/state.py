@@ -85,7 +85,7 @@ class IndexState:
 
     @property
     def title(self) -> str:
-        """The heading for the state. It has no counts if `work` contains them."""
+        """The heading for the state, without the counts if `work` contains them."""
         if self.work:
             return _TITLES.get(self.kind, self.text)
         return self.text
@@ -97,7 +97,7 @@ class IndexState:
 
     @property
     def second(self) -> str:
-        """The second line of text during an indexing run."""
+        """The second line of text during an indexing run, about its phase or an interruption."""
         if self.is_mending:
             return "The index was damaged and is being rebuilt. Your notes are untouched."
         if self.kind == "paused":
@@ -106,7 +106,7 @@ class IndexState:
 
     @property
     def work(self) -> str:
-        """A text with the indexing run's current step and its counts.
+        """The current step of the indexing run and its counts, as text.
 
         This is an empty string if no step is known.
         """
@@ -122,7 +122,7 @@ class IndexState:
 
     @property
     def pace(self) -> str:
-        """A text with the indexing run's speed and remaining time.
+        """The speed and the remaining time of the indexing run, as text.
 
         This is an empty string if the time is unknown.
         """

@@ -5,7 +5,7 @@
     note ──> note ──> reader, note_text, image;  citations ──> sources;  related notes ──> related
 
     finder     Search in the open note, including parts that are not drawn.
-    finding    The card of one finding of a review: its reason, and its two notes to open.
+    finding    The card of one finding of a review, with its reason and buttons that open its notes.
     folders    The notes and images of a vault as a tree of folders, rebuilt after each change.
     image      The page that shows one image, fitted to the width of the panel.
     note       The panel that shows one note, rendered or as source text, at the cited lines.

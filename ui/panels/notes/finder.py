@@ -14,7 +14,7 @@ __all__ = ["NoteFinder"]
 
 
 class _NotePlace(NamedTuple):
-    """One occurrence of the search text: the note's part, and the number in that part, from 0."""
+    """An occurrence of the search text: the number of a part of the note, and an index in it."""
 
     part: int
     nth: int
@@ -86,7 +86,7 @@ class NoteFinder(QObject):
             self._show()
 
     def _recount(self) -> None:
-        """Count the matches again, since a drawn part can have fewer matches than its Markdown."""
+        """Count the matches again, because a drawn part can have fewer than its Markdown."""
         present = self._places[self._at] if self._places else None
         self._places = self._list_places()
         if present is not None:

@@ -1,4 +1,4 @@
-"""The card of one finding of a review: its reason, and its two notes to open."""
+"""The card of one finding of a review, with its reason and buttons that open its two notes."""
 
 from typing import TYPE_CHECKING
 
@@ -30,8 +30,9 @@ _INDENT = 24
 class FindingCard(AccessibleFrame):
     """Shows a finding. A click on a note's row opens the note.
 
-    Signals: `note_chosen` carries the path and the first and last line of a note. `dismissed` is
-    emitted when the user dismisses the finding.
+    Signals:
+        note_chosen: the path, and the first and last line, of a note to open.
+        dismissed: the user dismissed the finding.
     """
 
     note_chosen = Signal(str, int, int)
@@ -89,7 +90,7 @@ class FindingCard(AccessibleFrame):
 
 
 class NoteButton(QAbstractButton):
-    """A row with the title of a note and its first line to look at; it opens the note."""
+    """A button with the name of a note and the number of the line at which it opens the note."""
 
     def __init__(self, note: "FindingNote", name: str) -> None:
         super().__init__()
@@ -108,12 +109,12 @@ class NoteButton(QAbstractButton):
         return QSize(120, Theme.current().px(26))
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show the row as hovered."""
+        """Repaint the row with the hover highlight."""
         super().enterEvent(event)
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Show the row as not hovered."""
+        """Repaint the row without the hover highlight."""
         super().leaveEvent(event)
         self.update()
 

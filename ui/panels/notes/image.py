@@ -63,7 +63,10 @@ class ImagePage(QScrollArea):
         return self._picture.shown
 
     def show_image(self, shown: OpenImage | None) -> None:
-        """Show an image. None removes it. Another version of the same image does not scroll."""
+        """Show an image, or remove the current one if `shown` is None.
+
+        The scroll position is kept if the image is another version of the same file.
+        """
         before = self._picture.shown
         self._picture.shown = shown
         name = "Image" if shown is None else f"Image {shown.name}, {shown.pixels}"
@@ -117,7 +120,7 @@ class _Picture(AccessibleFrame):
 
 
 def _make_checkerboard() -> QBrush:
-    """Return a brush of light squares, on which both dark and light lines can be seen."""
+    """Return a brush of white and light grey squares, on which light lines are visible too."""
     tile = QPixmap(2 * _SQUARE, 2 * _SQUARE)
     tile.fill(Qt.GlobalColor.white)
     painter = QPainter(tile)

@@ -37,7 +37,7 @@ class NotePanel(Pane):
     """The panel that shows a note as rendered Markdown or as source text, or an image.
 
     Signals:
-        closed, related_requested: the user clicked the button in the header.
+        closed, related_requested: the user clicked the corresponding button in the header.
         attach_requested: the path and selected line range, or 0 and 0 for the whole note.
         link_clicked: the address of a link.
         step_requested: -1 to go back, or 1 to go forward.
@@ -114,7 +114,7 @@ class NotePanel(Pane):
 
         Args:
             note: the note as just read from disk.
-            first, last: the lines to highlight and scroll to, or 0 for none.
+            first, last: the lines to highlight and scroll to, or 0 to highlight none.
         """
         if note.path != self.path:
             self.remove_card()
@@ -200,7 +200,7 @@ class NotePanel(Pane):
         show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()))
 
     def show_columns(self, is_alone: bool, needs_sidebar: bool, has_panel: bool) -> None:
-        """Show the column buttons while the chat, whose header also has them, is not visible."""
+        """Show the column buttons while the chat is hidden, because its header also has them."""
         self._sidebar.setVisible(is_alone and needs_sidebar)
         self._panel.setVisible(is_alone)
         self._panel.setChecked(has_panel)
@@ -225,7 +225,7 @@ class NotePanel(Pane):
             self.finder.open()
 
     def close_search(self) -> bool:
-        """Close the search in the note and restore the focus. Returns False if it was not open."""
+        """Close the search in the note and restore the focus. Return False if it was not open."""
         is_open = not self._bar.isHidden()
         if is_open:
             self.finder.close()
@@ -292,7 +292,7 @@ class NotePanel(Pane):
         self._cut.setVisible(is_cut)
 
     def show_changed(self, note: "Note | OpenImage") -> None:
-        """Show the changed note or image where it was scrolled, if possible with the highlight."""
+        """Show a changed note or image. Keep the scroll position and, if possible, highlights."""
         if isinstance(note, OpenImage):
             self._show_picture(note)
         if isinstance(note, OpenImage) or self._note is None or note.path != self.path:
@@ -344,7 +344,7 @@ class NotePanel(Pane):
 
     @property
     def _kind(self) -> str:
-        """What is shown: `note`, `image`, or an empty string."""
+        """The kind of the open file: `note`, `image`, or an empty string if nothing is open."""
         return "image" if self.image.shown is not None else "note" if self._note else ""
 
     def _set_view(self, view: QWidget) -> None:
@@ -363,7 +363,7 @@ class NotePanel(Pane):
             self.attach_requested.emit(self.path, *(self.find_selected_lines() or (0, 0)))
 
     def _set_visible(self, kind: str) -> None:
-        """Show what suits a `note`, an `image`, or an empty panel."""
+        """Show the widgets for a `note` or an `image`, or the hint if `kind` is empty."""
         for part in (self.outline, self.switch, self.related):
             part.setVisible(kind == "note")
         for shown in (self.attach, self.more, self._place, self._stack):

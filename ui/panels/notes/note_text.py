@@ -77,7 +77,7 @@ class NoteText(QPlainTextEdit):
         Theme.current().changed.connect(self._on_theme)
 
     def show_text(self, text: str, start: int, first: int, last: int) -> None:
-        """Show a text whose first line has the number `start`, and highlight some lines."""
+        """Show a text whose first line has the number `start`. Highlight some of its lines."""
         self._start, self._first, self._last = start, first, max(first, last)
         self._colors.begin(is_note_start=start == 1)
         self.setPlainText(text)
@@ -94,7 +94,7 @@ class NoteText(QPlainTextEdit):
         self.stay_at(block.firstLineNumber())
 
     def stay_at(self, line: int) -> None:
-        """Set the vertical scroll position, to keep the user's place in the text."""
+        """Set the vertical scroll position, counted in lines, and stop following the highlight."""
         self.verticalScrollBar().setValue(line)
         self._is_untouched = False
 
@@ -269,7 +269,7 @@ class MarkdownColors(QSyntaxHighlighter):
         return self._lines >= self.document().blockCount()
 
     def begin(self, *, is_note_start: bool) -> None:
-        """Prepare for a new text; set whether it starts at the beginning of the note."""
+        """Prepare for a new text, which may or may not start at the beginning of the note."""
         self._is_note_start = is_note_start
         self._lines = 0
 
@@ -283,7 +283,7 @@ class MarkdownColors(QSyntaxHighlighter):
             )  # goes on to the lines below as long as their state changes
 
     def highlightBlock(self, text: str) -> None:
-        """Highlight one line, unless it is one of those that wait for a later step."""
+        """Highlight one line, unless it will be highlighted in a later step."""
         if self.currentBlock().blockNumber() >= self._lines:
             return
         before = self.previousBlockState()
@@ -334,9 +334,9 @@ def describe_cut(start: int, end: int, total: int) -> str:
 
 
 def cut_source(text: str, line: int) -> tuple[int, str, int]:
-    """Cut a large note to the part around a line.
+    """Cut a large note to the part around a line. A small note is returned whole.
 
-    If a note is too large, only a part around the given line is shown.
+    Return the number of the first line, the text, and the number of lines in the whole note.
     """
     lines = text.removesuffix("\n").split("\n")
     if len(lines) <= _MOST_LINES and len(text) <= _MOST_CHARS:
@@ -360,9 +360,9 @@ def describe_place(note: "Note", first: int, last: int) -> str:
 
 
 def find_lines_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
-    """Find lines in a changed note, or return None if they are gone or repeated.
+    """Find lines of a note after a change, and return their first and last line number.
 
-    Returns None if they are gone or occur repeatedly.
+    Return None if the lines are gone, or if they have moved and occur more than once.
     """
     first, last = lines
     old, new = before.split("\n"), now.split("\n")

@@ -140,8 +140,8 @@ class NoteTree(FitTree):
     Signals:
         note_chosen: the path of the clicked note or image.
         attach_requested: the path of a note or image, or of a folder with a trailing `/`.
-        reason_requested: the path of a note. The user wants to know why the last answer used it or
-            not.
+        reason_requested: the path of a note, when the user asks why the last answer did or did not
+            use it.
     """
 
     note_chosen = Signal(str)
@@ -186,7 +186,7 @@ class NoteTree(FitTree):
                 self.expand(index)
 
     def select(self, path: str) -> None:
-        """Select a note, if it is in the tree; an empty path selects none."""
+        """Select a note if it is in the tree. An empty path clears the selection."""
         index = self._model.find(path)
         if index.isValid():
             self.setCurrentIndex(index)

@@ -84,7 +84,7 @@ class NoteReader(QScrollArea):
                 view.show_images()
 
     def light(self, first: int, last: int) -> None:
-        """Highlight lines without scrolling. `first` = 0 removes the highlight."""
+        """Highlight lines without scrolling. If `first` is 0, remove the highlight."""
         self._lit = (first, max(first, last))
         for view in self._views.values():
             view.light(*self._lit)
@@ -129,7 +129,7 @@ class NoteReader(QScrollArea):
         return self._views[part]
 
     def show_spot(self, part: int, top: int, height: int) -> None:
-        """Scroll to an area of a part, unless the area is visible and not close to an edge."""
+        """Scroll to an area of a part if it is hidden or close to an edge of the view."""
         y, room = self._tops[part] + top, self.viewport().height()
         if not self._value + room // 8 <= y <= self._value + room - room // 8 - height:
             self.verticalScrollBar().setValue(y - room // 3)
@@ -216,7 +216,10 @@ class NoteReader(QScrollArea):
         view.deleteLater()
 
     def _drop_views(self, spare: int) -> None:
-        """Delete the views that are further from the visible area than `spare` pixels."""
+        """Delete the views that are more than `spare` pixels from the visible area.
+
+        A view that has the focus or a selection is kept.
+        """
         top, bottom = self._value - spare, self._value + self.viewport().height() + spare
         focus = self.focusWidget()
         for index, view in list(self._views.items()):
@@ -236,7 +239,7 @@ class NoteReader(QScrollArea):
     def _find_missing(self) -> int | None:
         """Return the number of the next part to draw.
 
-        Returns None if all parts near the view are drawn.
+        Return None if all parts near the view are drawn.
         """
         if not self._parts:
             return None

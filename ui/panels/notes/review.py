@@ -1,4 +1,4 @@
-"""The panel "Look after": findings of a review, each with its two notes and its reason."""
+"""The panel "Look after", which lists the findings of a review with their reasons and notes."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -43,10 +43,12 @@ _CHANGED = "Your notes have changed since."
 class ReviewPanel(Pane):
     """The findings of a review.
 
-    Signals: `looked_at` is emitted when the panel becomes visible. `start_requested` and
-    `stop_requested` are emitted by the header's button. `note_chosen` carries the path and the
-    first and last line of a note to open. `dismiss_requested` carries a finding.
-    `restore_requested` asks to offer all dismissed findings again.
+    Signals:
+        looked_at: the panel became visible.
+        start_requested, stop_requested: the user clicked the button in the header.
+        note_chosen: the path, and the first and last line, of a note to open.
+        dismiss_requested: the finding to dismiss.
+        restore_requested: the user wants to restore all dismissed findings.
     """
 
     looked_at = Signal()
@@ -77,12 +79,12 @@ class ReviewPanel(Pane):
         self.show_waiting()
 
     def show_waiting(self, *, has_vault: bool = True) -> None:
-        """Show what the panel is for, before the first review."""
+        """Show a text that explains the panel, because no review has been run yet."""
         self._show("Look after your notes", _WAITING if has_vault else _NO_VAULT)
         self.again.setVisible(has_vault)
 
     def show_progress(self, progress: "ReviewProgress | None") -> None:
-        """Show that a review is running; its progress is None as long as it is unknown."""
+        """Show that a review is running, and its progress unless that is still unknown."""
         text = ""
         if progress is not None:
             text = f"{count(progress.notes)} of {count(progress.total)} notes read"
@@ -122,7 +124,7 @@ class ReviewPanel(Pane):
         self._notice.show_notice("danger", message, hint, actions)
 
     def show_changed(self) -> None:
-        """Show that notes have changed since the review; the findings stay."""
+        """Show that notes have changed since the review. The findings are kept."""
         if self._findings or self._compared is not None:
             self._changed.show()
 
@@ -132,7 +134,7 @@ class ReviewPanel(Pane):
         self._foot.setVisible(number > 0)
 
     def remove_finding(self, finding: "Finding") -> int:
-        """Remove a finding and move the focus to the next one; return the place that it had."""
+        """Remove a finding and return its index. If it had the focus, focus the next finding."""
         if finding not in self._findings:
             return 0
         place = self._findings.index(finding)
@@ -144,21 +146,21 @@ class ReviewPanel(Pane):
         return place
 
     def insert_finding(self, finding: "Finding", place: int) -> None:
-        """Put a finding back at its place."""
+        """Insert a finding at the index at which it was removed."""
         self._findings.insert(min(place, len(self._findings)), finding)
         self._limit = max(self._limit, place + 1)
         self._fill()
 
     def list_findings(self) -> "Sequence[Finding]":
-        """Return the findings that are offered, including those that are not shown yet."""
+        """Return all findings that are not dismissed, including those that have no card yet."""
         return tuple(self._findings)
 
     def list_cards(self) -> Sequence[FindingCard]:
-        """Return the cards of the findings that are shown."""
+        """Return the cards that are shown."""
         return tuple(self._cards)
 
     def take_focus(self) -> None:
-        """Focus the first finding, or the button in the header if nothing is found."""
+        """Focus the first finding, or the button in the header if there are no findings."""
         self._focus_card(0)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -183,7 +185,7 @@ class ReviewPanel(Pane):
             self._fill_cards()
 
     def _fill(self) -> None:
-        """Show the findings with their number, or that there are none."""
+        """Show the findings and their number, or a message that there are none."""
         number = len(self._findings)
         compared = f"{plural(self._compared or 0, 'note')} compared, by rules and without a model."
         if number:
@@ -196,7 +198,7 @@ class ReviewPanel(Pane):
         self._fill_cards()
 
     def _fill_cards(self) -> None:
-        """Create the cards of the findings that are shown, below the headings of their kinds."""
+        """Create a card for each finding to be shown, below the heading of its kind."""
         clear_layout(self._list)
         self._cards = []
         kind = ""
@@ -222,7 +224,7 @@ class ReviewPanel(Pane):
         self._focus_card(place)
 
     def _focus_card(self, place: int) -> None:
-        """Focus a card, or the last one, or the header's button if there are no cards."""
+        """Focus the card at an index, or the last one. Without cards, focus the header's button."""
         if self._cards:
             self._cards[min(place, len(self._cards) - 1)].take_focus()
         else:

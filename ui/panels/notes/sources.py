@@ -1,4 +1,4 @@
-"""An answer's sources: a row for each citation number, with whether it is verified."""
+"""An answer's sources: a row for each citation number, which shows whether it is verified."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def source_rows(
     unverified: "Sequence[Unverified]",
     sources: "Sequence[Segment]",
 ) -> list[SourceRow]:
-    """Return a row for each cited number, then a row for each unverified claim.
+    """Return a row for each citation number, then one for each unverified citation or quotation.
 
     A quotation that was not found in its source gets its own row. The row for its citation number
     is not affected.
@@ -87,7 +87,7 @@ class SourcesPanel(Pane):
         place_chosen: the path and lines of a clicked source.
         hovered: the number of the hovered source, or 0.
         cited: the path of the first row that has a note.
-        reason_requested: the path of a note. The user wants to know why it was used.
+        reason_requested: the path of a note, when the user asks why it was used.
     """
 
     place_chosen = Signal(str, int, int)
@@ -131,7 +131,7 @@ class SourcesPanel(Pane):
             self.cited.emit(cited)
 
     def show_reason(self, reason: str) -> None:
-        """Show why a note was or was not used, above the rows."""
+        """Show above the rows why a note was or was not used."""
         self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
         self._scroll.verticalScrollBar().setValue(0)
         announce(self, reason)
@@ -195,7 +195,7 @@ class _SourceDelegate(QStyledItemDelegate):
     """Draws a source: number, title, location, and a check mark or warning icon.
 
     Attributes:
-        marked: the citation number that is hovered in the answer, or 0 if no citation is.
+        marked: the citation number that is hovered in the answer, or 0 if none is hovered.
     """
 
     def __init__(self, parent: QWidget) -> None:
