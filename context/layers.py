@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from pathlib import PurePath
 from typing import Final, Literal, Self, TypeVar, cast, get_args
 
 from context.carry_forward import wrap_prior
@@ -80,14 +79,18 @@ class ImageData:
         return {"media_type": self.media_type, "data": self.data}
 
 
+_ABSOLUTE: Final = re.compile(r"/|\\\\|[A-Za-z]:[/\\]")
+
+
 def name_source(source: str) -> str:
     """Return the name of a source for a sentence: a vault path, a web address or a file name.
 
     For a file outside the vault, such as a pasted image, the folder is left out because it would
     tell the user nothing.
     """
-    path = PurePath(source)
-    return path.name if path.is_absolute() and path.name else source
+    if not _ABSOLUTE.match(source):
+        return source
+    return re.split(r"[/\\]", source.rstrip("/\\"))[-1] or source
 
 
 @dataclass(frozen=True)

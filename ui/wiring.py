@@ -105,7 +105,7 @@ def make_controllers(
         changed.connect(context.refresh)
     review = ReviewController(*base)
     vault.opened.connect(review.forget)
-    vault.indexed.connect(review.note_changes)
+    vault.notes_changed.connect(review.note_changes)
     projects = ProjectController(*base, session, sessions)
     vault.opened.connect(projects.refresh)
     vault.opened.connect(sessions.show_known)

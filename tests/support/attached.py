@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from context.layers import name_source
 from context.report.markdown import report_markdown
 
 WORDS = (
@@ -65,7 +66,7 @@ def assert_consistent(done: Any, *, has_selection: bool = False) -> None:
     }
     assert bool([said for said in done["warnings"] if " sent once" not in said]) == bool(parted)
     said = " ".join(done["warnings"])
-    assert all(source in said for source in parted) or "of the attachments" in said
+    assert all(name_source(source) in said for source in parted) or "of the attachments" in said
     assert len(done["warnings"]) == len(set(done["warnings"]))
     markdown = report_markdown(context)
     assert all(f"warning: {warning}" in markdown for warning in done["warnings"])

@@ -361,5 +361,4 @@ class WatchController(QObject):
     def _is_news(self, report: IndexReport) -> bool:
         """Return whether an update changed the index, or which notes are excluded or failed."""
         before, self._left_out = self._left_out, (report.excluded, report.failed)
-        counts = (report.added, report.changed, report.removed, report.renamed)
-        return any(counts) or before != self._left_out
+        return report.has_changes or before != self._left_out

@@ -34,10 +34,12 @@ class VaultController(QObject):
     Signals:
         opened: emitted when another vault is shown.
         indexed: emitted when the index may have changed.
+        notes_changed: emitted when an indexing run found added, changed, removed or renamed notes.
     """
 
     opened = Signal()
     indexed = Signal()
+    notes_changed = Signal()
 
     def __init__(
         self,
@@ -131,12 +133,14 @@ class VaultController(QObject):
             self._index.start(is_background=True)
             self._watch()
 
-    def _refresh(self) -> None:
+    def _refresh(self, report: IndexReport) -> None:
         """Update all views of the notes and the index."""
         self._notes.list()
         self._reading.refresh_related()
         self._index.refresh_status()
         self.indexed.emit()
+        if report.has_changes:
+            self.notes_changed.emit()
 
     def _show_notice(self, info: ErrorInfo, *actions: tuple[str, Callable[[], object]]) -> None:
         middle = self._frame.middle
@@ -152,10 +156,10 @@ class VaultController(QObject):
         self._index.settle()
         self._reading.reread()
 
-    def _on_changed(self, _report: IndexReport) -> None:
+    def _on_changed(self, report: IndexReport) -> None:
         if self._index.state.kind == "failed":
             self._index.start(is_background=True)  # the cause of the failure may no longer exist
-        self._refresh()
+        self._refresh(report)
 
     def _on_watch_failed(self, error: VaultError) -> None:
         if isinstance(error, IndexBusy):
@@ -185,10 +189,10 @@ class VaultController(QObject):
         self._composer.set_offers(listing.offers)
         self._start_index()
 
-    def _on_indexed(self, _report: IndexReport) -> None:
+    def _on_indexed(self, report: IndexReport) -> None:
         announce(self._frame.sidebar, self._index.state.text)
         self._watch()  # watching ended when the folder disappeared; it exists again now
-        self._refresh()
+        self._refresh(report)
 
 
 class InstructionsController(QObject):

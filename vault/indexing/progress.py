@@ -88,6 +88,11 @@ class IndexReport:
     is_complete: bool = True
     warnings: tuple[str, ...] = ()
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether the run added, changed, removed or renamed notes."""
+        return any((self.added, self.changed, self.removed, self.renamed))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as `strata index --json` prints it."""
         return {

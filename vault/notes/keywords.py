@@ -146,8 +146,8 @@ def _build_token_pattern() -> re.Pattern[str]:
 # Function words of languages in which many are long; in others they are recognised by frequency.
 _ENGLISH: Final = """
     a an and are at be by can could did do does for from give had has have how i if in is it its
-    me my of on or please should show tell that the their there they this to was we were what when
-    where which who whose why will with would you your
+    many me much my of on or please should show tell that the their there they this to was we were
+    what when where which who whose why will with would you your
 """
 _GERMAN: Final = """
     als am an auf aus bei das dem den der des die du ein eine einem einen einer es fur hat ich im

@@ -18,6 +18,7 @@ def window(assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: Q
     """A window over notes that were never indexed; nothing indexes them."""
     (small_vault / "Films.canvas").write_text("{}", "utf-8")
     (small_vault / "picture.png").write_bytes(b"")
+    (small_vault / "backup.zip").write_bytes(b"")
     assistant.open_vault(small_vault, remember=False)
     window = open_window(assistant, runner, qtbot, is_begun=False)
     window.view.controllers.notes.list()
@@ -27,9 +28,9 @@ def window(assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: Q
 def test_the_tree_is_there_before_the_index(window: WindowPage) -> None:
     assert window.assistant.notes() == ()
     model = window.sidebar.view.notes.model()
-    for path in ("garden/Tomatoes.md", "Watering.md", "Films.canvas"):
+    for path in ("garden/Tomatoes.md", "Watering.md", "Films.canvas", "picture.png"):
         assert model.find(path).isValid()
-    assert not model.find("picture.png").isValid()
+    assert not model.find("backup.zip").isValid()
 
 
 def test_a_note_is_read_and_its_links_are_followed_before_the_index(

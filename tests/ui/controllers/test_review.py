@@ -20,6 +20,7 @@ from ui.panels.notes.finding import FindingCard
 from ui.panels.notes.review import ReviewPanel
 from ui.tasks import TaskRunner
 from vault.errors import IndexUnusable
+from vault.indexing.progress import IndexReport
 
 BARREL = "# {}\n\nWater is dear.\n\nThe rain barrel holds {} litres.\n"
 COPY = " ".join(f"word{n}" for n in range(100))
@@ -275,3 +276,13 @@ def test_a_running_review_shows_its_progress_and_is_stopped(
     may_go_on.set()
     window.close()
     runner.close()
+
+
+def test_a_check_that_finds_no_change_tells_nothing(window: WindowPage, panel: ReviewPanel) -> None:
+    reports: list[IndexReport] = []
+    index = window.view.controllers.index
+    index.finished.connect(reports.append)
+    index.start()
+    settle()
+    assert [report.has_changes for report in reports] == [False]
+    assert "Your notes have changed since." not in said(panel)

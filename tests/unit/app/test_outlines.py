@@ -49,7 +49,7 @@ def test_an_outline_of_an_extractive_chat_keeps_the_quotations_and_no_opening_se
 
 def test_many_turns_keep_the_beginning_of_a_quotation_each(reading: Assistant) -> None:
     reading.settings.set("autoCompactThreshold", 4_000)
-    questions = [f"How much water does the rain barrel hold, {n}?" for n in range(12)]
+    questions = ["How much water does the rain barrel hold" + "?" * n for n in range(1, 13)]
     results = answers(reading, *questions)
     summary = summary_of(reading, results[0].session)
     assert OPENING not in summary
