@@ -76,9 +76,12 @@ class Theme(QObject):
         self._follow_system()
         self.is_dark = self._wants_dark()
         if before == (self.is_dark, self.scale) and app.styleSheet():
-            return  # nothing has changed, and restyling takes about half a second
+            return  # nothing has changed, and restyling takes some time
         self._fonts.clear()
         self._load_colors()
+        # Qt restyles a widget once for each of its ancestors when one style sheet replaces another,
+        # but only once when a style sheet is set anew.
+        app.setStyleSheet("")
         if app.style().objectName().lower() != "fusion":
             app.setStyle(QStyleFactory.create("Fusion"))
         app.setPalette(self._palette())
