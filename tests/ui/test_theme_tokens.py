@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPalette
 from PySide6.QtWidgets import (
     QApplication,
@@ -13,13 +13,14 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QVBoxLayout,
+    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
 import ui
 from ui.icons import _glyphs, pixmap
 from ui.theme import Mode, Theme, dress, tokens
-from ui.widgets.controls import button, label
+from ui.widgets.controls import IconLabel, button, label
 from ui.widgets.surfaces import Pane
 
 UI = Path(ui.__file__).parent
@@ -212,3 +213,28 @@ def test_the_head_of_a_file_dialog_can_be_read(mode: Mode, qtbot: QtBot, theme: 
     head = next(view for view in dialog.findChildren(QHeaderView) if view.isVisible())
     ground = head.grab().toImage().pixelColor(head.width() - 3, head.height() // 2)
     assert ground == theme.color("bg.raised")
+
+
+class StyleChanges(QObject):
+    """Counts the style changes of a widget."""
+
+    count = 0
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        self.count += event.type() == QEvent.Type.StyleChange
+        return False
+
+
+def test_a_nested_widget_is_restyled_once_when_the_text_size_changes(qtbot: QtBot) -> None:
+    outer = QWidget()
+    qtbot.addWidget(outer)
+    inner = outer
+    for _ in range(5):
+        inner = QWidget(inner)
+    icon = IconLabel("search", parent=inner)
+    outer.show()
+    counter = StyleChanges()
+    icon.installEventFilter(counter)
+    Theme.current().apply(scale=1.25)
+    restyled = counter.count
+    assert 1 <= restyled <= 2  # the old style sheet is removed, and the new one set
