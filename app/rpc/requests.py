@@ -43,7 +43,8 @@ class PromptRequest(Request):
         attach: the paths and tags to attach.
         parent: the entry after which the question is added, or None for the end of the active
             branch.
-        read_whole: whether to read large attachments in parts. `get_context` returns the cost.
+        read_whole: whether to read large attachments completely, part by part. Call
+            `get_context` to get the cost first.
     """
 
     text: str

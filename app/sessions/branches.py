@@ -253,7 +253,7 @@ def _leaf(chat: Session) -> str | None:
 
 
 def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
-    """Return the entries of an entry's branch, and the turns that only this branch contains."""
+    """Return the branch that contains an entry, and its turns that the active branch lacks."""
     chat.path_to(entry)
     branch = chat.path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}

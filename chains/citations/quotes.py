@@ -49,7 +49,7 @@ _ESCAPES: Final = ("&lt;", "&gt;", "&amp;")
 
 
 class VerbatimText:
-    """A text in which quotations can be searched."""
+    """A text that can be searched for quotations."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -46,8 +46,8 @@ class AttachmentPart:
 
     Attributes:
         lines: the first and last line number, counted from 1.
-        text: the text of the lines, or a piece of a line that is too long.
-        tokens: the token count of the numbered lines.
+        text: the text of the lines, or a piece of a single line if that line is too long.
+        tokens: the token count of the text with line numbers, as it is sent.
     """
 
     lines: tuple[int, int]

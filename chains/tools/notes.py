@@ -1,4 +1,4 @@
-"""Tools for the notes: search_notes, read_note and list_folder, with citation numbers."""
+"""The note tools `search_notes`, `read_note` and `list_folder`. Results have citation numbers."""
 
 import hashlib
 import threading

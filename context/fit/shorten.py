@@ -1,9 +1,10 @@
-"""Shorten the last user message, answers and tool results for one request only.
+"""Shorten the last user message, and answers and tool results, for a single request.
 
 In the last user message, retrieved passages are dropped first, lowest rank first. The other sources
 are then shortened section by section, in this order: notes from folders and tags, sources from
 earlier turns, attached notes. They are dropped only if even their shortest form does not fit.
-Selections and pins are kept whole or dropped. The latest attachment is shortened last.
+Selections and pins are never shortened: each is either sent whole or dropped. The latest attachment
+is shortened last.
 
 Source: the design document "Token Budget Enforcement", phase 2, and section "L2 Carry-Forward
 Compaction".

@@ -25,7 +25,7 @@ class Progress:
 
     @classmethod
     def read(cls, data: Mapping[str, object]) -> "Progress":
-        """Build the progress from its JSON object. Missing fields are empty."""
+        """Create the progress from its JSON object. Missing fields default to empty values."""
         objective = data.get("currentObjective")
         return cls(
             objective if isinstance(objective, str) else "",

@@ -82,7 +82,7 @@ class FindBar(QWidget):
 
     @property
     def found(self) -> str:
-        """The displayed number of matches, such as `2 of 5`."""
+        """The match counter as displayed, such as `2 of 5`."""
         return self._found.text()
 
     def show_found(self, at: int, total: int) -> None:

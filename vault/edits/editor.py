@@ -260,7 +260,7 @@ class NoteEditor:
         """Check that a new path is allowed, and return it with symbolic links resolved.
 
         Raises:
-            EditRefused: a name in the path is not possible.
+            EditRefused: a component of the path is not a valid file name.
             NoteExcluded: a name in the path begins with a dot.
             UnsafePath: the path leads out of the folder.
         """

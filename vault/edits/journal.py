@@ -86,7 +86,7 @@ class EditStep:
 
 
 class EditJournal:
-    """The edit journal in a folder, which several processes may share."""
+    """A journal of edits, stored in a folder that several processes may use at the same time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -31,7 +31,8 @@ class Block:
     """A top-level block with its line range and inner blocks.
 
     Attributes:
-        kind: the parser's name, such as `paragraph`, `fence`, `table` or `heading`.
+        kind: the block type as the parser names it, such as `paragraph`, `fence`, `table` or
+            `heading`.
         inner: the line ranges of inner list items, paragraphs, code fences and tables, possibly
             nested.
         heading: the heading if the block is one, otherwise None.

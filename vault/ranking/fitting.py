@@ -162,7 +162,7 @@ def _choose(first: Sequence[_Asked], second: Sequence[_Asked], single: _Quality)
 
 
 def _rank_weights(first: Sequence[_Asked]) -> list[RankingWeights]:
-    """Return all weights to try, sorted by their results on the first half, best first."""
+    """Return all candidate weights, best first by score on the first half of the questions."""
     tried = [
         RankingWeights(words, share, *columns)
         for words, share, columns in product(_WORDS, _NOTE_SHARES, _COLUMNS)

@@ -19,7 +19,7 @@ __all__ = ["EditsCard", "summarise_edits"]
 
 
 class EditsCard(AccessibleFrame):
-    """A card with the changes that an agent run made to notes.
+    """A card that shows the changes an agent run made to notes.
 
     Emits `undo_requested` with the run's ID.
 
@@ -28,9 +28,9 @@ class EditsCard(AccessibleFrame):
 
     Attributes:
         run: the ID of the agent run.
-        undo: the button that undoes all changes of the run.
+        undo: the button that undoes all of the run's changes.
         more: the button that shows and hides the changes.
-        changes: the changes of each note, or None until they are shown for the first time.
+        changes: the changes to each note, or None until they are first shown.
     """
 
     undo_requested = Signal(str)

@@ -1,4 +1,4 @@
-"""One step of an agent, which expands to its arguments and result."""
+"""A widget for one agent step. It expands to show the step's arguments and result."""
 
 import json
 

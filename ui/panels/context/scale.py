@@ -53,10 +53,10 @@ class ScaleMark:
 
 
 def bar_parts(context: Mapping[str, Any]) -> tuple[BarPart, ...]:
-    """Return the bar segments that are not empty: layers, free space, margin and reserve.
+    """Return the non-empty segments of the bar: layers, free space, margin and reserve.
 
-    Their tokens add up to the window. If the request exceeds the budget, only the layers are
-    returned.
+    Their token counts add up to the context window. If the request exceeds the budget, only the
+    layers are returned.
     """
     used = [BarPart(code, context["layers"][code]["tokens"]) for code in tokens()["layer_order"]]
     rest = [
