@@ -55,7 +55,7 @@ def test_modules_of_a_vault_are_never_imported(tmp_path: Path, notes: Path, entr
 
 def test_keys_of_the_environment_reach_no_child(tmp_path: Path, notes: Path) -> None:
     program = Program(tmp_path / "home", environ=tuple(SECRETS.items()))
-    _require_clean_children(program.start("index", str(notes), "--json"), WORKERS)
+    assert_clean_children(program.start("index", str(notes), "--json"), WORKERS)
 
 
 def test_keys_of_the_environment_do_not_reach_the_child_that_decodes_images(
@@ -67,7 +67,7 @@ def test_keys_of_the_environment_do_not_reach_the_child_that_decodes_images(
     options = (*models, "--set", 'chat.imageModels=["test"]')
     program = Program(tmp_path / "home", options, environ=tuple(SECRETS.items()))
     asked = program.start("ask", "What?", "--mode", "chat", "--attach", str(photo), "--json")
-    _require_clean_children(asked, (IMAGE_WORKER,))
+    assert_clean_children(asked, (IMAGE_WORKER,))
 
 
 @needs_library
@@ -76,10 +76,10 @@ def test_keys_of_the_environment_do_not_reach_the_child_that_runs_a_model(tmp_pa
     options = ("--set", f"chat.model={make_name(model)}")
     program = Program(tmp_path / "home", options, environ=tuple(SECRETS.items()))
     asked = program.start("ask", "Does it work?", "--mode", "chat", "--json")
-    _require_clean_children(asked, (MODEL_WORKER,))
+    assert_clean_children(asked, (MODEL_WORKER,))
 
 
-def _require_clean_children(running: "subprocess.Popen[bytes]", workers: Sequence[str]) -> None:
+def assert_clean_children(running: "subprocess.Popen[bytes]", workers: Sequence[str]) -> None:
     """Look at the environments of a program's children until it ends."""
     seen: dict[str, bytes] = {}
     while running.poll() is None:

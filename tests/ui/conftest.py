@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
+from tests.support.desktop import Desktop
 from tests.support.model_server import ModelServer
 from tests.support.transcripts import HERE, Place
 from ui.actions import Keymap
@@ -90,3 +92,10 @@ def place(qtbot: QtBot) -> Iterator[Place]:
 def transcript(place: Place) -> Transcript:
     """The transcript there."""
     return place.transcript
+
+
+@pytest.fixture
+def desktop() -> Iterator[Desktop]:
+    """The files that the desktop is asked to open."""
+    yield Desktop()
+    QDesktopServices.unsetUrlHandler("file")

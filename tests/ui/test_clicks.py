@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, QTimer, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -26,6 +26,7 @@ from tests.support.clicks import (
     row_of,
     type_keys,
 )
+from tests.support.desktop import Desktop
 from tests.support.window_pages import find
 from ui.chat.message.answer import Answer
 from ui.notify import FaultNotice
@@ -191,25 +192,6 @@ def test_the_list_of_shortcuts_is_closed_by_its_button(window: MainWindow) -> No
     press_keys(window, "F1")
     assert isinstance(seen[0], ShortcutsDialog)
     assert not seen[0].isVisible()
-
-
-class Desktop(QObject):
-    """Takes the files that the window has the desktop open."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opened: list[str] = []
-        QDesktopServices.setUrlHandler("file", self, "open")
-
-    @Slot(QUrl)
-    def open(self, url: QUrl) -> None:
-        self.opened.append(url.toLocalFile())
-
-
-@pytest.fixture
-def desktop() -> Iterator[Desktop]:
-    yield Desktop()
-    QDesktopServices.unsetUrlHandler("file")
 
 
 def test_open_log_on_the_toast_of_a_fault_opens_the_log_and_takes_the_toast_away(

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
-from PySide6.QtGui import QAccessible, QColor, QDesktopServices, QImage
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from chains.cancel import CancelToken
 from tests.support.clicks import choose_from_row, click_row, row_of
+from tests.support.desktop import Desktop
 from tests.support.note_page import NotePage
 from tests.support.window_pages import WindowPage, open_window
 from ui.markdown.page.note import NoteView
@@ -179,25 +180,6 @@ def test_the_source_and_the_headings_are_not_offered_for_an_image(
     note.press("Back")
     settle()
     assert note.text.startswith("# Beds")
-
-
-class Desktop(QObject):
-    """Takes the files that the window has the desktop open."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opened: list[str] = []
-        QDesktopServices.setUrlHandler("file", self, "open")
-
-    @Slot(QUrl)
-    def open(self, url: QUrl) -> None:
-        self.opened.append(url.toLocalFile())
-
-
-@pytest.fixture
-def desktop() -> Iterator[Desktop]:
-    yield Desktop()
-    QDesktopServices.unsetUrlHandler("file")
 
 
 @pytest.mark.parametrize(
