@@ -18,7 +18,7 @@ SEND_WITH_CTRL: Final = "Ctrl+Enter"
 
 @dataclass(frozen=True)
 class WindowCommand:
-    """A window command: its name, label, default shortcuts and group."""
+    """A window command with its name, label, default shortcuts and group."""
 
     name: str
     words: str

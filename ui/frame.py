@@ -122,7 +122,7 @@ class WindowFrame(QMainWindow):
             self.showMaximized()
 
     def come_to_front(self) -> None:
-        """Show the window in front of all others, even if it is minimized."""
+        """Raise the window above all others, even if it is minimized."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()

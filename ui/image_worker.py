@@ -79,7 +79,7 @@ def convert_image(data: bytes, form: str) -> Answer:
 
 
 def _turn_upright(reader: QImageReader, size: QSize) -> QSize:
-    """Return the size of the upright image, given the image's size in the file."""
+    """Return the size of the image once it is upright, given its size in the file."""
     is_turned = reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90
     return size.transposed() if is_turned else size
 

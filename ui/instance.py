@@ -68,7 +68,7 @@ class InstanceServer(QObject):
 
 
 def hand_over(state: Path, folder: str | None) -> bool:
-    """Ask an open window to come to the front. Return False if no window answers.
+    """Ask an open window to come to the front. Return False if no window responds.
 
     Args:
         state: the folder for Strata's own data that can be rebuilt.
@@ -94,7 +94,7 @@ def _read_folder(line: bytes) -> str | None:
 
 
 def _name_socket(state: Path) -> str:
-    """Return the socket's path: in the state folder, or in a temporary one if it is too long."""
+    """Return the socket's path: in the state folder or, if it is too long, in a temporary one."""
     make_private_folder(state)
     path = str(state / "window.socket")
     if os.name == "posix" and len(os.fsencode(path)) <= _MOST_PATH_BYTES:

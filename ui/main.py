@@ -20,8 +20,8 @@ __all__ = ["display_problem", "run"]
 def run(opening: "Startup", exit_after_show: bool = False) -> int:
     """Show the window until it is closed, and return the exit code.
 
-    If another process has a window open already, that window comes to the front instead, and opens
-    the folder given to this process.
+    If another process already has an open window, that window is raised instead, and opens the
+    folder given to this process.
 
     Args:
         opening: opens the vault after the first paint.

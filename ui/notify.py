@@ -87,7 +87,7 @@ class Notifier(QObject):
         self.arrange()
 
     def set_guard(self, find: Callable[[], Sequence[QWidget]]) -> None:
-        """Set the function that returns the widgets that no toast may cover."""
+        """Set the function that returns the widgets that toasts must not cover."""
         self._find_guarded = find
 
     def toast(self, text: str, word: str = "", act: Callable[[], object] | None = None) -> None:
@@ -159,7 +159,7 @@ class Notifier(QObject):
             bottom = spot.top() - 8
 
     def _measure_guarded(self) -> QRect:
-        """Return the rectangle that no toast may cover, which may be empty."""
+        """Return the rectangle that toasts must not cover. It can be empty."""
         area = QRect()
         for widget in self._find_guarded():
             if widget.isVisible():
@@ -192,7 +192,7 @@ class DesktopNotifier(QObject):
         self.told.emit(one_line(text))
 
     def _show(self, text: str) -> None:
-        """Show a message at a tray icon, which is hidden as soon as the window is used."""
+        """Show a message with a tray icon. The icon is hidden as soon as the window is used."""
         if self._tray is None:
             self._tray = QSystemTrayIcon(app_icon(), self)
             self._tray.messageClicked.connect(self.clicked)
@@ -231,7 +231,7 @@ class FaultNotice(QObject):
 
 
 def watch_faults(notifier: Notifier, log: Path) -> None:
-    """Log unexpected exceptions and critical Qt messages from now on, and show toasts for them.
+    """From now on, log unexpected exceptions and critical Qt messages, and show toasts for them.
 
     Qt warnings are only logged, because some desktops cause warnings without visible effects.
     """

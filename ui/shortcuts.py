@@ -39,7 +39,7 @@ class WindowActions(QObject):
         self._set_keys()
 
     def trigger(self, name: str) -> None:
-        """Run a command, given its name."""
+        """Run a command by its name."""
         self._actions[name].trigger()
 
     def _set_keys(self) -> None:

@@ -120,11 +120,14 @@ class Task(QObject):
         return self
 
     def cancel(self) -> None:
-        """Request cancellation. The signal `finished` is emitted when the thread has stopped."""
+        """Request cancellation. The signal `finished` is emitted once the thread has stopped."""
         self.token.cancel()
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel the task, drop its items and wait for its end. Return whether it ended in time."""
+        """Cancel the task, drop its items and wait until it ends.
+
+        Return whether it ended in time.
+        """
         self.cancel()
         self._mail.close()
         if self._thread is not None:

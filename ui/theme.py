@@ -143,7 +143,7 @@ class Theme(QObject):
         return int(tokens()["motion"][name])
 
     def value(self, path: str) -> Any:
-        """Return a design token's unscaled value by its path, such as `layout.sidebar.min`."""
+        """Return the unscaled value of a design token by its path, such as `layout.sidebar.min`."""
         found: Any = tokens()
         for part in path.split("."):
             found = found[part]

@@ -134,7 +134,7 @@ class MainWindow(WindowFrame):
         self.controllers.reading.show_chat()
 
     def run_command(self, name: str) -> None:
-        """Run a window command, given its name."""
+        """Run a window command by its name."""
         self._actions.trigger(name)
 
     def offer_first_run(self) -> None:
@@ -355,7 +355,7 @@ class MainWindow(WindowFrame):
         ShortcutsDialog(self).exec()
 
     def _on_turn_ended(self, turn: "ChatTurn") -> None:
-        """Send a desktop notification if the answer was slow and the window is not in use."""
+        """Show a desktop notification if the answer was slow and the window is not in use."""
         is_stopped = turn.error is not None and turn.error.code == "cancelled"
         if monotonic() - turn.started_s >= _LONG_S and not is_stopped:
             what = "The answer failed" if turn.result is None else "The answer is complete"

@@ -204,7 +204,7 @@ class Catalog:
         return dropped
 
     def mark_vectors_changed(self) -> None:
-        """Invalidate all in-memory caches of vectors."""
+        """Invalidate all in-memory caches of the vectors."""
         self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def clear(self) -> None:
@@ -304,7 +304,7 @@ class Catalog:
         )
 
     def _refuse_damaged(self, said: str) -> None:
-        """Raise `IndexDamaged` unless a damage check returned "ok".
+        """Raise `IndexDamaged` unless SQLite's damage check returned "ok".
 
         This comes before the version check, because the version itself may be damaged.
         """

@@ -1,4 +1,4 @@
-"""How many notes can be searched by words and by meaning.
+"""The number of notes that can be searched by words and by meaning.
 
 An update first reads all notes, so that they can be searched by words, and then computes vectors
 for searching by meaning. Until it is complete, a search may cover only some of the notes.
@@ -13,7 +13,7 @@ __all__ = ["Coverage", "find_gap", "read_coverage"]
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many notes can be searched by words and by meaning.
+    """The number of notes that can be searched by words and by meaning.
 
     Attributes:
         notes: the number of notes in the folder when it was last listed.
@@ -39,7 +39,7 @@ class Coverage:
 
     @property
     def advice(self) -> str:
-        """The coverage, and the command that indexes the remaining notes."""
+        """A sentence with the coverage, and with the command that indexes the remaining notes."""
         return f"{self.sentence.removesuffix('.')}; `strata index` does the rest"
 
     @property
@@ -54,7 +54,7 @@ class Coverage:
 
 
 def find_gap(catalog: Catalog) -> Coverage | None:
-    """Return the coverage of an incomplete index, or None if it is complete.
+    """Return the coverage of an incomplete index, or None if the index is complete.
 
     Notes are counted only if the last update is still running or was stopped, so that the check is
     fast in all other cases.

@@ -192,7 +192,7 @@ class _Model:
 
     @property
     def _can_spare_torch(self) -> bool:
-        """Whether loading torch would take longer than it has saved so far."""
+        """Whether loading torch would take longer than the time that it has saved so far."""
         return self._model is None and self._passages <= _MOST_WITHOUT_TORCH
 
     def export(self) -> None:
@@ -262,7 +262,7 @@ class _Model:
 
 
 def _return_memory() -> None:
-    """Return unused memory to the system. Batches of different lengths fragment it."""
+    """Return unused memory to the system, because batches of different lengths fragment it."""
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
@@ -361,7 +361,7 @@ def _list_inputs(model: Any) -> list[str]:
 
 
 def _convert_to_bfloat16(model: Any) -> Any:
-    """Convert a model's linear layers once. Autocast would convert them for every batch."""
+    """Convert a model's linear layers to bfloat16 once. Autocast would convert them per batch."""
     import torch
 
     for module in model.modules():

@@ -105,7 +105,7 @@ class Embedder:
         self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":
-        """Embed a query, before any waiting batches.
+        """Embed a query. It takes precedence over waiting batches.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -113,7 +113,7 @@ class Embedder:
         return self.begin_query(text)()
 
     def begin_query(self, text: str) -> "Callable[[], Vectors]":
-        """Start embedding a query, before any waiting batches.
+        """Start embedding a query. It takes precedence over waiting batches.
 
         Returns:
             A function that waits for the vector and returns it.
@@ -264,7 +264,7 @@ class Embedder:
                 return np.frombuffer(frame.payload, "<f4").reshape(frame.header["shape"])
 
     def _discard_child(self, child: Child, error: ChildDied) -> None:
-        """Discard a dead child process, counting its death only once."""
+        """Discard a dead child process, and count its death only once."""
         child.kill(str(error))
         with self._lock:
             if self._child is not child:

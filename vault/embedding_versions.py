@@ -25,7 +25,7 @@ _SPARE, _SPARE_NAME = "spare_embedder", "spare_embedder_name"
 
 
 def read_used_model(catalog: Catalog) -> tuple[str, str]:
-    """Return the name and stamp of the model whose vectors are searched."""
+    """Return the name and the stamp of the model that computed the stored vectors."""
     keys = (_USED_NAME, _USED)
     rows = catalog.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", keys)
     found: dict[str, str] = dict(rows)
@@ -118,7 +118,7 @@ class Embedders:
     def find_chosen_or_used(
         self, name: str, catalog: Catalog
     ) -> tuple[Embedder, EmbedderFailed | None]:
-        """Return the chosen embedder, or the previous one together with the error.
+        """Return the embedder in the settings, or the previous one together with an error.
 
         Args:
             name: the value of the setting `embedding.model`.
@@ -132,8 +132,8 @@ class Embedders:
     def begin_query(self, catalog: Catalog, text: str) -> "Callable[[], Vectors | None]":
         """Start embedding a query with the model that computed the stored vectors.
 
-        Returns a function that waits for the vector. If no vectors are stored, the model is not
-        loaded and that function returns None.
+        Return a function that waits for the vector. If no vectors are stored, the model is not
+        loaded, and the function returns None.
 
         Raises:
             EmbedderFailed: the model cannot be used.

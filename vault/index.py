@@ -316,7 +316,7 @@ class VaultIndex(IndexContents):
 
     @property
     def is_watched(self) -> bool:
-        """Whether the folder is being watched. False once the folder has been removed."""
+        """Whether the folder is being watched. This is False once the folder has been removed."""
         return self._watcher is not None and self._watcher.is_alive
 
     @retry_when_damaged
@@ -329,7 +329,7 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def health(self) -> list[tuple[str, bool, str]]:
-        """Test each component. Returns its name, whether it works, and details."""
+        """Check each component, and return its name, whether it works, and details."""
         return HealthCheck(self.root, self._handle, self._embedders, self._options().model).run()
 
     def _fit_ranking(self, has_to_stop: Callable[[], bool]) -> None:

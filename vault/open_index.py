@@ -57,7 +57,7 @@ class OpenIndex:
     def find_nearest(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
     ) -> list[tuple[bytes, float]]:
-        """Return the nearest texts with cosine similarities, from Chroma if that is faster."""
+        """Return the nearest texts with their cosine similarities, using Chroma if it is faster."""
         store = self.store
         if store is not None and store.is_ready and among is None and _is_worth_asking(store):
             with suppress(VectorStoreFailed):  # the exact scan answers instead
@@ -88,13 +88,13 @@ class OpenIndex:
     def fit_ranking(
         self, embedders: Embedders, attachments: str, has_to_stop: Callable[[], bool]
     ) -> None:
-        """Fit the ranking weights to this vault, if the index is complete and writable."""
+        """Fit the ranking weights to this vault if the index is complete and writable."""
         if self.store is not None and find_gap(self.catalog) is None:
             encode = partial(embedders.begin_query, self.catalog)
             fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
 
     def search_in_one_version(self, search: Callable[[int], SearchResult], k: int) -> SearchResult:
-        """Search, and repeat the search if the vectors were replaced in the meantime."""
+        """Search, and repeat the search if the vectors were replaced meanwhile."""
         while True:
             before = read_used_model(self.catalog)
             try:
@@ -198,12 +198,12 @@ class IndexHandle:
 
     @property
     def generation(self) -> int:
-        """How often a damaged catalog was set aside."""
+        """The number of times that a damaged catalog was set aside."""
         return self._generation
 
     @property
     def is_closed(self) -> bool:
-        """Whether the index was closed."""
+        """Whether the index has been closed."""
         return self._is_closed
 
     def open(self) -> OpenIndex | None:
@@ -268,7 +268,7 @@ class IndexHandle:
         return is_damaged(self._path)
 
     def replace_damaged(self, generation: int) -> None:
-        """Replace a damaged catalog with an empty one, unless this was already done.
+        """Replace a damaged catalog with an empty one, unless this has already been done.
 
         Args:
             generation: the generation of the damaged catalog.
@@ -299,7 +299,7 @@ class IndexHandle:
             self._on_replaced()
 
     def stop_opening(self) -> None:
-        """Prevent further opening. An open catalog stays open until `close`."""
+        """Prevent the index from being opened again. An open catalog stays open until `close`."""
         with self._lock:
             self._is_closed = True
 
@@ -332,7 +332,7 @@ _Params = ParamSpec("_Params")
 def retry_when_damaged(
     act: Callable[Concatenate[_Self, _Params], _Result],
 ) -> Callable[Concatenate[_Self, _Params], _Result]:
-    """Decorate a method to run again on a new catalog if it fails because of damage."""
+    """Decorate a method so that it is retried on a new catalog if the catalog was damaged."""
 
     @wraps(act)
     def run(self: _Self, /, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
@@ -378,7 +378,7 @@ def take_lock(index_dir: Path) -> IO[bytes]:
 
 
 def _is_worth_asking(store: VectorStore) -> bool:
-    """Return whether to query the store: it is a server, or a scan would be slower."""
+    """Return whether to query the store, because it is a server or faster than a scan."""
     return store.server is not None or store.size > _FEW_VECTORS
 
 

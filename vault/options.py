@@ -41,7 +41,7 @@ class VectorServer:
 
     @property
     def port(self) -> int:
-        """The port of the server. The default is 8000 for http and 443 for https.
+        """The port of the server, by default 8000 for http and 443 for https.
 
         Raises:
             VectorStoreFailed: the address is invalid.

@@ -50,7 +50,7 @@ class FileRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NoteState:
-    """A file's state. `reason` is the rule that excludes it, or why it failed."""
+    """The state of a file. `reason` is the rule that excludes it, or the reason why it failed."""
 
     path: str
     title: str

@@ -245,7 +245,7 @@ def _add_note(
 
 
 def _add_link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
-    """Report a symbolic link as excluded or failed. Notes are indexed only under their own path."""
+    """Report a symbolic link as excluded or failed. A note is indexed only under its own path."""
     base = os.path.realpath(root)
     target = os.path.realpath(entry.path)
     if not os.path.exists(target):

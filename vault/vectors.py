@@ -76,7 +76,7 @@ class VectorStore:
 
     @property
     def size(self) -> int:
-        """The number of vectors when last checked."""
+        """The number of vectors at the last check."""
         return len(self._held or ())
 
     def start(self) -> None:
@@ -263,7 +263,7 @@ class VectorStore:
         self._held.update(hashes)
 
     def _probe(self, child: Child, text_hash: bytes, on_wait: Callable[[], None]) -> None:
-        """Run a test query, because damage in the search graph shows only when searching."""
+        """Run a test query, because a damaged search graph is only noticed when searching."""
         vector = self._catalog.vector(text_hash)
         if vector is not None:
             self._ask(child, {"do": "query", "k": 1}, vector, on_wait)

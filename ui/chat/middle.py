@@ -122,7 +122,7 @@ class Middle(Scaled, Pane):
 
     @property
     def title(self) -> str:
-        """The open chat's full title, even if the header shortens it."""
+        """The open chat's full title, even if the header elides it."""
         return self._title.whole
 
     def set_title(self, title: str) -> None:

@@ -39,8 +39,8 @@ _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 class ComposerController(QObject):
     """Connects the composer with attachments, drafts, and sending.
 
-    The signal `changed` is emitted when the next request changes. It carries True if the preview
-    should be updated at once, or False if it should wait for a pause in typing.
+    The signal `changed` is emitted when the next request changes. Its argument is True if the
+    preview should be updated at once, or False if the update should be debounced.
     """
 
     changed = Signal(bool)
@@ -170,7 +170,7 @@ class ComposerController(QObject):
             self._show(unsent.before(self._unsent_message()))
 
     def show_budget(self, context: Mapping[str, Any] | None) -> None:
-        """Show how much of the token budget the next request uses, or hide the meter if unknown."""
+        """Show the next request's share of the token budget, or hide the meter if unknown."""
         if context is None:
             self._composer.set_meter(None)
             return
@@ -187,7 +187,7 @@ class ComposerController(QObject):
         self._is_over = is_over
 
     def check(self) -> None:
-        """If the chosen mode and model cannot be combined, show why, and actions that help."""
+        """Show an explanation with actions if the chosen mode and model cannot be combined."""
         model = self._composer.models.value or self._assistant.settings.values.chat_model
         if self._composer.modes.value == "project" and self._session.project is None:
             ways = (
@@ -284,7 +284,7 @@ class ComposerController(QObject):
             self.set_mode("vault")
 
     def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
-        """Restore the mode of the last user message when a chat is opened."""
+        """Restore the mode of the last user message after a chat has been opened."""
         user_messages = [item for item in transcript.items if isinstance(item, UserItem)]
         if is_new and user_messages and user_messages[-1].mode is not None:
             self.set_mode(user_messages[-1].mode)

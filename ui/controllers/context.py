@@ -89,7 +89,7 @@ class ContextController(QObject):
         self._actions[act] = perform
 
     def refresh(self, *, now: bool = True) -> None:
-        """Preview the next request, either at once or after a pause in typing."""
+        """Preview the next request, either at once or debounced."""
         self._previews.ask(partial(self._look_ahead, self._composer.next_message()), now=now)
 
     def preview_call(self) -> Callable[[Mapping[str, object]], Context]:
@@ -161,7 +161,9 @@ class ContextController(QObject):
     def _find_memory(self) -> Context | None:
         """Return the open chat's current memory for editing, or None if it cannot be edited.
 
-        No memory can be edited while no chat is open, and an empty memory only in agent mode.
+        A memory can be edited only while a chat is open. An empty memory can be edited only in
+        agent
+        mode.
         """
         following = self._shown.get("next")
         session = self._session.session

@@ -359,6 +359,6 @@ class WatchController(QObject):
             self.progressed.emit(progress)
 
     def _is_news(self, report: IndexReport) -> bool:
-        """Return whether an update changed the index, or which notes are excluded or failed."""
+        """Return whether an update changed the index or the set of excluded and failed notes."""
         before, self._left_out = self._left_out, (report.excluded, report.failed)
         return report.has_changes or before != self._left_out

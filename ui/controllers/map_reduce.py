@@ -140,5 +140,5 @@ class ReadWholeController(QObject):
 
 
 def _short(name: str) -> str:
-    """Replace the middle of a name with an ellipsis if it is longer than 32 characters."""
+    """Elide the middle of a name that is longer than 32 characters."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:16]}…{name[-12:]}"

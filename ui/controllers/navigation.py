@@ -74,7 +74,7 @@ class SessionListController(QObject):
         self._asks.ask(self._assistant.list_sessions, now=True)
 
     def show_known(self) -> None:
-        """Show the list of chats again without reloading it."""
+        """Redraw the list of chats without reloading it."""
         sidebar, running = self._frame.sidebar, self._session.list_running()
         vault = str(self._assistant.vault or "")
         here = [chat for chat in self.known if not chat.vault or chat.vault == vault]

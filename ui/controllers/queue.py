@@ -59,14 +59,14 @@ class QueueController(QObject):
         return unsent if self._message is None else self._message.before(unsent)
 
     def take_back(self) -> None:
-        """Put the queued message back into the composer, in front of the text there."""
+        """Put the queued message back into the composer, in front of the composer's text."""
         message = self._message
         self.drop()
         if message is not None:
             self.returned.emit(message)
 
     def drop(self) -> None:
-        """Discard the queued message, which the chat's draft still contains."""
+        """Discard the queued message. The chat's draft still contains it."""
         self._is_due = False
         self._set(None)
 

@@ -77,7 +77,7 @@ class ChatTurn(QObject):
         self._wait: tuple[str, int, float] | None = None
 
     def count_down(self, step: str) -> str:
-        """Describe the current step. If a retry is pending, add the seconds until it starts."""
+        """Describe the current step, with the seconds until the next attempt if one is pending."""
         if self._wait is None or self._wait[0] != step:
             return step
         text, seconds, since_s = self._wait

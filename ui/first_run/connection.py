@@ -97,7 +97,7 @@ class ConnectionForm(QWidget):
         self.say(" ".join(filter(None, (info.message, info.hint))), "danger")
 
     def focus_first(self) -> None:
-        """Focus the first empty field."""
+        """Focus the first field that is empty."""
         fields = (self.address, self.key, self.model)
         empty = [field for field in fields if not field.isHidden() and not field.text()]
         (empty[0] if empty else self.test).setFocus()

@@ -219,7 +219,7 @@ class AskPage(StepPage):
         self.field.setFocus()
 
     def go_on(self) -> None:
-        """Ask the question."""
+        """Ask the question in the field."""
         if self.is_ready:
             question = self.field.text().strip()
             self.field.clear()

@@ -171,7 +171,9 @@ class TableRows:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An image. Answers show a placeholder. Notes show the image if its file is in the vault.
+    """An image in a Markdown text.
+
+    Answers show a placeholder instead. Notes show the image if its file is in the vault.
 
     Attributes:
         where: the host of the image, or the name of its file.
@@ -231,7 +233,7 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
 
 
 def _letters(cells: Sequence[tuple[Run, ...]]) -> int:
-    """Return the length of the longest cell in characters, within a minimum and a maximum."""
+    """Return the length of the longest cell in characters, clamped to a minimum and a maximum."""
     longest = max((_width("".join(run.text for run in cell)) for cell in cells), default=0)
     return max(_FEWEST, min(longest, _READABLE))
 

@@ -66,7 +66,7 @@ def parse_host(address: str) -> str:
 
 
 def _is_plain_web(address: str) -> bool:
-    """Return whether a reader of a web address can recognise its host.
+    """Return whether a person can recognise the host of a web address.
 
     For example, a user name before an `@` can look like the host.
     """

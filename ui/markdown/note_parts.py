@@ -41,11 +41,11 @@ class NotePart:
     repeated: int = 0
 
     def find_note_line(self, line: int) -> int:
-        """Convert a line number in the part's text to one in the note."""
+        """Convert a line number in the part's text to a line number in the note."""
         return max(self.line, self.line + line - 1 - self.repeated)
 
     def find_own_line(self, line: int) -> int:
-        """Convert a line number in the note to one in the part's text."""
+        """Convert a line number in the note to a line number in the part's text."""
         return line - self.line + 1 + self.repeated
 
 
@@ -181,7 +181,7 @@ def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
 def _blank(
     kept: list[str], lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]
 ) -> None:
-    """Remove a range of text, leaving empty lines so that line numbers stay correct.
+    """Replace a range of text with empty lines, so that line numbers stay correct.
 
     Earlier calls may have removed text from `kept` before this range, but not after it.
     """

@@ -55,7 +55,7 @@ _ICONS = {
 
 @cache
 def parser(*, has_citations: bool = True) -> MarkdownIt:
-    """Return the shared parser, which keeps no state between texts.
+    """Return the shared parser. It keeps no state between texts.
 
     Args:
         has_citations: whether `[1]` is a citation, as in an answer. Notes are parsed differently:

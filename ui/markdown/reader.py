@@ -269,7 +269,7 @@ def _paragraph(inline: Token, boxes: tuple[Box, ...]) -> Iterator[Leaf]:
 
 
 def _find_line(token: Token) -> int:
-    """Return the number of a block's first line, counted from 1, or 0 if unknown."""
+    """Return the number of a block's first line, counted from 1, or 0 if it is unknown."""
     return token.map[0] + 1 if token.map else 0
 
 
@@ -304,7 +304,7 @@ def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
 
 
 def _close_code(before: str, content: str, language: str) -> CodeLines:
-    """Return the last lines of a closed code block, or all of them if none was drawn before."""
+    """Return the undrawn lines of a closed code block, or all lines if none was drawn before."""
     code = before + content
     if len(code) > AT_ONCE_CHARS:
         is_short = bool(before) and len(content) <= AT_ONCE_CHARS

@@ -95,7 +95,7 @@ def _leaves(units: list[Unit]) -> tuple[Leaf, ...]:
 
 
 def _mend(text: str, resume: Resume) -> str:
-    """Hide or close incomplete markup at the end of a text, so that it does not flicker."""
+    """Hide or close incomplete markup at the end of a streamed text, to prevent flicker."""
     if _HALF_FENCE.search(text):
         return text[: text.rindex("\n")] if "\n" in text else ""
     if resume.code or "```" in text:
@@ -114,7 +114,7 @@ def _mend(text: str, resume: Resume) -> str:
 
 
 def _mend_link(line: str) -> tuple[str] | None:
-    """Replace an incomplete link at the end of a line with the link's words.
+    """Replace an incomplete link at the end of a line with the words of the link.
 
     Return None if the line does not end with an incomplete link.
     """

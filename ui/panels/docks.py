@@ -124,7 +124,7 @@ class RightColumn(DockWindow):
             self.close_requested.emit()
 
     def _fit_heads(self) -> None:
-        """Hide headers that repeat the text of the tab above them."""
+        """Hide the headers of docks whose tab already shows the same text."""
         for dock in self.docks():
             beside = self.tabifiedDockWidgets(dock)
             dock.set_head_shown(not any(not other.isHidden() for other in beside))
@@ -169,7 +169,7 @@ def _head(title: str, extra: QWidget | None = None) -> Header:
 
 
 class Docking(QObject):
-    """Shows panels: opens the right column and raises the dock of a panel."""
+    """Shows a panel by opening the right column and raising the panel's dock."""
 
     def __init__(self, columns: Columns, column: RightColumn, sidebar: Sidebar) -> None:
         super().__init__(columns)

@@ -28,7 +28,7 @@ _MARKS_AROUND = 100
 
 
 class RequestView(QDialog):
-    """A dialog that shows a request, in its neutral form or as sent to the provider."""
+    """A dialog that shows a request in Strata's own format, or as it was sent to the provider."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -143,7 +143,7 @@ class RequestView(QDialog):
 
 
 def as_lines(exact: str) -> str:
-    """Make JSON readable: replace escaped line breaks with real ones, and split very long lines."""
+    """Make JSON readable: turn escaped line breaks into real ones, and split very long lines."""
     lines = _LINE_BREAK.sub("\\1\n", exact).split("\n")
     pieces = (
         line[start : start + _LONGEST_LINE]

@@ -135,7 +135,7 @@ class Sidebar(Pane):
         self._share_height()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Distribute the height among the lists again when the total height changes."""
+        """Distribute the height among the lists again when the sidebar is resized."""
         if event.type() == QEvent.Type.Resize:
             self._share_height()
         return super().eventFilter(watched, event)
@@ -204,7 +204,7 @@ class Sidebar(Pane):
 
 
 class RowButton(QAbstractButton):
-    """A row-shaped button with an icon, a label, and its command's shortcut on the right."""
+    """A button in the form of a row: icon and label, and the command's shortcut on the right."""
 
     def __init__(self, icon_name: str, word: str, command: str) -> None:
         super().__init__()

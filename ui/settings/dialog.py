@@ -152,7 +152,7 @@ class SettingsDialog(QDialog):
             self._go_to(self.rows[name])
 
     def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
-        """Set the function that previews how a changed limit affects the next request."""
+        """Set the function that previews the effect of a changed limit on the next request."""
         self._limit_row.set_preview(preview)
 
     @property

@@ -42,7 +42,7 @@ MEMORIES_WORDS = EditorWords(
 
 
 class UserTextSection(QWidget):
-    """An editor for a text that is sent at the beginning of every request once it is saved.
+    """An editor for a text. Once saved, the text is sent at the beginning of every request.
 
     The signal `saved` is emitted after the file has been written.
     """

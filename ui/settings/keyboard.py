@@ -50,12 +50,12 @@ class KeyField(QPushButton):
         self.show_keys("")
 
     def show_keys(self, keys: str) -> None:
-        """Show the command's shortcuts. An empty string means that it has no shortcut."""
+        """Show the command's shortcuts. An empty string shows that there is none."""
         self._keys = keys
         self._show("Press a key…" if self.is_recording else keys or "No key")
 
     def begin(self) -> None:
-        """Start recording the next key that is pressed."""
+        """Start recording. The next key that is pressed becomes the shortcut."""
         self.is_recording = True
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         self.show_keys(self._keys)
@@ -145,7 +145,7 @@ class CommandRow(QWidget):
         self._take.setVisible(bool(wanted))
 
     def restore(self) -> None:
-        """Restore the command's default shortcuts, and take them from other commands if needed."""
+        """Restore the command's default shortcuts, and remove them from other commands."""
         name, default = self._command.name, self._command.keys
 
         def change(chosen: object) -> dict[str, list[str]]:
@@ -208,7 +208,7 @@ class CommandRow(QWidget):
         self._write(self._wanted, self._is_wanted_beside)
 
     def _write(self, keys: str, adds: bool) -> None:
-        """Store the command's new shortcuts, and take them from all other commands."""
+        """Store the command's new shortcuts, and remove them from all other commands."""
         name = self._command.name
         before = Keymap.current().list_keys(name) if adds else ()
         new = [*before, keys] if keys and keys not in before else [*before]
@@ -251,7 +251,7 @@ class KeyboardRow(SettingRow):
 
 
 def refuse_keys(keys: str) -> str:
-    """Return why a key cannot be a command's shortcut, or an empty string if it can."""
+    """Return why a key cannot be used as a shortcut, or an empty string if it can be used."""
     if any(QKeySequence(keys) in QKeySequence.keyBindings(standard) for standard in _EDITING):
         return f"{show_keys(keys)} edits text, so no command can have it."
     if keys.endswith(("Return", "Enter")) and "Alt+" not in keys:
@@ -262,14 +262,14 @@ def refuse_keys(keys: str) -> str:
 
 
 def _held(event: QKeyEvent) -> bool:
-    """Return whether a modifier key is held. The keypad modifier does not count."""
+    """Return whether a modifier key is held, not counting the keypad modifier."""
     return bool(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
 
 
 def _name_keys(event: QKeyEvent) -> str:
-    """Return the pressed key with its modifiers in Qt's portable text form.
+    """Return the pressed key with its modifiers in Qt's portable text format.
 
-    Shift is left out if it only produces another character, such as `+` or `?`, because keyboard
+    Shift is omitted if it only produces another character, such as `+` or `?`, because keyboard
     layouts differ in where such characters are.
     """
     held = event.modifiers() & ~(

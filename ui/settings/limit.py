@@ -257,7 +257,7 @@ def to_slider_position(limit: int) -> int:
 
 
 def to_limit(position: int) -> int:
-    """Convert a slider position to a limit in tokens, rounded to two digits or a common limit."""
+    """Convert a slider position to a limit in tokens, rounded to two digits or a usual limit."""
     low, high = math.log(_MARKS[0]), math.log(_MARKS[-1])
     exact = math.exp(low + (high - low) * position / _STEPS)
     unit = int(10 ** (len(str(int(exact))) - 2))

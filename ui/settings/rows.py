@@ -68,7 +68,7 @@ class SettingRow(QWidget):
         _mark_invalid(self.control, bool(text))
 
     def problem(self) -> str:
-        """Return the error message below the row, or an empty string if there is none."""
+        """Return the error message below the row, or an empty string if none is shown."""
         return self._problem.text()
 
     def write(self, value: object) -> None:

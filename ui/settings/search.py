@@ -50,7 +50,7 @@ class _Row:
 
 
 class SettingsSearch(QObject):
-    """Filters the rows of all pages. Emits `filtered` with the names of matching pages."""
+    """Filters the rows of all pages. Emits `filtered` with the names of the matching pages."""
 
     filtered = Signal(list)
 

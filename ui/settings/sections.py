@@ -1,4 +1,4 @@
-"""Sections of the settings dialog that hold no settings: text size, index, privacy, actions."""
+"""Sections of the settings dialog without settings: text size, index, privacy, actions."""
 
 from collections.abc import Sequence
 

@@ -165,7 +165,7 @@ class Columns(QWidget):
         self._middle.setMinimumWidth(min(440, self._length("transcript.min")))
 
     def _compute_width(self, widget: QWidget) -> int:
-        """Return the width that the user chose for a column, limited to its allowed range."""
+        """Return the width that the user chose for a column, clamped to its allowed range."""
         return min(max(widget.minimumWidth(), self._chosen(widget)), widget.maximumWidth())
 
     def _chosen(self, widget: QWidget) -> int:

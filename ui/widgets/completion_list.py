@@ -233,7 +233,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
 
 def _paint_match(painter: QPainter, rect: QRect, match: Match) -> int:
-    """Draw a match's text and return the x position of its right end."""
+    """Draw the text of a match, and return the x position of its right end."""
     theme = Theme.current()
     painter.setPen(theme.color("text.primary"))
     plain, heavy = theme.font("ui"), theme.font("ui_strong")

@@ -146,7 +146,7 @@ class HunkList(QWidget):
         return [number for number, switch in enumerate(self.switches) if switch.isChecked()]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fit the list's height to the hunks, up to a maximum above which the list scrolls."""
+        """Fit the list's height to the hunks. Above a maximum height, the list scrolls."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             most = Theme.current().px(_MOST_HEIGHT)
             self._area.setFixedHeight(min(most, self._rows.minimumSize().height()))
@@ -307,7 +307,7 @@ def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
 
 
 def _describe_head(text: str, has_several: bool) -> str:
-    """Return the text for a header line, or an empty string to omit the line."""
+    """Return the text for a header line of the diff, or an empty string to omit the line."""
     if text.startswith("@@ "):
         start = text.split("+", 1)[1].split(" ", 1)[0].split(",", 1)[0]
         return "" if start in ("0", "1") else f"line {start}"
@@ -317,7 +317,7 @@ def _describe_head(text: str, has_several: bool) -> str:
 
 
 def _cut(parts: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Shorten an extremely long line, which would be slow to lay out."""
+    """Truncate an extremely long line, which would be slow to lay out."""
     cut: list[tuple[str, bool]] = []
     room = _MOST_LINE_CHARS
     for text, is_marked in parts:

@@ -66,8 +66,8 @@ class DockWindow(QMainWindow):
     def _share_out(self) -> None:
         """Resize the docks to their shares, unless the layout is already up to date.
 
-        Resizing triggers another layout request. That one has no effect because nothing has
-        changed.
+        Resizing triggers another layout request, which has no effect, because nothing has changed
+        by then.
         """
         is_dragging = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
         if is_dragging or not self.isVisible() or self._laid_out == self._heights():

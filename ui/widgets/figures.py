@@ -67,7 +67,7 @@ def size(octets: int) -> str:
 
 
 def span(seconds: float) -> str:
-    """Format an approximate duration, such as `about 3 minutes`."""
+    """Format an approximate duration in words, such as `about 3 minutes`."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return "less than a minute"
@@ -111,7 +111,7 @@ def ago(stamp: str, now: datetime | None = None) -> str:
 
 
 def when_group(stamp: str, today: date | None = None) -> str:
-    """Return the heading for a chat's date in the list: Today, Yesterday, Last week, or a month."""
+    """Return the heading under which a chat is listed: Today, Yesterday, Last week, or a month."""
     day = local_time(stamp).date()
     today = today or datetime.now().astimezone().date()
     if day >= today:
@@ -129,7 +129,7 @@ def _day(day: date) -> str:
 
 
 def _locale() -> QLocale:
-    """Return the user's locale, or British English in place of the C locale."""
+    """Return the user's locale. British English replaces the C locale."""
     locale = QLocale()
     if locale.language() == QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)

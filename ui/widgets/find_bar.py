@@ -86,7 +86,7 @@ class FindBar(QWidget):
         return self._found.text()
 
     def show_found(self, at: int, total: int) -> None:
-        """Show the number of the current match, counted from 1, and the total number of matches."""
+        """Show the match counter: the number of the current match, from 1, and the total."""
         said = f"{count(at)} of {count(total)}" if total else "Not found"
         self._found.setText(said if self.words.strip() else "")
         for step in (self.previous, self.following):
@@ -190,7 +190,7 @@ def find_occurrences(field: QTextEdit | QPlainTextEdit, terms: Sequence[str]) ->
 
 
 def find_start(field: QTextEdit | QPlainTextEdit, place: QTextCursor) -> QRect:
-    """Return the cursor rectangle at the start of an occurrence, in the field's viewport."""
+    """Return the caret rectangle at the start of an occurrence, in coordinates of the viewport."""
     cursor = QTextCursor(place)
     cursor.setPosition(place.selectionStart())
     return field.cursorRect(cursor)

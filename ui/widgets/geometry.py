@@ -35,12 +35,12 @@ class Scaled(_Widget):
             self._fit()
 
     def _fit(self) -> None:
-        """Set all sizes for the current font scale."""
+        """Set all sizes according to the current font scale."""
         raise NotImplementedError
 
 
 def scale_size(widget: QWidget, width: int = 0, height: int = 0) -> None:
-    """Fix a widget's width, height or both, in pixels that are scaled with the font.
+    """Set a fixed width, height or both for a widget, in pixels that scale with the font.
 
     A width or height of 0 is left unchanged.
     """

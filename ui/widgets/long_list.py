@@ -36,7 +36,7 @@ class TwoLines:
 
     Attributes:
         icon: the icon's name and colour token. `name` must say what the icon means.
-        mark: an icon and a word at the right of the title, such as a link icon and "linked".
+        mark: an icon and a word to the right of the title, such as a link icon and "linked".
         act: the icon and the name of an action on the row, shown as a button at its right edge.
         name: the text for screen readers. If it is empty, the other texts are used.
     """
@@ -90,7 +90,7 @@ class LongList(WithMenus, QListView):
         self.clicked.connect(self._on_clicked)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of two and a half rows, because the half row hints at more rows."""
+        """Return the height of two and a half rows. The half row hints that there are more rows."""
         return QSize(0, round(2.5 * Theme.current().px(44)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -104,7 +104,7 @@ class LongList(WithMenus, QListView):
             self.acted.emit(index)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remember where the mouse was pressed, to detect clicks on a row's button."""
+        """Remember the position of a mouse press, to detect clicks on a row's button."""
         self._pressed = event.position().toPoint()
         super().mousePressEvent(event)
 
@@ -171,7 +171,7 @@ def find_act_rect(rect: QRect) -> QRect:
 
 
 def _paint_mark(painter: QPainter, rect: QRect, mark: tuple[str, str]) -> int:
-    """Draw a row's mark at the right edge and return the x position of the mark's left edge."""
+    """Paint a row's mark at the right edge, and return the x position of its left edge."""
     icon, word = mark
     if not word:
         return rect.right()

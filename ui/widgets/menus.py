@@ -35,7 +35,7 @@ def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None
 
 
 def unlight_after(menu: QMenu, opener: QWidget) -> None:
-    """Remove a button's hover highlight when its menu closes.
+    """Remove the hover highlight of a button when its menu closes.
 
     Otherwise, the highlight would stay until the pointer moves over the window again.
     """
@@ -91,7 +91,7 @@ class MenuButton(QToolButton):
         self.set_value(self.value)
 
     def set_value(self, value: str) -> None:
-        """Set the current choice. If the value is not in the menu, it becomes the label itself."""
+        """Set the current choice. A value that is not in the menu becomes the label itself."""
         self.value = value
         word = self._words.get(value, one_line(value))
         self.setText(word)
@@ -118,7 +118,7 @@ class MenuButton(QToolButton):
         return QSize(before + text + _ROUNDED + after, Theme.current().px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the width needed for a few letters, because a long label is elided."""
+        """Return the width of a few letters, because a long label can be elided."""
         theme = Theme.current()
         return QSize(min(theme.px(88), self.sizeHint().width()), theme.px(28))
 
@@ -208,7 +208,7 @@ class TitleButton(QAbstractButton):
         return QSize(_INSET + text + _ROUNDED + theme.px(_ARROW) + 11, theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the width needed for a few letters, because a long title is elided."""
+        """Return the width of a few letters, because a long title can be elided."""
         theme = Theme.current()
         return QSize(min(theme.px(56), self.sizeHint().width()), theme.px(28))
 

@@ -42,7 +42,7 @@ class Pane(QWidget):
 
 
 class Header(Scaled, Pane):
-    """A column's header, with a hairline at the lower edge."""
+    """The header of a column, with a hairline at its lower edge."""
 
     def __init__(self, surface: str, parent: QWidget | None = None) -> None:
         super().__init__(surface, parent)
@@ -53,7 +53,7 @@ class Header(Scaled, Pane):
         self._fit()
 
     def set_folded(self, is_folded: bool) -> None:
-        """Collapse the header to height 0, or restore its normal height."""
+        """Collapse the header to a height of 0, or restore its normal height."""
         self.is_folded = is_folded
         self._fit()
 

@@ -110,7 +110,7 @@ def build_diff(path: str, before: str | None, after: str | None, old_path: str =
 
 
 def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
-    """Split a unified diff into display lines, with changed words marked."""
+    """Split a unified diff into display lines whose changed words are marked."""
     lines: list[DiffLine] = []
     changed: dict[str, list[str]] = {"-": [], "+": []}
     for mark, text in [*_mark_roles(diff.removesuffix("\n").split("\n")), ("@", "")]:
@@ -126,7 +126,7 @@ def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
 
 
 def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each diff line with its role: `@` for headers, otherwise its first character.
+    """Yield each diff line with its role: `@` for headers, or else its first character.
 
     A removed line such as `-- text` looks like a header. Only the line counts in the hunk header
     tell them apart.
@@ -174,7 +174,7 @@ def _count_removed_words(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _pair_lines(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
-    """Pair removed and added lines, compared word by word."""
+    """Pair removed lines with added lines, and compare each pair word by word."""
     if not removed or not added:
         yield from (DiffLine("removed", (DiffPart(line, True),)) for line in removed)
         yield from (DiffLine("added", (DiffPart(line, True),)) for line in added)
@@ -263,7 +263,7 @@ def _list_words(text: str) -> list[str]:
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> list[_Opcode]:
-    """Compute the diff opcodes, comparing only the part between common ends."""
+    """Compute the diff opcodes, leaving out the text that both have at the start and the end."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)

@@ -62,8 +62,9 @@ class NoteEditor:
         Args:
             root: the folder of notes.
             journal: the journal that records every edit before it is made.
-            exclude: returns the user's exclude patterns.
-            outside: patterns for notes outside of the current project, empty without a project.
+            exclude: a function that returns the user's exclude patterns.
+            outside: the patterns of notes outside the current project, or an empty sequence if no
+                project is open.
         """
         self._root, self._named_root = root.resolve(), str(root)
         self._journal = journal

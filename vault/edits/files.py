@@ -201,7 +201,7 @@ def _check_content(folder: int, name: str, path: str, content: bytes) -> None:
 def _write_temporary(
     folder: int, temporary: str, content: bytes, mode: int | None
 ) -> Iterator[None]:
-    """Write a temporary file, and remove it at the end unless it was renamed."""
+    """Write a temporary file. At the end, remove it unless it was renamed."""
     descriptor = os.open(temporary, _WRITE, 0o666 if mode is None else 0o600, dir_fd=folder)
     try:
         try:
@@ -274,7 +274,7 @@ def _create_folders(root: Path, path: str) -> None:
 
 
 def _sync(folder: int) -> None:
-    """Sync a folder to disk, unless it is not readable."""
+    """Flush a folder to disk, unless it is not readable."""
     with suppress(PermissionError):
         readable = os.open(".", _FOLDER, dir_fd=folder)
         try:

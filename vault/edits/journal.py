@@ -123,7 +123,7 @@ class EditJournal:
         return list(steps.values())
 
     def begin(self, steps: Sequence[EditStep], contents: Iterable[bytes]) -> None:
-        """Store steps and file contents, and flush everything to disk.
+        """Store journal steps and file contents, and flush everything to disk.
 
         Raises:
             EditFailed: the journal cannot be written.
@@ -300,7 +300,7 @@ def _write_synced(file: Path, content: bytes, flag: int) -> None:
 
 
 def _make_private_folder(folder: Path) -> None:
-    """Create a folder that only its owner can access, with its missing parents."""
+    """Create a folder, and its missing parents, that only its owner can access."""
     if folder.is_dir():
         return
     _make_private_folder(folder.parent)

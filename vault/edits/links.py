@@ -88,7 +88,7 @@ def _read_files(root: Path, path: str, to: str) -> _Files:
 
 
 def _plan_canvas_changes(root: Path, move: "_Move") -> Iterator[ContentChange]:
-    """Yield the changes to canvases that contain the path of the moved note."""
+    """Yield the changes to canvases that refer to the path of the moved note."""
     old = {json.dumps(move.path), json.dumps(move.path, ensure_ascii=False)}
     shown = re.compile(rf'"file"\s*:\s*({"|".join(map(re.escape, old))})')
     new = json.dumps(move.to, ensure_ascii=False)
@@ -120,7 +120,7 @@ def _read_aliases(path: str, data: bytes) -> Sequence[str]:
 
 
 def _may_link_to(data: bytes, names: set[str]) -> bool:
-    """Return whether a note may link to one of the names. Text in code counts too."""
+    """Return whether a note may link to one of the names. Text in code blocks counts too."""
     if b"[" not in data:
         return False
     try:
@@ -184,7 +184,7 @@ class _Move:
 
 
 def _find_form(found: LocatedLink, source: str, path: str) -> LinkForm:
-    """Return how a link names its target: by name, or by a relative or absolute path."""
+    """Return the form in which a link names its target: a name, or a relative or absolute path."""
     target = found.link.target
     if not found.is_markdown and "/" not in target:
         return "name"
@@ -204,7 +204,7 @@ def _has_form(form: LinkForm, target: str, source: str, path: str) -> bool:
 
 
 def _list_targets(form: LinkForm, target: str, source: str, path: str) -> Iterator[str]:
-    """Yield possible new link targets, most similar to the old one first."""
+    """Yield possible new link targets, the one most similar to the old target first."""
     is_whole = target.lower().endswith(MARKDOWN.suffixes)
     whole = path if is_whole else drop_note_suffix(path)
     if form == "name" and "/" not in target:

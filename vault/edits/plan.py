@@ -86,10 +86,7 @@ class EditPlan:
         return "".join(change.build_diff() for change in self.changes)
 
     def list_hunks(self) -> tuple[DiffHunk, ...]:
-        """Return the hunks that can be applied separately.
-
-        Returns an empty tuple if the edit cannot be divided.
-        """
+        """Return the hunks that can be applied separately, or an empty tuple if there are none."""
         if len(self.changes) > 1:
             return ()
         (change,) = self.changes
@@ -189,7 +186,7 @@ def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:
 
 
 def _place_link(lines: Sequence[str], text: str, link: str) -> tuple[int, str]:
-    """Return where to insert a link, as a line index, and the text to insert."""
+    """Return the line index at which to insert a link, and the text to insert there."""
     headings = parse_document(text).headings
     own = next((h for h in headings if h.text.strip().casefold() in _RELATED), None)
     first = 0 if own is None else own.line

@@ -28,7 +28,7 @@ _MOST_NAMED: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class NetChange:
-    """The combined change that a run made to one note.
+    """The combined effect of a run on one note.
 
     Attributes:
         path: the note's path after the run.
@@ -223,7 +223,7 @@ class _Files:
         self._hashes: dict[tuple[str, str], str | None] = {}
 
     def revert(self, step: EditStep) -> bool:
-        """Revert a step in the simulation. Returns whether this is possible on disk."""
+        """Revert a step in the simulation. Return whether this is possible on disk."""
         now, then = self._find(step.root, step.new_path), self._find(step.root, step.path)
         if step.to:
             is_moved = now == step.after and (then is None or _is_one_file(step))
@@ -244,7 +244,7 @@ class _Files:
 
 
 def _is_one_file(step: EditStep) -> bool:
-    """Return whether both paths of a move name the same file, as after a crash."""
+    """Return whether both paths of a move refer to the same file, which a crash can cause."""
     with suppress(OSError):
         return os.path.samefile(Path(step.root, step.path), Path(step.root, step.to))
     return False

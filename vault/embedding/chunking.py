@@ -117,7 +117,7 @@ class _Text:
                 self._up_to.append(self._up_to[-1] + tokens)
 
     def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
-        """Return the span from line `first` to line `last`, counted from 1."""
+        """Return the span from line `first` to line `last`, both counted from 1."""
         tokens = self._up_to[last] - self._up_to[first - 1]
         return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
 
@@ -131,7 +131,7 @@ def _count_tokens(text: str) -> int:
 
 
 def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
-    """Yield the heading path and blocks of each section."""
+    """Yield the blocks of each section, with the headings above them."""
     path: tuple[Heading, ...] = ()
     blocks: list[Block] = []
     if document.body_line > 1:
@@ -158,7 +158,7 @@ def _build_context(title: str, path: Sequence[Heading]) -> str:
 def _pack(
     text: _Text, path: tuple[Heading, ...], blocks: Sequence[Block], room: int
 ) -> Iterator[_Piece]:
-    """Pack a section's blocks into passages. Headings stay with the next block."""
+    """Combine the blocks of a section into passages. A heading stays with the next block."""
     heading_tokens = sum(
         text.piece(block.first, block.last, path).tokens
         for block in blocks
@@ -182,7 +182,7 @@ def _pack(
 def _split_block(
     text: _Text, path: tuple[Heading, ...], block: Block, room: int
 ) -> Iterator[_Piece]:
-    """Split a block into the largest parts that fit: blocks, lines or sentences."""
+    """Split a block into the largest units that fit: inner blocks, lines or sentences."""
     whole = text.piece(block.first, block.last, path)
     if whole.tokens <= room:
         yield whole

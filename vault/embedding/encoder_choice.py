@@ -95,10 +95,7 @@ def _describe_processor() -> str:
 
 
 def read_choice(file: Path) -> dict[str, Any]:
-    """Load the cached encoder choice.
-
-    Returns an empty mapping if the file is missing or damaged.
-    """
+    """Load the cached encoder choice, or return an empty mapping if it is missing or damaged."""
     try:
         kept = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):
@@ -108,7 +105,7 @@ def read_choice(file: Path) -> dict[str, Any]:
 
 
 def keep_choice(file: Path, choice: Mapping[str, Any]) -> None:
-    """Store the encoder choice atomically. If that fails, it is measured again next time."""
+    """Store the encoder choice atomically. If this fails, the speed is measured again next time."""
     with suppress(OSError):
         make_cache_folder(file.parent)
         written = file.with_name(f"{file.name}.{os.getpid()}")

@@ -41,7 +41,7 @@ Encode = Callable[[Sequence[str], bool], Any]
 
 @dataclass(frozen=True, slots=True)
 class OnnxDetails:
-    """What an ONNX model needs in addition to its graph.
+    """The data that an ONNX model needs in addition to its graph.
 
     Attributes:
         inputs: the names of the graph's inputs, in order.

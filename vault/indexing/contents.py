@@ -25,7 +25,7 @@ class IndexContents:
     """
 
     def __init__(self, root: Path, exclude: Sequence[str], handle: IndexHandle):
-        """Store the folder and the handle of its index without opening anything."""
+        """Store the folder and the handle of its index without opening the index."""
         self.root = root
         self.exclude = tuple(exclude)
         self._handle = handle

@@ -19,7 +19,7 @@ _USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL = 0, 2, 5, 6, 7  # without "nice" and id
 
 
 class MachineLoad:
-    """Reads the machine's load since the previous reading."""
+    """Measures the load of the machine since the previous measurement."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class MachineLoad:
         root: Path = Path("/"),
         clock: Callable[[], float] = time.monotonic,
     ):
-        """Take the first reading.
+        """Take the first measurement.
 
         Args:
             children: returns the ids of this program's child processes, which are not counted as

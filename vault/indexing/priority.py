@@ -66,7 +66,7 @@ class Priority:
     def follow(self) -> Callable[[], Preference | None]:
         """Return a function that returns the notes preferred since its last call.
 
-        That function returns None if there are none.
+        The function returns None if no notes are preferred.
         """
         seen = 0
 
@@ -109,7 +109,7 @@ def list_possible_names(question: str) -> frozenset[str]:
 
 
 def order_passages(catalog: Catalog, waiting: Sequence[Row]) -> Sequence[Row]:
-    """Order passages: alternately from the latest and from the most linked notes.
+    """Order passages, alternating between recently changed and frequently linked notes.
 
     A short list is not reordered.
 

@@ -132,7 +132,7 @@ class IndexCancelled(VaultError):
 
 
 class ProgressMeter:
-    """Reports progress several times a second, throttles the run and checks for cancellation."""
+    """Reports progress several times a second, throttles the run, and checks for cancellation."""
 
     def __init__(self, progress: ProgressCallback, is_cancelled: CancelCheck, throttle: Throttle):
         self._progress = progress

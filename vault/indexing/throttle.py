@@ -52,19 +52,19 @@ class Throttle:
 
     @property
     def reason(self) -> ThrottleReason:
-        """Why updates are slowed down or paused, or an empty string at full speed."""
+        """Why updates are slowed down or paused. This is an empty string at full speed."""
         return "paused" if self._is_paused else self._yielding_to
 
     @property
     def _yielding_to(self) -> LoadReason:
-        """Why background updates are slowed down, or an empty string at full speed."""
+        """Why background updates are slowed down. This is an empty string at full speed."""
         return "" if self._waiters else self._load
 
     @contextmanager
     def run_at_full_speed(self) -> Iterator[None]:
         """Run updates at full speed within the block, regardless of the load.
 
-        An update that was resting continues at once. A paused update stays paused.
+        An update that is paused by the throttle continues at once. A paused update stays paused.
         """
         with self._changed:
             self._waiters += 1
@@ -227,7 +227,7 @@ class UpdateQueue:
             self._is_ending = False
 
     def wait_until_idle(self, timeout_s: float) -> bool:
-        """Wait for the running update to end. Returns False after `timeout_s` seconds."""
+        """Wait until no update is running. Return False after `timeout_s` seconds."""
         with self._throttle.run_at_full_speed():
             if not self._lock.acquire(timeout=timeout_s):
                 return False

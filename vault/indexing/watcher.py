@@ -82,12 +82,12 @@ class Watcher:
 
     @property
     def is_alive(self) -> bool:
-        """Whether changes are still reported. False once the folder has been removed."""
+        """Whether changes are still reported. This is False once the folder has been removed."""
         return self._thread.is_alive()
 
     @property
     def is_ready(self) -> bool:
-        """Whether watching has started, which takes a while for large folders."""
+        """Whether watching has started. This takes a while for large folders."""
         return self._notify is not None
 
     def catch_up(self, timeout_s: float, *, looks_at_all: bool = False) -> bool:
@@ -155,7 +155,7 @@ class Watcher:
                 self._state.notify_all()
 
     def _watch(self) -> bool:
-        """Report changes until the watch ends. Returns whether to start a new one.
+        """Report changes until the watch ends. Return whether to start a new one.
 
         `watchfiles` stops when it finds a file name that is not UTF-8. The next watch starts by
         reporting the whole folder, because changes in between are missed.
@@ -284,7 +284,7 @@ def _make_empty(folder: Path) -> None:
 
 
 def _needs_polling() -> bool:
-    """Return whether file changes are not reported, as in Windows Subsystem for Linux."""
+    """Return whether the system does not report file changes, as in Windows Subsystem for Linux."""
     import platform
 
     return "microsoft-standard" in platform.uname().release

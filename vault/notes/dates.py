@@ -1,4 +1,4 @@
-"""Find dates in a text: days, months and years, as ranges of days.
+"""Find dates in a text: days, months and years, each as a range of days.
 
 Questions may name dates in many forms, including relative ones. In note names and headings, only
 dates with a year are recognised, and in properties only ISO 8601 days.
@@ -207,7 +207,7 @@ def _build_named_day(year: int | None, month: int, day: int, today: date) -> Spa
 
 
 def _guess_year(month: int, today: date, *, is_past: bool) -> int:
-    """Return the year of the most recent such month.
+    """Return the year in which a month most recently occurred.
 
     In phrases such as "last May" (`is_past`), the current month does not count.
     """
@@ -246,7 +246,7 @@ def _build_past_span(match: re.Match[str], today: date) -> Span | None:
 
 
 def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
-    """Return the day, week, month or year that was `back` units ago."""
+    """Return the day, week, month or year that lies `back` units in the past."""
     try:
         if unit == "day":
             return _build_until(today - timedelta(days=back), _next_day)
@@ -261,7 +261,7 @@ def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
 
 
 def _build_weekday_span(match: re.Match[str], today: date) -> Span | None:
-    """Return the most recent such weekday. With "last", it is before today."""
+    """Return the most recent day with the given weekday. With "last", it is before today."""
     back = (today.weekday() - _WEEKDAYS.index(match[1])) % 7
     if back == 0 and match[0].startswith("last"):
         back = 7

@@ -92,7 +92,7 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
 
 
 def _detect_utf16(data: bytes) -> str:
-    """Detect UTF-16 without a byte-order mark: every other byte of Western text is zero."""
+    """Detect UTF-16 without a byte-order mark, where every other byte of Western text is zero."""
     sample = data[:4096]
     if len(data) % 2 or not sample:
         return ""

@@ -86,7 +86,7 @@ def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
 
 
 def blank_comments(lines: Sequence[Line]) -> list[Line]:
-    """Blank out `%%comments%%` and `<!-- comments -->`. Unclosed markers are text."""
+    """Blank out `%%comments%%` and `<!-- comments -->`. An unclosed marker is plain text."""
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
     for start, end in _find_comments(text):
@@ -107,7 +107,7 @@ def _find_comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def blank_inline_code(text: str) -> str:
-    """Blank out inline code, keeping the length, in linear time."""
+    """Blank out inline code in linear time. The length of the text stays the same."""
     if "`" not in text:
         return text
     runs = [(match.start(), match.end()) for match in re.finditer(r"`+", text)]

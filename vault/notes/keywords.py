@@ -102,7 +102,7 @@ def match_phrase(words: str) -> str:
 
 
 def measure_latin_share(text: str) -> float:
-    """Return the fraction of letters that are Latin, or 1.0 without letters."""
+    """Return the fraction of letters that are Latin, or 1.0 if the text has no letters."""
     letters = [char for char in text[:2000] if char.isalpha()]
     latin = sum(char.isascii() or "LATIN" in unicodedata.name(char, "") for char in letters)
     return latin / len(letters) if letters else 1.0

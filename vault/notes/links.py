@@ -180,7 +180,7 @@ class LinkResolver:
 
 
 def _unescape(part: str) -> str:
-    """Unescape a link's `|` within a table."""
+    """Unescape the `|` of a link within a table."""
     return part.removesuffix("\\").strip()
 
 

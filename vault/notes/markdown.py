@@ -90,7 +90,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The properties of a note, and the first line after them."""
+    """The properties of a note, and the number of the first line after the front matter."""
 
     properties: Mapping[str, Any]
     body_line: int

@@ -1,4 +1,4 @@
-"""Parse files in a child process, since malicious files might crash the parser."""
+"""Parse files in a child process, because malicious files might crash the parser."""
 
 import signal
 import threading

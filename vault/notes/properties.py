@@ -42,7 +42,7 @@ def load_properties(front: str) -> Mapping[str, Any]:
 
 
 def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
-    """Return whether front matter marks its note as private. Invalid YAML is searched as text."""
+    """Return whether front matter marks a note as private. Invalid YAML is searched as text."""
     if _PRIVATE_LINE.search(front):
         return True
     if properties:

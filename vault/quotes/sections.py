@@ -1,6 +1,6 @@
-"""Measure how well passages support an answer, and find surrounding passages.
+"""Measure how well passages support an answer, and find the passages around them.
 
-The best passages are extended with the rest of their section, since a list or the steps of a task
+The best passages are extended with the rest of their section, because a list or the steps of a task
 are often longer than one passage.
 """
 
@@ -68,7 +68,7 @@ def _count_passages(catalog: Catalog, word: str) -> int:
 
 
 def _weigh(word: str, count: int, total: int) -> float:
-    """Weight a word from 1 (in no passage) to almost 0 (in all passages).
+    """Weight a word, from 1 if it is in no passage to almost 0 if it is in all passages.
 
     Very short words get less weight.
     """

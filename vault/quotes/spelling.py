@@ -50,7 +50,7 @@ def _may_be_wrong(word: str) -> bool:
 
 
 def _is_other_word(word: str, found: str) -> bool:
-    """Return whether a word is common, and neither a misspelling nor a form of the found word."""
+    """Return whether a word is common and is neither a misspelling nor a form of `found`."""
     return not word.startswith(found) and is_common_word(word)
 
 
@@ -109,7 +109,7 @@ def _complete(catalog: Catalog, stem: str, word: str) -> str:
 
 
 def _is_slip(word: str, found: str) -> bool:
-    """Return whether two words differ by a typing error. In short words, only swaps count."""
+    """Return whether two words differ by a typing error. In short words, only swaps are counted."""
     if len(word) <= SHORTEST_WORD:
         return sorted(word) == sorted(found) and measure_edits(word, found) == 1
     return measure_edits(word, found) <= _count_most_edits(word)

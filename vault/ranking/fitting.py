@@ -127,7 +127,7 @@ def fit_weights(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question with its scores for each pair of title and heading weights."""
+    """A question with its scores for each combination of title and heading weights."""
 
     question: VaultQuestion
     scores: Mapping[tuple[float, float], Scores]
@@ -141,7 +141,7 @@ class _Quality:
     recall: float
 
     def reaches(self, other: "_Quality") -> bool:
-        """Return whether both values are at least as high as the other quality's values."""
+        """Return whether both values are at least as high as those of another quality."""
         return self.ndcg >= other.ndcg - _ROUNDING and self.recall >= other.recall - _ROUNDING
 
 
@@ -162,7 +162,7 @@ def _choose(first: Sequence[_Asked], second: Sequence[_Asked], single: _Quality)
 
 
 def _rank_weights(first: Sequence[_Asked]) -> list[RankingWeights]:
-    """Return all candidate weights, best first by score on the first half of the questions."""
+    """Return all candidate weights, ordered by their score on the first half of the questions."""
     tried = [
         RankingWeights(words, share, *columns)
         for words, share, columns in product(_WORDS, _NOTE_SHARES, _COLUMNS)
@@ -186,7 +186,7 @@ def _leave_rest(weight: float) -> float:
 def _find_nearest(
     weights: Sequence[RankingWeights], second: Sequence[_Asked], least: _Quality
 ) -> RankingWeights:
-    """Return the weights with the best R@10 among those that come closest to the given nDCG@10."""
+    """Return the weights with the best R@10 among those whose nDCG@10 is closest to a value."""
 
     def rate(each: RankingWeights) -> tuple[float, float, float]:
         quality = _measure(second, each)
@@ -275,7 +275,7 @@ def read_fit(catalog: Catalog) -> Fit | None:
 
 
 def is_of_size(fit: Fit, notes: int) -> bool:
-    """Return whether the number of notes is similar to when the weights were fitted."""
+    """Return whether the number of notes is similar to that at the time of the fit."""
     return abs(notes - fit.notes) <= _MOST_CHANGE * fit.notes
 
 

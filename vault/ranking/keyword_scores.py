@@ -42,7 +42,7 @@ class KeywordScores:
     def find_best(
         self, terms: Sequence[Term], limit: int, among: Collection[int] | None = None
     ) -> dict[int, float]:
-        """Return the best matching texts with their scores, by row id.
+        """Return the texts that match best with their scores, by row id.
 
         Args:
             terms: the terms of the query.
@@ -82,7 +82,7 @@ class KeywordScores:
         return ranked, [*self._columns, factor]
 
     def _choose_telling(self, terms: Sequence[Term], size: int) -> list[tuple[Term, int]]:
-        """Drop terms that occur in many texts. Returns the others with their frequency.
+        """Drop terms that occur in many texts. Return the other terms with their frequencies.
 
         The rarest term comes first. If all terms are frequent, all are kept.
         """

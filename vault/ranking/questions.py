@@ -1,4 +1,4 @@
-"""Build questions from a vault's notes. The note itself is the expected answer.
+"""Build questions from a vault's notes. The expected answer is the note itself.
 
 The questions come from headings, link labels, aliases, and sentences without some of their words.
 """
@@ -120,7 +120,7 @@ def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuest
 def _ask_by_sentence(
     rows: Sequence[tuple[int, str, str, str, str]], chance: random.Random
 ) -> Iterator[VaultQuestion]:
-    """Yield sentences without some of their words, since users rarely remember all of them."""
+    """Yield sentences without some of their words, because users rarely remember all of them."""
     for file_id, _, _, _, text in rows:
         if sentences := _SENTENCE.findall(text):
             words = _WORDS.findall(chance.choice(sentences))

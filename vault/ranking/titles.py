@@ -35,8 +35,8 @@ _MOST_TERMS: Final = 16  # no title has more
 def measure_likeness(query: str, titles: Iterable[str]) -> float:
     """Return the largest likeness of a query and a title, from 0 to 1.
 
-    The likeness is the fraction of words that both have in common. Function words count less: if
-    only they differ, the likeness is at least `NEAR_TITLE`.
+    The likeness is the number of common words divided by the number of all words. Function words
+    count less: if only they differ, the likeness is at least `NEAR_TITLE`.
     """
     return max((_measure_shared_words(query, title) for title in titles), default=0.0)
 
@@ -70,7 +70,7 @@ def find_titled(catalog: Catalog, words: str, limit: int) -> list[int]:
 
 @lru_cache(maxsize=1 << 14)
 def list_telling_words(text: str) -> frozenset[str]:
-    """Return the words of a text without function words and without a plural "s"."""
+    """Return the words of a text without function words. A plural "s" is removed."""
     terms = build_query_terms(text[:_MOST_CHARS])
     return frozenset(term.strip('"').removesuffix("s") for term in terms if _is_telling(term))
 
@@ -86,7 +86,7 @@ def _measure_shared_words(query: str, title: str) -> float:
 
 
 def _divide_common(these: frozenset[str], those: frozenset[str]) -> float:
-    """Return the number of common words divided by the number of all words."""
+    """Return the number of words in both sets divided by the number of words in either."""
     every = len(these | those)
     return len(these & those) / every if every else 0.0
 

@@ -108,7 +108,7 @@ class ContradictionRule:
                         yield one, other
 
     def _find_series(self) -> set[tuple[object, ...]]:
-        """Return the words and units of statements in many notes or with many numbers."""
+        """Return the words and units of statements that are in many notes or have many numbers."""
         notes: dict[tuple[object, ...], set[str]] = defaultdict(set)
         figures: dict[tuple[object, ...], set[object]] = defaultdict(set)
         for place in self._places:
@@ -135,7 +135,7 @@ class ContradictionRule:
         return overlap * (evidence + shared / 100) if evidence else 0.0
 
     def _count_evidence(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> int:
-        """Count the signs that two statements are about the same thing."""
+        """Count the indications that two statements are about the same thing."""
         shared = one.statement.words & other.statement.words
         rare = {word for word in shared if vocabulary.is_rare(word)}
         titles = self._subjects[one.note.path], self._subjects[other.note.path]
@@ -171,7 +171,7 @@ def _measure_overlap(one: Statement, other: Statement) -> float:
 
 
 def _differ_in_one(one: Sequence[Figure], other: Sequence[Figure]) -> bool:
-    """Return whether two statements have the same units, and the same numbers except for one."""
+    """Return whether two statements have the same units, and all numbers but one in common."""
     if [figure.unit for figure in one] != [figure.unit for figure in other]:
         return False
     differing = [a.contradicts(b) for a, b in zip(one, other, strict=True)]

@@ -41,7 +41,7 @@ class DuplicateRule:
         self._hashes: list[Numbers] = []
 
     def add(self, note: NoteInfo, words: Sequence[int]) -> None:
-        """Add a note, given the numbers of its words in order."""
+        """Add a note. Its words are given as numbers, in order."""
         import numpy as np
 
         self._notes.append(note)
@@ -96,7 +96,7 @@ class DuplicateRule:
     def _count_pairs(
         self, owners: "NDArray[np.intp]", starts: "NDArray[np.intp]", sizes: "NDArray[np.intp]"
     ) -> Iterator[tuple[int, int, int]]:
-        """Yield the pairs of notes that share many sequences, with the number of these."""
+        """Yield the pairs of notes that share many word sequences, with the number of sequences."""
         import numpy as np
 
         total, codes = len(self._notes), []
@@ -112,7 +112,7 @@ class DuplicateRule:
     def _compare(
         self, first: int, second: int, shared: int, distinct: "NDArray[np.intp]"
     ) -> Finding | None:
-        """Return a finding if most of the smaller note's text is in the larger one, or None."""
+        """Return a finding if most of the smaller note's text is in the larger one, else None."""
         smaller, larger = sorted((first, second), key=lambda at: (int(distinct[at]), at))
         share = shared / int(distinct[smaller])
         share_of_larger = shared / int(distinct[larger])

@@ -106,14 +106,14 @@ class OutdatedRule:
                 yield _build_finding(note, source, line, quote, len(changed) - 1)
 
     def _find_copied_minutes(self) -> set[int]:
-        """Return the minutes in which more notes were written than a person could write."""
+        """Return the minutes in which more notes changed than a person can write."""
         minutes = Counter(note.changed_ns // _MINUTE_NS for note in self._notes.values())
         most = max(_MOST_AT_ONCE, len(self._notes) // 10)
         return {minute for minute, count in minutes.items() if count > most}
 
 
 def _find_naming_lines(lines: Sequence[NoteLine]) -> dict[int, str]:
-    """Return the lines in which a link names a source, as a mapping from line number to text."""
+    """Return the lines in which a link names a source, as a mapping of line number to text."""
     found, is_under_sources, is_source_property = dict[int, str](), False, False
     for line in lines:
         if line.kind == "heading":

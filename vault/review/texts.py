@@ -115,7 +115,7 @@ def split_words(text: str) -> list[str]:
 
 
 def make_singular(word: str) -> str:
-    """Return a word without a plural s."""
+    """Return a word without its plural "s"."""
     is_plural = word[-1:] == "s" and len(word) > 3 and word[-2] != "s"
     return word[:-1] if is_plural else word
 
@@ -143,11 +143,11 @@ class Vocabulary:
 
     @property
     def most_rare(self) -> int:
-        """The maximum number of notes in which a rare word may occur."""
+        """The maximum number of notes in which a word may occur to be considered rare."""
         return max(3, self.notes // 50)
 
     def is_rare(self, word: str) -> bool:
-        """Return whether few of the notes contain a word."""
+        """Return whether a word occurs in few of the notes."""
         return self.count_notes(word) <= self.most_rare
 
 

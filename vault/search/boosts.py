@@ -37,7 +37,7 @@ _LINK_SHARE = 0.08
 
 
 class Boosts(NamedTuple):
-    """The boosts of a passage, each from 0 to 1, or None if not applicable.
+    """The boosts of a passage, each from 0 to 1, or None if it does not apply.
 
     Attributes:
         title: how similar the query is to a name of the note or passage.
@@ -191,7 +191,7 @@ _MOST_NAMED = 3  # if more notes match, the words are a subject and not a name
 
 
 class Booster:
-    """Computes boosts for a query."""
+    """Computes the boosts of passages for a query."""
 
     def __init__(self, catalog: Catalog, attachments: str = "/"):
         """Store the catalog without reading anything.

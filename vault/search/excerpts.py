@@ -51,7 +51,7 @@ _SOLID = re.compile(f"{_FENCE}|{_TABLE}", re.MULTILINE | re.DOTALL)
 
 
 class _Span(NamedTuple):
-    """A span of a passage, with the query's stems that it contains."""
+    """A span of a passage, with those stems of the query that it contains."""
 
     start: int
     end: int

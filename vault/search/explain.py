@@ -1,7 +1,7 @@
-"""Explain in a sentence or two why a note is or is not among the hits.
+"""Explain in one or two sentences why a note is or is not among the hits.
 
-The explanation uses the note's state in the index, its rank, or a comparison with the last hit
-shown.
+The explanation is based on the note's state in the index, its rank, or a comparison with the last
+hit shown.
 """
 
 from collections.abc import Sequence
@@ -78,6 +78,6 @@ def _format_ordinal(number: int) -> str:
 
 
 def _format_signal(hit: Hit, signal: str) -> str:
-    """Format a hit's score for a signal, or "nothing" if the signal was not used."""
+    """Format a hit's score for a signal, or return "nothing" if the signal was not used."""
     value = hit.signals[signal]
     return "nothing" if value is None else f"{value:.2f}"

@@ -89,7 +89,7 @@ class SearchResult:
         return f"No note matches the {noun} {' '.join(filters)}."
 
     def describe_total(self) -> str:
-        """Return a sentence that says how many notes a listing found among how many."""
+        """Return a sentence that says how many notes a listing found, and how many it searched."""
         total, searched = self.total or 0, self.searched
         if self.is_partial:
             verb = "holds" if total == 1 else "hold"
@@ -123,7 +123,7 @@ class SearchResult:
 
 
 def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
-    """Build a hit from a passage. Missing signals count as not used."""
+    """Build a hit from a passage. A missing signal counts as not used."""
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(
         id=compute_hit_id(passage.path, passage.lines[0], passage.text_hash),

@@ -91,7 +91,7 @@ def list_notes(
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:
-    """Return the query's content words, or all its words, as search terms."""
+    """Return the query's content words, or all its words if it has none, as search terms."""
     kept = " ".join(
         word for word in words.split() if fold(word).strip("?.,;:!") not in FUNCTION_WORDS
     )
@@ -176,7 +176,7 @@ def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit
 
 
 def _rate_line(at: int, lines: Sequence[str], body: int) -> int:
-    """Rate a line: 2 for prose, 1 for headings and properties, 0 without text."""
+    """Rate a line: 2 for prose, 1 for headings and properties, 0 for a line without text."""
     line = lines[at].strip("-=*|>` \t")
     if not line.strip("#"):
         return 0

@@ -19,7 +19,7 @@ _MAX_ALIKE = 20
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """An indexed passage, with the path, title and version of its note."""
+    """An indexed passage, with the path, title and version of the note that contains it."""
 
     text_hash: bytes
     heading: tuple[str, ...]

@@ -154,7 +154,7 @@ def _describe_bad_date(written: str) -> str:
 def _add_filter(
     key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]
 ) -> bool:
-    """Add a filter to `named` or `dates`. Returns whether it is valid."""
+    """Add a filter to `named` or `dates`. Return whether it is valid."""
     if key in _DATES:
         day = _parse_day(value)
         if day is not None:

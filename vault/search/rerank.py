@@ -28,7 +28,7 @@ class Reranker:
     """Runs a vault's cross-encoder. Thread-safe."""
 
     def __init__(self) -> None:
-        """Initialize without starting a process."""
+        """Create a reranker without starting a process."""
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._folder = ""
@@ -136,7 +136,7 @@ def _build_text(hit: Hit) -> str:
 
 
 def _add_score(hit: Hit, score: float) -> Hit:
-    """Return a hit with a score from 0.5 to 1. Other hits score at most 0.5."""
+    """Return a hit with a score from 0.5 to 1. All other hits score at most 0.5."""
     signals = {**hit.signals, "rerank": round(score, 4)}
     return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
 

@@ -153,7 +153,7 @@ class Searcher:
         return replace(result, hits=(*result.hits, *added))
 
     def _measure_support(self, words: str, hits: Sequence[Hit]) -> float | None:
-        """Measure how well hits support an answer, or return None without vectors."""
+        """Measure how well hits support an answer, or return None if there are no vectors."""
         cosines = [cosine for hit in hits if (cosine := hit.signals["dense"]) is not None]
         if not cosines:
             return None
@@ -203,7 +203,7 @@ class Searcher:
         return list(islice(self._build_hits(ranked, found, k), k))
 
     def _find_titled(self, words: str, scope: Scope) -> Collection[int]:
-        """Return the ids of passages in the scope whose titles contain the query."""
+        """Return the ids of the passages in the scope whose titles contain the query."""
         found = find_titled(self._catalog, words, _TITLED)
         return found if scope.passages is None else scope.passages.keys() & found
 
@@ -236,7 +236,7 @@ class Searcher:
     def _measure_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
-        """Return the cosine similarities of the nearest passages and of keyword matches."""
+        """Return the cosine similarities of the nearest passages and of the keyword matches."""
         if vector is None:
             return {}
         among = None if scope.passages is None else set(scope.passages.values())

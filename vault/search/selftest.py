@@ -137,7 +137,7 @@ def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
 
 
 def _choose_words(text: str, chance: random.Random) -> str:
-    """Choose most words of a random sentence, since users rarely remember all of them."""
+    """Choose most words of a random sentence, because users rarely remember all of them."""
     sentences = _SENTENCE.findall(text)
     if not sentences:
         return ""

@@ -168,13 +168,13 @@ class Child:
         return self.answer(self.submit(header, payload, timeout_s), timeout_s)
 
     def abandon(self, number: int) -> None:
-        """Discard the answer to a request, now or when it arrives."""
+        """Discard the answer to a request, even if it has not arrived yet."""
         with self._state:
             if self._answers.pop(number, None) is None:
                 self._abandoned.add(number)
 
     def kill(self, reason: str) -> None:
-        """Kill the process."""
+        """Kill the process. `reason` is used in the error message."""
         self._end = self._end or reason
         self._process.kill()
         self._release()
@@ -214,7 +214,7 @@ class Child:
         return 0
 
     def _wait_turn(self, number: int) -> Frame | None:
-        """Return the answer if it arrives soon, reading it in this or another waiting thread."""
+        """Return the answer if it arrives soon, whichever waiting thread reads it."""
         with self._state:
             if number in self._answers:
                 return self._answers.pop(number)

@@ -104,7 +104,7 @@ class Attachment:
 
 
 def _shorten_address(address: str) -> str:
-    """Shorten a web address to its host and last segment, such as `example.org/…/guide.html`."""
+    """Elide a web address to its host and last segment, such as `example.org/…/guide.html`."""
     host, *folders = address.partition("://")[2].partition("?")[0].rstrip("/").split("/")
     return "/".join([host, *(["…"] if len(folders) > 1 else []), *folders[-1:]])
 
@@ -112,7 +112,7 @@ def _shorten_address(address: str) -> str:
 def describe_uses(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, str]:
-    """Map each large attachment to a text that says which part of it was sent."""
+    """Describe, for each large attachment, which part of it was sent."""
     return {item: use for item in attached for use in _use(item, sent)}
 
 

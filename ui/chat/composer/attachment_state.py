@@ -47,12 +47,12 @@ class ChipState:
 
     @property
     def is_amber(self) -> bool:
-        """Whether the chip shows a warning, because not all of the attachment can be sent."""
+        """Whether the chip shows a warning, because only a part of the attachment can be sent."""
         return bool(self.obstacle) or (self.sent is not None and self.parts is None)
 
     @property
     def figures(self) -> str:
-        """The numbers after the name, such as `11 notes, 3,120`. The last is the token count."""
+        """The note and token counts that are shown after the name, such as `11 notes, 3,120`."""
         if self.obstacle:
             return "cannot be sent"
         if self.parts is not None:

@@ -47,13 +47,13 @@ class Chip(QAbstractButton):
     """A chip for one attachment. A click opens the attachment.
 
     Signals:
-        removed: the user clicked the cross or pressed Delete or Backspace.
+        removed: the user clicked the remove button or pressed Delete or Backspace.
         left: -1 if an arrow key moves the focus to the previous chip, or 1 for the next chip.
 
     Args:
         attachment: the attachment that the chip shows.
-        state: the attachment's state in an unsent message, or None if it was sent already, in which
-            case the chip has no cross.
+        state: the attachment's state in an unsent message, or None if the message was sent already.
+            A sent attachment cannot be removed.
         used: which part of the attachment was sent, or an empty string if all of it was.
         image: the image that was sent, or None in an unsent message, where `state` holds the image.
     """
@@ -90,7 +90,7 @@ class Chip(QAbstractButton):
 
     @property
     def figures(self) -> str:
-        """The numbers after the name, or which part of the attachment was sent."""
+        """The counts after the name, or a description of the part that was sent."""
         return self._state.figures if self._state else self._used
 
     def set_state(self, state: ChipState) -> None:
@@ -102,7 +102,7 @@ class Chip(QAbstractButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size needed for the icon, name, numbers and cross."""
+        """Return the size needed for the icon, the name, the counts and the remove button."""
         theme = Theme.current()
         name = min(self._name_width(), theme.px(_MOST_NAME))
         figures = self._figures_width()
@@ -115,7 +115,7 @@ class Chip(QAbstractButton):
         return QSize(Theme.current().px(72), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Remove the chip with Delete or Backspace, open it with Enter, leave it with an arrow."""
+        """Remove the chip on Delete or Backspace, open it on Enter, and move on with arrow keys."""
         match event.key():
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self._state:
                 self.removed.emit()
@@ -129,7 +129,7 @@ class Chip(QAbstractButton):
                 super().keyPressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Remove the chip if its cross was clicked. Otherwise open the attachment."""
+        """Remove the chip if its remove button was clicked. Otherwise open the attachment."""
         if self._state and self.cross_rect().contains(event.position().toPoint()):
             self.setDown(False)
             self.removed.emit()
@@ -137,12 +137,12 @@ class Chip(QAbstractButton):
             super().mouseReleaseEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Repaint the cross, which changes its colour on hover."""
+        """Repaint the remove button, which changes its colour on hover."""
         super().mouseMoveEvent(event)
         self.update()
 
     def cross_rect(self) -> QRect:
-        """Return the rectangle of the cross that removes the chip."""
+        """Return the rectangle of the remove button."""
         side = Theme.current().px(_CROSS)
         return QRect(self.width() - side, 0, side, self.height())
 
@@ -153,7 +153,7 @@ class Chip(QAbstractButton):
             self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the chip's border, icon, name, numbers and cross."""
+        """Paint the chip's border, icon, name, counts and remove button."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_field(painter)

@@ -40,7 +40,7 @@ _TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
 
 @dataclass(frozen=True)
 class Offers:
-    """Completion suggestions by kind. The values of notes, images and folders are paths."""
+    """The completion suggestions, by kind. The values of notes, images and folders are paths."""
 
     notes: Sequence[Choice] = ()
     folders: Sequence[Choice] = ()
@@ -137,7 +137,7 @@ class Completer(QObject):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle keys while suggestions are shown. Hide these when the field loses the focus."""
+        """Handle keys while suggestions are shown, and hide them when the field loses focus."""
         if event.type() == QEvent.Type.FocusOut or event.type() == QEvent.Type.Hide:
             self._hide()
         if not self.is_open or not isinstance(event, QKeyEvent):
@@ -222,7 +222,7 @@ class Completer(QObject):
 
 
 def _find_matches(offers: Offers, trigger: Trigger) -> Sequence[Match]:
-    """Return the suggestions for a trigger. A web address is its own suggestion."""
+    """Return the suggestions that match a trigger. A web address is its own suggestion."""
     if trigger.kind == "url":
         return [Match(Choice(trigger.query, trigger.query, "globe", beside="Attach this web page"))]
     return find_choices(offers.of(trigger.kind), trigger.query)

@@ -195,7 +195,7 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def set_meter(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
-        """Show how much of the token budget the next request uses."""
+        """Show the share of the token budget that the next request uses."""
         self.meter.set_fraction(fraction, amber_from)
         self._update_send()
 

@@ -48,7 +48,7 @@ Action = tuple[str, Callable[[], object]]
 
 
 class Meter(QAbstractButton):
-    """A bar and a percentage that show how much of the token budget the next request uses."""
+    """A bar and a percentage that show the share of the token budget that the next request uses."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,7 +64,8 @@ class Meter(QAbstractButton):
 
         Args:
             fraction: the fraction, where 1.0 is the whole budget, or None if unknown.
-            amber_from: the fraction at which trimming begins. Above it, the bar is amber.
+            amber_from: the fraction at which trimming begins. Above it, the bar has the warning
+                colour.
         """
         self.fraction, self._amber_from = fraction, amber_from
         words = "not known" if fraction is None else f"{round(fraction * 100)} percent"
@@ -79,7 +80,7 @@ class Meter(QAbstractButton):
         return QSize(_BAR[0] + widest + 18, Theme.current().px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the full size, so that the percentage is never cut off."""
+        """Return the full size, so that the percentage is never clipped."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -111,7 +112,7 @@ class Meter(QAbstractButton):
         return "–" if self.fraction is None else percent(self.fraction)
 
     def tone(self, part: str) -> str:
-        """Return the colour token for the bar (`graphic`) or for the percentage (`text`)."""
+        """Return the colour token of the bar (`graphic`) or of the percentage (`text`)."""
         fraction = self.fraction or 0.0
         if fraction > 1:
             return f"danger.{part}"

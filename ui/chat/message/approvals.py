@@ -139,8 +139,8 @@ class ApprovalCard(AccessibleFrame):
     If the change has several hunks, each one can be switched off before the change is approved.
 
     For the first half second the card ignores its buttons, so that a click meant for something else
-    decides nothing. Enter refuses. Only a click or the space bar approves. Emits `decided` with the
-    request's ID and the verdict.
+    is not taken for a decision. Enter refuses. Only a click or the space bar approves. Emits
+    `decided` with the request's ID and the verdict.
 
     Attributes:
         request: the approval request to be decided.
@@ -253,7 +253,7 @@ class ApprovalCard(AccessibleFrame):
         return head
 
     def _body(self) -> QWidget | None:
-        """Return a view of the proposed change, or of the arguments if the call changes no note."""
+        """Build a view of the proposed change, or of the arguments if the call changes no note."""
         if self.request.hunks:
             self.hunks = HunkList(self.request.hunks)
             self.hunks.changed.connect(self._on_hunks_changed)
@@ -324,5 +324,5 @@ def _thaw(value: object) -> object:
 
 
 def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:
-    """Describe the request for screen readers, with everything that matters for the decision."""
+    """Describe the request for screen readers, including all that the decision depends on."""
     return " ".join(filter(None, (words.question, one_line(request.summary), *request.warnings)))

@@ -77,7 +77,7 @@ class StepLine(Scaled, AccessibleFrame):
 
 
 class UnverifiedNotice(Scaled, AccessibleFrame):
-    """An amber callout that lists up to six unverified citations of an answer."""
+    """A callout in the warning colour that lists up to six unverified citations of an answer."""
 
     def __init__(self, sentences: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Note, parent)

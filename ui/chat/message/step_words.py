@@ -117,7 +117,7 @@ class StepView:
 
     @property
     def outcome(self) -> str:
-        """Why the step has no result, such as `failed`.
+        """A word for a step without a result, such as `failed`.
 
         This is an empty string if the step succeeded or is running.
         """
@@ -125,7 +125,7 @@ class StepView:
 
     @property
     def is_done(self) -> bool:
-        """Whether the summary counts the step.
+        """Whether the step is counted in the summary.
 
         A step that needs approval is counted if it succeeded. Any other step is counted unless it
         was denied.

@@ -38,7 +38,7 @@ _Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 
 
 class ToolStrip(Scaled, AccessibleFrame):
-    """A strip with two groups of buttons, which uses two lines if space is short.
+    """A strip with two groups of buttons, which wraps onto two lines if space is short.
 
     The signal `lines_changed` is emitted when the number of lines changes.
 
@@ -204,7 +204,7 @@ class Siblings(QWidget):
         return self._place.text()
 
     def show_versions(self, entries: Sequence[str], present: str) -> None:
-        """Show the position of the current version. Hide the switcher if there is no other."""
+        """Show the position of the current version, or hide the switcher if there is only one."""
         self._entries = tuple(entries)
         self._at = self._entries.index(present) if present in self._entries else 0
         total = len(self._entries)

@@ -94,7 +94,7 @@ class EmptyState(QWidget):
         self._fit_height()
 
     def minimumSizeHint(self) -> QSize:
-        """Return a height of 0, so that widgets that do not fit are hidden instead of cut off."""
+        """Return a height of 0, so that widgets that do not fit are hidden instead of clipped."""
         return QSize(super().minimumSizeHint().width(), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

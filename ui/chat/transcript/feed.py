@@ -23,7 +23,7 @@ class Slot:
     """A message, divider or error in the chat, with or without a widget.
 
     Attributes:
-        make: builds the widget, called again when the widget is needed after it was removed.
+        make: builds the widget. It is called again if the widget is needed after its removal.
         gap: the space above the message in pixels.
         kind: `user`, `answer`, `divider`, `aside`, `approval`, `edits` or `failure`.
         row: the row that shows the message, or None while it has no widget.
@@ -55,7 +55,7 @@ class MessageRow(QWidget):
         self.quiet()
 
     def quiet(self) -> None:
-        """Take all child widgets out of the tab order, because the transcript is one tab stop."""
+        """Remove all child widgets from the tab order, so that the transcript is one tab stop."""
         for child in self.widget.findChildren(QWidget):
             policy = child.focusPolicy()
             if policy.value & Qt.FocusPolicy.TabFocus.value:
@@ -64,7 +64,7 @@ class MessageRow(QWidget):
                 child.setFocusPolicy(_CLICK if can_click == _CLICK.value else _NONE)
 
     def event(self, event: QEvent) -> bool:
-        """Take newly added child widgets out of the tab order too."""
+        """Remove newly added child widgets from the tab order."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.quiet()
         return super().event(event)
@@ -98,7 +98,7 @@ class MessageRow(QWidget):
 
 
 class _Column(QVBoxLayout):
-    """A column that gives each message its full height, even if the feed is not that high yet.
+    """A layout that gives each message its full height, even if the feed is not that tall yet.
 
     Qt lays out the messages as soon as one is added, and the scroll area resizes the feed only
     later. In between, Qt's own layout would squeeze all messages into the old height.
@@ -338,8 +338,8 @@ class Feed(QWidget):
     def _fit(self, rows: Sequence[MessageRow]) -> None:
         """Lay out rows now, instead of in several later passes, and enlarge the feed for them.
 
-        The feed never shrinks here, because that could move the scroll position. Nothing is done
-        while the feed has no width, as at first in a splitter.
+        The feed never shrinks here, because that could move the scroll position. Do nothing while
+        the feed has no width, which is the case before a splitter is laid out.
         """
         if self._column.contentsRect().width() <= 0:
             return

@@ -28,7 +28,7 @@ class _Place:
 class Finder(QObject):
     """Connects the find bar to the transcript.
 
-    The search begins at the top of the view: it shows the first occurrence below that point, or
+    The search begins at the top of the viewport: it shows the first occurrence below that point, or
     else the last one above it. All occurrences are highlighted, even in messages that get their
     widgets later. The signal `closed` is emitted when the user closes the bar.
     """
@@ -51,7 +51,7 @@ class Finder(QObject):
         bar.closed.connect(self._on_closed)
 
     def open(self) -> None:
-        """Open the find bar, and repeat the last search from the top of the view."""
+        """Open the find bar, and repeat the last search from the top of the viewport."""
         self._note_origin()
         self._show_bar(True)
         self._bar.begin()
@@ -62,7 +62,7 @@ class Finder(QObject):
 
         Args:
             entry: the ID of the entry in the log. If the chat has no message for it, the search
-                begins at the top of the view.
+                begins at the top of the viewport.
             words: the text shown in the find bar. The terms are searched for until the user changes
                 this text.
             terms: the texts to search for and to highlight.
@@ -138,7 +138,7 @@ class Finder(QObject):
             self._show()
 
     def _note_origin(self) -> None:
-        """Remember which message is at the top of the view, and how far it is scrolled.
+        """Remember which message is at the top of the viewport, and at which position.
 
         The area that the find bar will cover is ignored.
         """
@@ -159,7 +159,7 @@ class Finder(QObject):
         return [_Place(slot, nth) for slot, total in counts for nth in range(total)]
 
     def _choose_place(self) -> int:
-        """Return the index of the first match after the search's origin, or of the last match."""
+        """Return the index of the first match after the origin, or else of the last match."""
         slots = self._transcript.feed.slots()
         order = {id(slot): at for at, slot in enumerate(slots)}
         origin, above = self._origin

@@ -19,8 +19,8 @@ _JUMP_FROM = 120
 class Scroller(QWidget):
     """A scroll area for the messages of a chat.
 
-    If the view is at the end, it follows the end as the chat grows. Otherwise the message at the
-    top does not move when others are added or removed.
+    If the viewport is at the end, it follows the end as the chat grows. Otherwise the message at
+    the top does not move when others are added or removed.
     """
 
     def __init__(self, feed: Feed, parent: QWidget | None = None) -> None:
@@ -52,7 +52,7 @@ class Scroller(QWidget):
         return self.area.verticalScrollBar()
 
     def to_end(self) -> None:
-        """Scroll to the end and stay there while the feed grows."""
+        """Scroll to the end, and stay there while the feed grows."""
         if self.feed.has_newer:
             self.feed.show_latest()
         self._is_following = True
@@ -68,7 +68,7 @@ class Scroller(QWidget):
             self.bar.setValue(bottom - page)
 
     def find_row_in_view(self) -> MessageRow | None:
-        """Return the last message that starts in the view, or the topmost visible message."""
+        """Return the last message that starts in the viewport, or else the topmost visible one."""
         top, bottom = self.bar.value(), self.bar.value() + self.bar.pageStep()
         begun = [row for row in self.feed.rows if top <= row.y() < bottom]
         return begun[-1] if begun else self.feed.row_at(top)
@@ -80,18 +80,18 @@ class Scroller(QWidget):
         self._note_anchor()
 
     def hold(self, row: MessageRow, above: int) -> None:
-        """Keep a message at a fixed distance from the top of the view, in pixels."""
+        """Keep a message at a fixed distance, in pixels, from the top of the viewport."""
         self._is_following = False
         self._anchor = (row, above)
         QTimer.singleShot(0, self, self._settle)
 
     def shift(self, distance: int) -> None:
-        """Keep the content in place on the screen when the view itself moves down."""
+        """Keep the content at the same place on the screen when the viewport itself moves down."""
         if not self._is_following:
             self.bar.setValue(self.bar.value() + distance)
 
     def show_span(self, top: int, height: int) -> None:
-        """Scroll a range to one third of the view's height, unless it is already visible."""
+        """Scroll a vertical range to a third of the viewport's height, unless it is visible."""
         value, page = self.bar.value(), self.bar.pageStep()
         if top < value or top + height > value + page:
             self.bar.setValue(top - page // 3)
@@ -106,7 +106,7 @@ class Scroller(QWidget):
         self._place_jump()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Restore the scroll position when the view is resized, such as by a growing composer."""
+        """Restore the scroll position when the viewport is resized, for example by the composer."""
         if event.type() == QEvent.Type.Resize:
             self._settle()
         return False
@@ -169,7 +169,7 @@ class Scroller(QWidget):
 
 
 class _JumpButton(QPushButton):
-    """The "Jump to latest" button, which floats over the chat."""
+    """The "Jump to latest" button, which floats above the chat."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("Jump to latest", parent)

@@ -92,7 +92,7 @@ class ApprovalController(QObject):
         )
 
     def _offer_chat(self, id: str) -> None:
-        """Show a toast because the open note covers a chat whose tool call needs approval."""
+        """Show a toast if the open note covers a chat whose tool call needs approval."""
         text = "The chat behind this note waits for your decision"
         self._frame.notifier.toast(text, "Show the chat", partial(self._uncover, id))
 

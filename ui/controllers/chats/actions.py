@@ -111,7 +111,7 @@ class ChatActionController(QObject):
         task.start()
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
-        """Pin or archive a chat, or reverse that. Archiving a chat offers an undo."""
+        """Pin, unpin, archive or unarchive a chat. Archiving a chat offers an undo."""
         if self._refuse_running(session):
             return
         task = self._runner.call(lambda: self._assistant.branches.mark(session, mark, on))
@@ -120,12 +120,12 @@ class ChatActionController(QObject):
         task.start()
 
     def mark_open(self, mark: ChatMark) -> None:
-        """Pin or archive the open chat, or reverse that if it is pinned or archived already."""
+        """Toggle whether the open chat is pinned or archived, depending on `mark`."""
         if (chat := self._find(self._session.session)) is not None:
             self.mark(chat.session, mark, not getattr(chat, mark))
 
     def delete(self, session: str) -> None:
-        """Hide a chat and offer an undo. A chat that was hidden before is now deleted for good."""
+        """Hide a chat and offer an undo. A chat that is hidden already is deleted for good."""
         if self._refuse_running(session):
             return
         self.finish()
@@ -155,7 +155,7 @@ class ChatActionController(QObject):
         task.start()
 
     def finish(self) -> None:
-        """Delete the hidden chat for good, if a chat is hidden."""
+        """Delete the hidden chat for good, if there is one."""
         self._lapse.stop()
         session, self._hidden = self._hidden, None
         if session is None:

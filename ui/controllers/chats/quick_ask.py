@@ -26,7 +26,7 @@ _SEARCHING, _WAITING = "Searching…", "Waiting…"
 
 
 class QuickAskController(QObject):
-    """Answers questions asked in the small window, which uses a new chat each time it is opened.
+    """Answers questions in a small window, which uses a new chat each time it is opened.
 
     If the setting `ui.quickAsk` is on and the desktop has a system tray, an icon in the tray opens
     the window. Answers search the open vault. Nothing is edited, and no agent runs.

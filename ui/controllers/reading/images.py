@@ -1,4 +1,4 @@
-"""Load the open note's local images in the background, and open single images of the vault."""
+"""Load the local images of the open note in the background, and open single images."""
 
 from base64 import b64decode
 from collections.abc import Iterator

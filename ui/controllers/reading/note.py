@@ -39,7 +39,7 @@ class NoteVisit:
         first: the first line to highlight, or 0 to highlight no lines.
         last: the last line to highlight.
         heading: the heading or `^block` to open instead of lines.
-        top: the line at the top of the view when the user left the note, or 0 to scroll to the
+        top: the line at the top of the viewport when the user left the note, or 0 to scroll to the
             highlighted lines instead.
     """
 
@@ -243,7 +243,7 @@ class ReadingController(QObject):
         self._rereads.forget()
 
     def _open(self, visit: NoteVisit, step: int | None = None) -> None:
-        """Read a note and show it. `step` is None for a visit that is not in the history yet."""
+        """Read a note and show it. `step` is None if the visit is not in the history yet."""
         self._reads.ask(lambda: self._read(visit, step), now=True)
 
     def _read_linked_image(self, target: str, source: str) -> tuple[Any, ...]:

@@ -69,7 +69,7 @@ class ReviewController(QObject):
             self.start()
 
     def note_changes(self) -> None:
-        """Show that notes have changed since the review. The list of findings stays the same.
+        """Show that notes have changed since the review. The findings stay in the list.
 
         If the review failed, perhaps because there was no index yet, start another one.
         """

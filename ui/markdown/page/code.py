@@ -22,7 +22,7 @@ _SHOWN_MS = 1500
 
 
 class CodeHighlighter:
-    """Highlights a document's long code blocks in small steps, after they have been drawn."""
+    """Highlights the long code blocks of a document in small steps after they have been drawn."""
 
     def __init__(self, document: QTextDocument, formats: Formats) -> None:
         self._document, self._formats = document, formats

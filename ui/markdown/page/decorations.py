@@ -23,12 +23,12 @@ __all__ = [
 
 @dataclass(slots=True)
 class Panel:
-    """A background behind several blocks of text. While code is streamed, `last` increases.
+    """A background behind several blocks of text. The background of streamed code grows.
 
     Attributes:
         kind: the kind of block that the background belongs to.
         first: a text position in the first block.
-        last: a text position in the last block.
+        last: a text position in the last block, which changes while code is streamed.
         start: the indentation in pixels at the start of the lines.
         end: the indentation in pixels at the end of the lines.
         tone: the colour of a callout.
@@ -109,7 +109,7 @@ class Rows:
 
 @dataclass(slots=True)
 class Decorations:
-    """The decorations of a document's final text or of its changing end, in text order."""
+    """The decorations of a document's final text, or of its changing end, in text order."""
 
     panels: list[Panel] = field(default_factory=list)
     marks: list[ListMarker] = field(default_factory=list)
@@ -127,7 +127,7 @@ class BoxDecorations:
         self._open: dict[int, Panel] = {}
 
     def forget(self) -> None:
-        """Forget all open boxes, so that their backgrounds stop growing."""
+        """Forget all boxes that are still open. Their backgrounds then stop growing."""
         self._open = {}
 
     def follow(

@@ -48,7 +48,7 @@ class Formats:
         return made
 
     def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
-        """Return the parts of a citation such as `[1]` or `[1, 2]`, each with its format.
+        """Return the pieces of a citation such as `[1]` or `[1, 2]`, each with its format.
 
         Only the number is visible, because the brackets have the same colour as the pill behind
         them. Copied text and the text for screen readers still contain `[1]`.

@@ -20,7 +20,7 @@ _SINGLE = QTextBlockFormat.LineHeightTypes.SingleHeight.value
 def insert_picture(
     cursor: QTextCursor, leaf: Missing, image: QImage, width: int, href: str = ""
 ) -> None:
-    """Insert an image at the cursor, into the empty block that was begun for it.
+    """Insert an image at the cursor, into an empty block.
 
     Args:
         cursor: a cursor in the document.

@@ -19,7 +19,7 @@ _ABOVE_BASELINE = 0.8
 
 
 def find_row_line(leaf: TableRows, row: int) -> int:
-    """Return the source line of a table row. The line of dashes below the header is not a row."""
+    """Return the source line of a table row. The delimiter line below the header is not a row."""
     if not leaf.line:
         return NO_LINE
     return leaf.line + row + (row > 0 and not leaf.is_continued)
@@ -35,7 +35,7 @@ def find_line_at(document: QTextDocument, position: int) -> int:
 
 
 def find_line_band(document: QTextDocument, first: int, last: int) -> tuple[float, float] | None:
-    """Return the top and bottom of a range of source lines.
+    """Return the upper and lower edge of a range of source lines in the laid-out document.
 
     Return None if the document does not contain the lines.
 
@@ -75,7 +75,7 @@ def _list_lines(block: QTextBlock, first: int, last: int) -> Iterator[QTextLine]
 
 
 def _extent(block: QTextBlock, line: QTextLine) -> tuple[float, float]:
-    """Return the top and bottom of a line.
+    """Return the upper and lower edge of a line.
 
     With a fixed line height, Qt puts the extra space above the text.
     """

@@ -62,7 +62,7 @@ class NoteView(MarkdownView):
             self.viewport().update()
 
     def find_band(self, first: int, last: int) -> tuple[int, int] | None:
-        """Return the top and bottom of some of the note's lines.
+        """Return the upper and lower edge of a range of the note's lines.
 
         Return None if this part does not contain the lines.
         """
@@ -95,7 +95,7 @@ class NoteView(MarkdownView):
         self._writer.picture_width = self._text_width
 
     def _paint_ground(self, painter: QPainter) -> None:
-        """Paint the background of the highlighted lines, from edge to edge.
+        """Paint the background of the highlighted lines over the full width.
 
         A code block or callout with all its lines highlighted keeps its own background.
         """

@@ -115,7 +115,7 @@ class DecorationPainter:
                 self._paint_doubt(painter, pill)
 
     def paint_ring(self, painter: QPainter, start: int, end: int) -> None:
-        """Paint a focus ring around a link or citation, covering Qt's dotted rectangle."""
+        """Paint a focus ring around a link or citation, in place of Qt's dotted rectangle."""
         pen = QPen(Theme.current().color("line.focus"), 2)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -239,7 +239,7 @@ class DecorationPainter:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
 
     def _ground(self, ink: Decorations, pill: Pill) -> str:
-        """Return the name of a citation's background colour, which must stand out on a callout."""
+        """Return the name of a citation's background colour, which depends on its callout."""
         if pill.start not in self.doubtful:
             return "accent.soft"
         is_on_amber = any(
@@ -318,7 +318,7 @@ class DecorationPainter:
         painter.fillRect(QRectF(area.left(), top, area.width(), 1), color)
 
     def _paint_doubt(self, painter: QPainter, pill: Pill) -> None:
-        """Paint the question mark of an unverified citation in the space after its last bracket."""
+        """Paint the question mark of an unverified citation in the space after its bracket."""
         placed = self._place(pill)
         theme = Theme.current()
         painter.setFont(theme.font("chip", weight=600))

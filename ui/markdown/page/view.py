@@ -123,7 +123,7 @@ class MarkdownView(QTextBrowser):
         self._pause(time.perf_counter() - started)
 
     def finish(self) -> None:
-        """End the streaming: draw the remaining text as final."""
+        """End the streaming, and draw the remaining text as final."""
         self._timer.stop()
         if self._stream is None:
             return
@@ -133,7 +133,7 @@ class MarkdownView(QTextBrowser):
         self._show_doubts()
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
-        """Set the source of each citation number. Unverified citations become amber."""
+        """Set the source of each citation number. Unverified citations get the warning colour."""
         self._pointing.sources = sources
         self._show_doubts()
         self._ink.forget()
@@ -220,7 +220,7 @@ class MarkdownView(QTextBrowser):
             self._fit()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Scroll the transcript while the user drags a selection beyond its edge."""
+        """Scroll the transcript while the user drags a selection beyond the viewport's edge."""
         super().mouseMoveEvent(event)
         area = self._area() if event.buttons() & Qt.MouseButton.LeftButton else None
         if area is not None and (page := area.widget()):

@@ -1,9 +1,9 @@
-"""Horizontal scrolling of code and tables that are wider than the view.
+"""Horizontal scrolling of code and tables that are wider than the viewport.
 
 Code is scrolled by changing the indent of its lines, and tables by changing their margin, so that
 Qt's layout knows all positions. Selecting, finding and clicking therefore need no extra code. The
-painting code clips wide blocks: `bands` divides a part of the view into rectangles that are painted
-separately.
+painting code clips wide blocks: `bands` divides a region of the viewport into rectangles that are
+painted separately.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +55,7 @@ class _Strip:
 
 
 class WideBlocks(QObject):
-    """A view's code blocks and tables that are wider than the view.
+    """The code blocks and tables that are wider than the viewport of their view.
 
     The signal `moved` is emitted after scrolling.
 
@@ -106,7 +106,7 @@ class WideBlocks(QObject):
         return False
 
     def step(self, by: int, seen: QRect) -> bool:
-        """Scroll visible wide blocks by steps of 40 pixels. Return False if there are none."""
+        """Scroll visible wide blocks by steps of 40 pixels. Return False if none is visible."""
         moved = False
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.intersects(seen):
@@ -155,7 +155,10 @@ class WideBlocks(QObject):
             yield _Strip(key, None, tables, rect.toRect(), content, self._offsets.get(key, start))
 
     def _widest_line(self, panel: Panel) -> float:
-        """Return the longest line's width in pixels. Only the newest lines are measured again."""
+        """Return the width of the longest line in pixels.
+
+        Only the newest lines are measured again.
+        """
         position, widest = self._widest.get(panel.first, (panel.first, 0.0))
         if position > panel.last:
             position, widest = panel.first, 0.0

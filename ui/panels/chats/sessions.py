@@ -152,7 +152,7 @@ class ChatListModel(QAbstractListModel):
         return self._rows[index.row()][0].data(Qt.ItemDataRole.DisplayRole if is_edited else role)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the row's flags. A heading has none, so that it cannot be chosen."""
+        """Return the row's flags. A heading has no flags, so that it cannot be selected."""
         if not index.isValid() or self._rows[index.row()][0].head:
             return Qt.ItemFlag.NoItemFlags
         is_chat = self._rows[index.row()][1] is not None
@@ -258,7 +258,7 @@ class ChatList(FitTree):
         return menu
 
     def event(self, event: QEvent) -> bool:
-        """Claim the shortcuts for pinning and archiving, one of which the window also uses."""
+        """Claim the shortcuts for pinning and archiving before the window handles them."""
         is_override = event.type() == QEvent.Type.ShortcutOverride
         if is_override and isinstance(event, QKeyEvent) and event.keyCombination() in _MARK_KEYS:
             event.accept()
@@ -313,7 +313,7 @@ class ChatList(FitTree):
         return known[place] if 0 <= place < len(known) else None
 
     def _stay_near(self, row: int, session: str) -> None:
-        """Select a chat, or the row that took its place if the chat is no longer listed."""
+        """Select a chat or, if the chat is no longer listed, the row that took its place."""
         found = self._model.find(session)
         place = found if found.isValid() else self._model.index(row, 0)
         if place.isValid() and self._model.flags(place):

@@ -91,7 +91,7 @@ class ContextBar(QProgressBar):
         return QRect(0, self.height() - high - _BELOW, self.width(), high)
 
     def sizeHint(self) -> QSize:
-        """Return the size of the bar, including the labels above and the line below it."""
+        """Return the size of the bar with the labels above it and the line below it."""
         theme = Theme.current()
         above = theme.line("micro") + theme.value("bar.mark_over")
         return QSize(240, above + theme.px(theme.value("bar.height")) + _BELOW)
@@ -135,7 +135,7 @@ class ContextBar(QProgressBar):
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Clear the current bar segment, so that the arrow keys start at the left edge again."""
+        """Clear the current bar segment. The arrow keys then start at the left edge again."""
         self._current = -1
         self.setAccessibleDescription("")
         super().focusOutEvent(event)

@@ -61,7 +61,7 @@ class LeftOutRow:
 def left_out_rows(
     context: Mapping[str, Any], questions: Mapping[str, str], told: str = ""
 ) -> list[LeftOutRow]:
-    """Build a row for each omitted item: history, tool results, passages and tools.
+    """Build a row for each omitted item, such as history, tool results, passages and tools.
 
     Args:
         context: the request report.

@@ -1,7 +1,7 @@
 """The notice above the layer rows: a request's main problem, and actions to solve it.
 
-At most one notice is shown: `danger` takes precedence over `amber`, and `amber` over `info`. A
-notice has one sentence and up to three actions.
+At most one notice is shown. An error (`danger`) takes precedence over a warning (`amber`), and a
+warning over information (`info`). A notice has one sentence and up to three actions.
 """
 
 from collections.abc import Mapping
@@ -80,7 +80,7 @@ def _summary_first(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _full(context: Mapping[str, Any]) -> NoticeText:
-    """Return a notice that a request is above the trim threshold, and what happens at the next."""
+    """Return a notice that a request exceeds the trim threshold, and describe the effect."""
     shares = _shares(context)
     title = f"Past {percent(shares['trim_at'])}"
     title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"
@@ -93,7 +93,7 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return the notice about the last compaction, or None if it no longer changes the prefix."""
+    """Return the notice about the last compaction, or None once it no longer affects the prefix."""
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]
     if not compactions or not is_news:

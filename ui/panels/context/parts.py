@@ -65,7 +65,7 @@ class LayerRow:
 
     @property
     def tip(self) -> str:
-        """The tooltip: the layer's code and name, and whether the layer is reused."""
+        """The tooltip: the layer's code and name, and whether the provider read it before."""
         reused = "\nThe service has read this before" if self.is_reused else ""
         return f"{self.code} {self.title}{reused}"
 
@@ -110,7 +110,7 @@ class PartRow:
 def layer_rows(context: Mapping[str, Any], *, is_estimate: bool = False) -> list[LayerRow]:
     """Return a row for each of the eight layers, in request order.
 
-    The token counts of the rows add up to the request's used tokens.
+    The token counts of the rows add up to the number of tokens in the request.
 
     Args:
         context: the request report.
@@ -231,7 +231,7 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
 
 
 def _beside(segment: Mapping[str, Any]) -> tuple[str, ...]:
-    """Describe a segment's state, with and without its original token count."""
+    """Describe a segment's state, once with and once without its original token count."""
     if segment.get("derived"):
         return ("read whole",)
     if is_excerpt(segment):

@@ -149,7 +149,7 @@ def _show_parts(item: QStandardItem, parts: list[PartRow]) -> None:
 
 
 class _PartDelegate(QStyledItemDelegate):
-    """Draws a layer (arrow, colour, code, name, reuse icon, tokens, share) or one of its items."""
+    """Draws the row of a layer or of one of its items."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the height of a row: 26 pixels for a layer or 22 for an item, at font scale 1."""
@@ -226,9 +226,9 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
 
 
 def shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
-    """Shorten a path with line numbers to a width, removing the folder first.
+    """Elide a path with line numbers to fit a width, beginning with the folder.
 
-    The line or page numbers are never shortened.
+    The line or page numbers are never elided.
     """
     name = text.rpartition("/")[2]
     if width(text) <= room or width(name) <= room:

@@ -1,8 +1,8 @@
 """The positions of layers, free space, reserve and threshold marks on the context bar.
 
-The bar's full width is the model's window. The bar segments are in request order, so the reused
-prefix is contiguous. A segment with tokens is at least 3 px wide. Each mark is at a share of the
-budget.
+The width of the bar corresponds to the model's context window. The bar segments are in request
+order, so the reused prefix is contiguous. A segment with tokens is at least 3 px wide. Each mark is
+at a share of the budget.
 """
 
 from collections.abc import Callable, Mapping, Sequence

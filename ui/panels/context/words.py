@@ -91,7 +91,7 @@ def spent_sentence(dollars: float, is_estimate: bool) -> str:
 
 
 def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
-    """Explain why a part of a request is not reused.
+    """Explain why a part of a request was not found in the provider's cache.
 
     Return an empty string if there is nothing to explain.
     """

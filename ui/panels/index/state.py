@@ -85,7 +85,7 @@ class IndexState:
 
     @property
     def title(self) -> str:
-        """The heading for the state, without the counts if `work` contains them."""
+        """The heading for the state. It omits the counts if `work` contains them."""
         if self.work:
             return _TITLES.get(self.kind, self.text)
         return self.text
@@ -97,7 +97,7 @@ class IndexState:
 
     @property
     def second(self) -> str:
-        """The second line of text during an indexing run, about its phase or an interruption."""
+        """The second line of text during an indexing run: its phase, or why it is interrupted."""
         if self.is_mending:
             return "The index was damaged and is being rebuilt. Your notes are untouched."
         if self.kind == "paused":

@@ -23,8 +23,8 @@ class _NotePlace(NamedTuple):
 class NoteFinder(QObject):
     """Connects a find bar to the open note, rendered or as source text.
 
-    The search begins at the top of the view. All occurrences are highlighted, including those in
-    parts that are drawn later. The signal `closed` is emitted when the user closes the bar.
+    The search begins at the top of the viewport. All occurrences are highlighted, including those
+    in parts that are drawn later. The signal `closed` is emitted when the user closes the bar.
     """
 
     closed = Signal()
@@ -44,7 +44,7 @@ class NoteFinder(QObject):
         bar.hide()
 
     def open(self) -> None:
-        """Open the find bar, and repeat the last search, starting at the top of the view."""
+        """Open the find bar, and repeat the last search from the top of the viewport."""
         self._bar.show()
         self._bar.begin()
         self._seek(self._bar.words)
@@ -56,7 +56,7 @@ class NoteFinder(QObject):
         self._mark()
 
     def renew(self) -> None:
-        """Search again without scrolling, because the note or its form has changed."""
+        """Search again without scrolling, because the note or its presentation has changed."""
         if not self._bar.isHidden():
             self._words = self._bar.words.strip()
             self._recount()
@@ -86,7 +86,7 @@ class NoteFinder(QObject):
             self._show()
 
     def _recount(self) -> None:
-        """Count the matches again, because a drawn part can have fewer than its Markdown."""
+        """Count the matches again. A drawn part can have fewer matches than its Markdown."""
         present = self._places[self._at] if self._places else None
         self._places = self._list_places()
         if present is not None:
@@ -107,7 +107,7 @@ class NoteFinder(QObject):
         ]
 
     def _choose_place(self) -> int:
-        """Return the index of the first match below the top of the view, or of the last match."""
+        """Return the index of the first match below the viewport's top, or else of the last."""
         top, above = (0, 0) if self._is_source else self._page.find_top_part()
         for at, place in enumerate(self._places):
             if place.part > top or (place.part == top and self._is_below(place, above)):

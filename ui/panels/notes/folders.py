@@ -70,7 +70,7 @@ class Folders:
         return "/".join(reversed(names))
 
     def depth(self, number: int) -> int:
-        """Return a node's depth. The root's children have depth 0."""
+        """Return a node's depth in the tree. Children of the root have depth 0."""
         depth, node = 0, self.nodes[number]
         while node.parent > ROOT:
             node = self.nodes[node.parent]

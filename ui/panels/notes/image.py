@@ -78,7 +78,7 @@ class ImagePage(QScrollArea):
         self._picture.update()
 
     def find_picture_rect(self) -> QRect:
-        """Return the rectangle in the page that the image fills."""
+        """Return the rectangle that the image fills within the page."""
         return self._picture.geometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -120,7 +120,7 @@ class _Picture(AccessibleFrame):
 
 
 def _make_checkerboard() -> QBrush:
-    """Return a brush of white and light grey squares, on which light lines are visible too."""
+    """Return a brush of white and light grey squares, on which light lines remain visible."""
     tile = QPixmap(2 * _SQUARE, 2 * _SQUARE)
     tile.fill(Qt.GlobalColor.white)
     painter = QPainter(tile)

@@ -94,7 +94,7 @@ class NoteText(QPlainTextEdit):
         self.stay_at(block.firstLineNumber())
 
     def stay_at(self, line: int) -> None:
-        """Set the vertical scroll position, counted in lines, and stop following the highlight."""
+        """Set the vertical scroll position in lines, and stop keeping highlighted lines visible."""
         self.verticalScrollBar().setValue(line)
         self._is_untouched = False
 
@@ -115,7 +115,7 @@ class NoteText(QPlainTextEdit):
         return (self._first, self._last) if self._first else None
 
     def first_visible_line(self) -> int:
-        """Return the number of the line at the top of the view."""
+        """Return the number of the line at the top of the viewport."""
         return self.firstVisibleBlock().blockNumber() + self._start
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -233,7 +233,7 @@ class _LineNumbers(QWidget):
         self._text = text
 
     def sizeHint(self) -> QSize:
-        """Return the width of the line numbers."""
+        """Return the width needed for the line numbers."""
         return QSize(self._text.numbers_width(), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -129,7 +129,7 @@ class NoteReader(QScrollArea):
         return self._views[part]
 
     def show_spot(self, part: int, top: int, height: int) -> None:
-        """Scroll to an area of a part if it is hidden or close to an edge of the view."""
+        """Scroll to an area of a part if it is hidden or close to an edge of the viewport."""
         y, room = self._tops[part] + top, self.viewport().height()
         if not self._value + room // 8 <= y <= self._value + room - room // 8 - height:
             self.verticalScrollBar().setValue(y - room // 3)
@@ -239,7 +239,7 @@ class NoteReader(QScrollArea):
     def _find_missing(self) -> int | None:
         """Return the number of the next part to draw.
 
-        Return None if all parts near the view are drawn.
+        Return None if all parts near the viewport are drawn.
         """
         if not self._parts:
             return None

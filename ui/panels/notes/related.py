@@ -83,7 +83,7 @@ class RelatedPanel(Pane):
         self._show("", (), _NO_NOTE)
 
     def begin(self, path: str) -> None:
-        """Start waiting for the notes related to a note. After 0.2 s, a placeholder is shown."""
+        """Wait for the notes related to a note, and show a placeholder after 0.2 s."""
         self._awaited = path
         self._wait.start()
 

@@ -79,12 +79,12 @@ class ReviewPanel(Pane):
         self.show_waiting()
 
     def show_waiting(self, *, has_vault: bool = True) -> None:
-        """Show a text that explains the panel, because no review has been run yet."""
+        """Show a text that explains the panel as long as no review has been run."""
         self._show("Look after your notes", _WAITING if has_vault else _NO_VAULT)
         self.again.setVisible(has_vault)
 
     def show_progress(self, progress: "ReviewProgress | None") -> None:
-        """Show that a review is running, and its progress unless that is still unknown."""
+        """Show that a review is running, with its progress as soon as that is known."""
         text = ""
         if progress is not None:
             text = f"{count(progress.notes)} of {count(progress.total)} notes read"

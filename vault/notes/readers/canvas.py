@@ -16,7 +16,7 @@ Card = Mapping[str, Any]
 
 
 def read(data: bytes) -> Extract:
-    """Read a canvas: cards from top to bottom, grouped, then the edges.
+    """Read a canvas: the cards from top to bottom, grouped, and then the edges.
 
     Raises:
         ReadingFailed: the file is not a canvas, or has too many cards and edges.

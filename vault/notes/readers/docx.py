@@ -96,7 +96,7 @@ def _find_main_part(package: zipfile.ZipFile) -> str:
 
 
 def _unpack(package: zipfile.ZipFile, name: str) -> bytes:
-    """Unpack a file, up to the size limit, whatever size the archive claims.
+    """Unpack a file up to the size limit, regardless of the size that the archive claims.
 
     Raises:
         ReadingFailed: the file is larger than the limit, or damaged.

@@ -66,7 +66,10 @@ def clean_prose(text: str) -> str:
 
 
 def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
-    """Yield rows as a Markdown table with the first row as its header, unless all are empty."""
+    """Yield rows as a Markdown table whose header is the first row.
+
+    Yield nothing for empty rows.
+    """
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if filled:
         width = max(map(len, filled))
@@ -75,7 +78,7 @@ def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
 
 
 def limit_parts(parts: Iterable[ExtractPart]) -> tuple[ExtractPart, ...]:
-    """Check that a text is not too long, and return its parts.
+    """Check that a text is not too long, and return the parts of the text.
 
     Raises:
         ReadingFailed: the parts have more than `MAX_CHARS` characters in total.
