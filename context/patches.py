@@ -6,6 +6,7 @@ Source: the design document "Context Engineering", sections "Patch operations" a
 enforcement rules".
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar
@@ -79,6 +80,8 @@ def request_ops(ops: Sequence[Op]) -> tuple[Op, ...]:
 
 
 def _check(op: Op, phase: Phase, transformer_name: str) -> None:
+    if not isinstance(op, Mapping):
+        raise ContextPatchError("A context patch op is a JSON object")
     name = op.get("op")
     if not isinstance(name, str) or name not in _APPLIERS:
         raise ContextPatchError(f'Unknown context patch op "{name}"')
@@ -176,7 +179,21 @@ def _messages_uncached_append(
 
 def _options_set(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
     given = {name: op[name] for name in OPTION_NAMES if name in op}
+    for name in ("temperature", "maxTokens"):
+        if not _is_option_value(name, given.get(name)):
+            raise _unfit(op, name)
     return replace(envelope, options=FrozenMapping({**envelope.options, **given}))
+
+
+def _is_option_value(name: str, value: object) -> bool:
+    """Return whether an option is unset or a number that a model can take."""
+    if value is None:
+        return True
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if name == "maxTokens":
+        return isinstance(value, int) and value > 0
+    return math.isfinite(value) and value >= 0
 
 
 def _message_replace(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:

@@ -289,6 +289,12 @@ def test_an_unknown_entry_is_refused(op):
         cached("tools_remove", toolNames="search"),
         cached("messages_cached_replace", messages=["x"]),
         cached("messages_cached_replace", messages=[{"role": "robot", "content": "x"}]),
+        cached("options_set", temperature="hot"),
+        cached("options_set", temperature=float("nan")),
+        cached("options_set", temperature=-1),
+        cached("options_set", maxTokens=0),
+        cached("options_set", maxTokens=True),
+        cached("options_set", maxTokens=10.5),
         cached("message_replace", entryId="e1", parts=[{"type": "video"}]),
         cached("compaction_apply", summary="S"),
         cached("compaction_apply", summary="S", firstKeptMessageIndex=4),
@@ -299,6 +305,12 @@ def test_an_unknown_entry_is_refused(op):
 )
 def test_an_operation_with_unusable_fields_is_refused(op):
     with pytest.raises(ContextPatchError, match=f'"{op["op"]}"'):
+        apply_patch(ENVELOPE, [op])
+
+
+@pytest.mark.parametrize("op", ["options_set", None, ["options_set"]])
+def test_an_operation_that_is_not_an_object_is_refused(op):
+    with pytest.raises(ContextPatchError, match="JSON object"):
         apply_patch(ENVELOPE, [op])
 
 

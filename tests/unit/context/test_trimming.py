@@ -152,6 +152,12 @@ def test_a_tag_name_is_not_a_pattern():
     assert remove_xml_tag("a.b", "<axb>1</axb><a.b>2</a.b>") == "<axb>1</axb>"
 
 
+@pytest.mark.timeout(20)
+def test_removing_tags_that_never_close_takes_linear_time():
+    text = "<checkpoint_id>" * 200_000
+    assert remove_xml_tag("checkpoint_id", text) == text
+
+
 def test_checkpoints_go_from_strings_and_text_parts_and_blanks_stay():
     tag = "<checkpoint_id>abc</checkpoint_id>"
     messages = [
