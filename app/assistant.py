@@ -208,7 +208,7 @@ class Assistant:
         return self._vault.require().read_note(path)
 
     def take_warnings(self) -> tuple[str, ...]:
-        """Return warnings about damaged data files. Each warning is returned only once."""
+        """Return warnings about damaged data files, each of them only once."""
         library = self._vault.library
         said = (self.sessions.take_warning(), "" if library is None else library.take_warning())
         return tuple(filter(None, said))
@@ -346,7 +346,7 @@ class Assistant:
         """Add a message from another program to a chat, without calling a model.
 
         Later requests contain it as a user message. The transcript shows it if `display` is true.
-        Returns the entry id.
+        Return the entry id.
         """
         return self.branches.send_message(session, custom_type, content, display)
 
@@ -368,12 +368,7 @@ class Assistant:
         self._turns.stop_other_models(model)
 
     def check_model(self, cancel: CancelToken, model: str | None = None) -> ModelCheck:
-        """Test the given model, or else the configured one, with a short call.
-
-        Raises:
-            InvalidRequest: no model is configured.
-            ModelError: the model does not answer, or the service rejects the key.
-        """
+        """Test the given model, or else the configured one, by making a short call."""
         if (model or self.settings.values.chat_model) == EXTRACTIVE:
             raise InvalidRequest("No model is set, so there is nothing to test.")
         return self._turns.check_model(cancel, {"chat.model": model} if model else None)

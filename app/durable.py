@@ -109,7 +109,7 @@ def open_file(path: Path, flags: int) -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder to disk. Does nothing on Windows, which does not support it."""
+    """Flush a folder to disk. Do nothing on Windows, which does not support this."""
     if sys.platform == "win32":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -67,7 +67,7 @@ class FaultReporter:
     def _count_repeats(self, key: str) -> int | None:
         """Return how often a fault was suppressed since it was last reported.
 
-        Returns None if it must be suppressed again.
+        Return None if the fault must be suppressed again.
         """
         now = self._clock()
         with self._lock:
@@ -147,7 +147,7 @@ def _install_thread_hook() -> None:
 
 
 def _identify(fault: BaseException | str) -> str:
-    """Return a key to recognise repeated faults: the exception type and line."""
+    """Return a key that identifies repeated faults: the exception type and the line."""
     if isinstance(fault, str):
         return fault
     trace = fault.__traceback__

@@ -27,13 +27,13 @@ _log = logging.getLogger(__name__)
 
 
 def hide(key: str) -> None:
-    """Replace an API key in all later log messages."""
+    """Replace an API key with a placeholder in all later log messages."""
     if len(key) >= 4:  # a shorter text is no key, and would match within ordinary words
         _hidden.add(key)
 
 
 def redact(text: str) -> str:
-    """Replace known API keys in a text, and anything that looks like an API key."""
+    """Remove known API keys from a text, and anything else that looks like an API key."""
     for key in _hidden:
         text = text.replace(key, "[key]")
     return _KEY.sub(lambda match: (match.group(1) or "") + "[key]", text)

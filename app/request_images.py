@@ -60,7 +60,7 @@ class StoredRequest:
 def encode_request(request: StoredRequest) -> tuple[tuple[Any, ...], dict[str, str]]:
     """Encode a request.
 
-    Returns its database row, and a mapping from hashes to its base64 images.
+    Return its database row, and a mapping from hashes to its base64 images.
     """
     images: dict[str, str] = {}
     row = (

@@ -106,7 +106,7 @@ class Startup:
         )
 
     def open(self) -> "Assistant":
-        """Load the program, open the vault and return the assistant.
+        """Load the program, open the vault, and return the assistant.
 
         If the vault in the settings cannot be opened, the error is logged and no vault is open.
 
@@ -157,7 +157,7 @@ def _read_keys(value: object) -> dict[str, list[str]]:
 def _read_settings(file: Path) -> dict[str, Any]:
     """Return the settings in a file, by key (`section.name`).
 
-    Returns an empty mapping if it cannot be read.
+    Return an empty mapping if it cannot be read.
     """
     found: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # the schema reports the error when it is loaded

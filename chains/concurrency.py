@@ -72,7 +72,7 @@ class _Channel(Generic[T]):
         self._error: BaseException | None = None
 
     def put(self, item: T) -> bool:
-        """Pass an item to the consumer. Returns False if the channel is closed."""
+        """Pass an item to the consumer. Return False if the channel is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or len(self._items) < BUFFER_ITEMS)
             if not self._is_closed:
@@ -177,7 +177,7 @@ def gather(
 
 
 def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None:
-    """Start a call in the pool, ignoring its result and any exception."""
+    """Start a call in the pool. Its result and any exception are ignored."""
 
     def attempt() -> None:
         with suppress(Exception):
@@ -187,10 +187,10 @@ def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None
 
 
 def call(function: Callable[[], T], cancel: CancelToken, pool: WorkerPool = _POOL) -> T:
-    """Run `function` in the pool and return its result.
+    """Run `function` in the pool, and return its result.
 
     Raises:
-        Cancelled: the token was cancelled first. The function runs on, and its result is lost.
+        Cancelled: the token was cancelled first. The function continues, and its result is lost.
     """
 
     def produce(emit: Emit[T]) -> None:

@@ -203,7 +203,7 @@ class Warned:
 
 @dataclass(frozen=True)
 class IndexProgressed:
-    """The progress of indexing before the turn."""
+    """The progress of the indexing that precedes the turn."""
 
     progress: IndexProgress
 

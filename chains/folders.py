@@ -80,7 +80,7 @@ def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSect
 
 
 def _blocks(paths: Sequence[str]) -> list[list[str]]:
-    """Return the lines for each top-level folder and note, folders first."""
+    """Return the lines of each top-level folder and note, folders first."""
     folders: dict[str, set[str]] = {}
     notes: set[str] = set()
     for path in paths:
@@ -95,7 +95,7 @@ def _blocks(paths: Sequence[str]) -> list[list[str]]:
 
 
 def _within(blocks: Sequence[Sequence[str]], most_chars: int) -> Iterator[str]:
-    """Yield lines up to `most_chars`. A folder may be listed without its contents."""
+    """Yield lines up to `most_chars` characters. A folder may be listed without its contents."""
     for number, block in enumerate(blocks):
         shown = next((part for part in (block, block[:1]) if _size(part) <= most_chars), None)
         if shown is None:

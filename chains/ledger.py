@@ -68,7 +68,7 @@ class LedgerPort(Protocol):
 
 
 class _Unrecorded:
-    """A record that is discarded."""
+    """A record that discards the result of a call."""
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
         """Discard the result of the call."""

@@ -129,7 +129,7 @@ class LiteLLMModel:
         on_call: Callable[[WireCall], object],
         emit: Emit[ModelEvent],
     ) -> None:
-        """Call litellm once in the pool, and emit the events of its answer."""
+        """Call litellm once in the pool, and emit the events of the answer."""
         endpoint, arguments = self._endpoint, built.arguments
         key = None if arguments["api_key"] == NO_KEY else arguments["api_key"]
         call = WireCall(
@@ -288,7 +288,7 @@ def _find_signatures(delta: Any) -> Iterator[str]:
 
 
 def _usage(counted: Any, find_price: Callable[[Any], float | None]) -> Usage | None:
-    """Return the reported usage, or None if a count is negative."""
+    """Return the reported usage, or None if one of its counts is negative."""
     details = getattr(counted, "prompt_tokens_details", None)
     prompt, completion = counted.prompt_tokens or 0, counted.completion_tokens or 0
     cached = getattr(details, "cached_tokens", None) or 0
@@ -331,9 +331,9 @@ _FOREIGN_ADDRESSES: Final = re.compile(
 
 
 def _ignore_foreign_addresses() -> None:
-    """Remove service addresses from the environment. Only the settings may define them.
+    """Remove service addresses from the environment, because only the settings may define them.
 
-    Proxy variables are kept, since they apply to all programs.
+    Proxy variables are kept, because they apply to all programs.
     """
     for name in [name for name in os.environ if _FOREIGN_ADDRESSES.fullmatch(name)]:
         del os.environ[name]

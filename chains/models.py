@@ -138,7 +138,7 @@ class ModelInfo:
 
     @property
     def key_provider(self) -> str | None:
-        """Whose key the model needs: a provider or address, or None if it needs no key."""
+        """The provider or address whose key the model needs, or None if it needs no key."""
         endpoint = self.endpoint
         if endpoint is None or (not endpoint.api_base and endpoint.provider in _KEYLESS):
             return None
@@ -203,7 +203,7 @@ def describe(
 
 
 def is_listed(name: str, names: Collection[str]) -> bool:
-    """Return whether a list contains a model, with or without its provider's prefix."""
+    """Return whether a list contains a model's name, with or without its provider's prefix."""
     return _remove_prefix(name) in {_remove_prefix(listed) for listed in names}
 
 
@@ -272,7 +272,7 @@ def list_services() -> tuple[Service, ...]:
 
 
 def _order(name: str) -> list[tuple[int, int, str]]:
-    """Return a sort key that compares numbers in a name numerically."""
+    """Return a sort key in which the numbers of a name are compared numerically."""
     parts = re.findall(r"\d+|\D+", name)
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
 

@@ -187,7 +187,7 @@ _SAFE_CUT: Final = re.compile(r"(?<=[^\W_]) (?=[^\W_])")
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Split a long text at spaces where this does not change the token count."""
+    """Split a long text at spaces at which this does not change the token count."""
     start = 0
     while len(text) - start > PIECE_CHARS:
         end = start + PIECE_CHARS

@@ -129,7 +129,7 @@ def _list_pins(reading: ReplayedPath, plan: RequestPlan) -> Iterator[PinUse]:
 
 
 def _summarise_trim(plan: RequestPlan) -> TrimSummary | None:
-    """Count the trimmed messages and their tokens. Returns None if no message is trimmed."""
+    """Count the trimmed messages and their tokens, or return None if no message is trimmed."""
     offsets = max(plan.offsets.cleaned, plan.offsets.trimmed)
     if not offsets:
         return None
@@ -264,7 +264,7 @@ def _list_segments(plan: RequestPlan, guarded: GuardReport) -> Iterator[SegmentU
 
 
 def _list_unsent(inputs: PrepareInputs, plan: RequestPlan) -> Iterator[SegmentUse]:
-    """List attachments that do not fit at all, and images that the model cannot see."""
+    """List the attachments that do not fit at all, and the images that the model cannot see."""
     for segment in inputs.unsent:
         size = _count_whole(segment, plan.draft.tail.counter)
         yield SegmentUse(segment, 0, size, "dropped", _find_unsent_reason(inputs, segment))

@@ -82,7 +82,7 @@ def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str
 
 
 def shorten_carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Shorten a long text for carry-forward, without escaping it. Short texts are unchanged."""
+    """Shorten a long text for carry-forward without escaping it. A short text is unchanged."""
     is_short = len(text) <= VERBATIM_CHARS
     return text if is_short else shorten_text(source, kind, text, tools=tools)
 

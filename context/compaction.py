@@ -55,7 +55,7 @@ class CompactResult:
 
 
 class ConversationSignals(NamedTuple):
-    """Statistics about a conversation: message count, and how often tools are used or fail."""
+    """Statistics about a conversation: its message count, and how often tools are used or fail."""
 
     error_density: float
     tool_call_density: float
@@ -73,7 +73,7 @@ class ConversationSignals(NamedTuple):
 
     @property
     def clearing(self) -> tuple[float, int]:
-        """Which old tool results to clear: a fraction of the messages, and a minimum size in bytes.
+        """The old tool results to clear: a fraction of the messages, and a minimum size in bytes.
 
         Results of at least this size are cleared in the oldest messages, up to this fraction.
         """

@@ -276,7 +276,7 @@ def _apply_result(
 def _check_label(
     hook: _Hook, result: ContextResult, reason: ContextReason, earlier: str | None
 ) -> str | None:
-    """Return the label that a hook sets, on one line, or the earlier label."""
+    """Return the label that a hook sets, on a single line, or the earlier label."""
     if result.label is None:
         return earlier
     if reason != "turn_end":

@@ -268,7 +268,7 @@ def _remove_marks(text: str) -> str:
 
 
 def sort_by_wire(pieces: Mapping[Layer, Piece]) -> Iterator[tuple[Layer, Piece]]:
-    """Yield the items of a mapping in the order in which layers are sent."""
+    """Yield the items of a mapping in the order in which their layers are sent."""
     return ((layer, pieces[layer]) for layer in WIRE_ORDER if layer in pieces)
 
 

@@ -205,7 +205,7 @@ Part = TextPart | ReasoningPart | ImagePart | ToolCallPart | ToolResultPart
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a conversation. It is deeply immutable and free of lone surrogates.
+    """One message of a conversation. It is deeply immutable and contains no lone surrogates.
 
     Attributes:
         content: plain text or typed parts.
@@ -257,7 +257,7 @@ class Message:
 
     @cached_property
     def shorter(self) -> "dict[Hashable, Message]":
-        """Cached shortened forms. See `context.history.boundaries`."""
+        """Cached shortened forms, by token counter. See `context.history.boundaries`."""
         return {}
 
     def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:

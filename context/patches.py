@@ -29,7 +29,7 @@ OPTION_NAMES: Final = ("reasoning", "temperature", "maxTokens")
 
 @dataclass(frozen=True, slots=True)
 class PatchResult:
-    """An envelope after a patch, and how the patch affects the prompt cache.
+    """An envelope after a patch, with the patch's effect on the prompt cache.
 
     Attributes:
         cache_invalidated: whether any operation addressed the cached part, even without changing
@@ -115,7 +115,7 @@ def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_Newcomers") -> Contex
 
 
 class _Newcomers:
-    """Reads the messages that a patch adds, and derives their ids from the patch's entry id."""
+    """Reads the messages that a patch adds. Their ids are derived from the patch's entry id."""
 
     def __init__(self, entry_id: str) -> None:
         self.entry_id = entry_id

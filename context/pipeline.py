@@ -106,7 +106,7 @@ class _FittedPlan:
         return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
 
     def plan_with_usage_note(self, request: RequestContext) -> RequestPlan:
-        """Return the plan, with a note about the used budget if one is due."""
+        """Return the plan, with a note about the used budget if such a note is due."""
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy
         draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)

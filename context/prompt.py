@@ -91,7 +91,7 @@ def make_system_parts(
 
 
 def _split_at_breakpoint(base: Sequence[PromptSection]) -> tuple[str, str]:
-    """Split a prompt into its static and dynamic text, either of which may be empty."""
+    """Split a prompt into its static and its dynamic text. Either of them may be empty."""
     prompt, breakpoints = PromptBuilder(base).build()
     whole = len(prompt) if any(part.cacheable for part in base) else 0
     at = breakpoints[0] if breakpoints else whole

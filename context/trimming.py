@@ -39,12 +39,12 @@ TOOL_TOKENS: Final = 8
 
 
 def bytes_to_tokens(n_bytes: int) -> int:
-    """Convert a byte count to tokens: divided by 3.5, rounded up."""
+    """Convert a number of bytes to tokens: the number divided by 3.5, rounded up."""
     return math.ceil(n_bytes / BYTES_PER_TOKEN)
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
-    """Estimate the tokens of messages conservatively: the sum plus five percent."""
+    """Estimate the tokens of messages conservatively, as their sum plus five percent."""
     return _with_safety(sum(_message_tokens(message) for message in messages))
 
 
@@ -54,7 +54,7 @@ def estimate_tool_overhead(tools: Sequence[ToolDefinition] | None) -> int:
 
 
 def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
-    """Merge consecutive messages of the same role. The result keeps the id of the first.
+    """Merge consecutive messages of the same role. The result has the id of the first message.
 
     In a merged message, a string becomes a text part and empty strings are removed. Other messages
     stay unchanged.
@@ -199,7 +199,7 @@ class TrimPass:
     ) -> int:
         """Shorten messages one by one until they fit.
 
-        Returns the index after the last shortened message, or `first` if none was shortened.
+        Return the index after the last shortened message, or `first` if none was shortened.
 
         Args:
             end: the index to stop at, or None for the end of the list.

@@ -195,7 +195,7 @@ class Catalog:
         self.run_many(statement, pairs)
 
     def drop_unused_vectors(self) -> int:
-        """Delete vectors whose text no longer occurs in any note. Returns how many were deleted."""
+        """Delete vectors whose text no longer occurs in any note. Return how many were deleted."""
         unused = "WHERE hash NOT IN (SELECT hash FROM chunks)"
         self.run(f"DELETE FROM spare_vectors {unused}")  # noqa: S608 - words of ours
         dropped = self.run(f"DELETE FROM vectors {unused}").rowcount  # noqa: S608

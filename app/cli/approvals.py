@@ -61,7 +61,7 @@ class TerminalApprovals:
 
 
 def _list_choices(scope: str, hunks: int) -> str:
-    """Return the answers that the user can give to a proposal, in the form `[y/N]`."""
+    """Return the answers that the user can give to a proposal, in a form such as `[y/N]`."""
     if scope:
         return f"[y]es, [s] yes to {plain(scope)} in this chat, [N]o"
     return f"[y]es, [c]hoose among {hunks} changes, [N]o" if hunks else "[y/N]"
@@ -119,7 +119,7 @@ def _color_line(line: str) -> str:
 
 
 def _ask(question: str, cancel: CancelToken) -> str:
-    """Ask a question in the terminal and return the answer, or an empty string at end of input."""
+    """Ask a question in the terminal. Return the answer, or an empty string at end of input."""
     sys.stderr.write(question)
     sys.stderr.flush()
     return _read_line(cancel)

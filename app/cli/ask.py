@@ -87,7 +87,7 @@ class TurnPrinter:
         self._is_in_text = False
 
     def show(self, event: Event) -> None:
-        """Print an event. Events without a printed form are ignored."""
+        """Print an event. Events that have no printed form are ignored."""
         match event:
             case IndexProgressed():
                 self._line.show_progress(event.progress)

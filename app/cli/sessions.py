@@ -108,7 +108,7 @@ def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
 
 
 def _confirm_deletion(chat: SessionInfo) -> bool:
-    """Ask in the terminal whether to delete a chat. Anything but yes means no."""
+    """Ask in the terminal whether to delete a chat. Any answer except yes means no."""
     title = cli_text.plain(chat.title) or chat.session
     sys.stderr.write(f"Delete the chat “{title}” for good? [y/N] ")
     sys.stderr.flush()

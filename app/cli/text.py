@@ -77,7 +77,7 @@ def _escape(text: str, start: int) -> str:
 
 
 class PlainStream:
-    """Escapes invisible characters in a stream, as `plain` does.
+    """Escapes invisible characters in a stream, like `plain`.
 
     A piece may end within an emoji, so characters at its end may be held back.
     """

@@ -137,7 +137,7 @@ def _found(args: argparse.Namespace, assistant: Assistant, query: str) -> Search
 
 
 def _is_rebuilt(assistant: Assistant) -> bool:
-    """Rebuild the index if it is damaged, and return whether it was rebuilt."""
+    """Rebuild the index if it is damaged. Return whether it was rebuilt."""
     if assistant.library is None or not assistant.library.is_mending:
         return False
     line = ProgressLine()

@@ -142,7 +142,7 @@ class ModelSetup:
     def find_key_owner(self, connection: Connection) -> str:
         """Return the provider or address whose API key a connection needs.
 
-        Returns an empty string if no key is needed.
+        Return an empty string if no key is needed.
         """
         return describe(connection.model or "any", connection.api_base).key_provider or ""
 

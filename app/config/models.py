@@ -329,7 +329,7 @@ class LearnedLimits:
     def _read(self) -> dict[str, Any]:
         """Return the stored limits.
 
-        Returns an empty mapping if the file is missing or unreadable.
+        Return an empty mapping if the file is missing or unreadable.
         """
         try:
             found = json.loads(self._path.read_bytes())

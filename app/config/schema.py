@@ -173,7 +173,7 @@ def _kind(annotation: Any) -> Kind:
 def _explain(spec: SettingSpec, error: ValidationError) -> str:
     """Explain an invalid value of a table setting, as a suffix for an error message.
 
-    Returns an empty string if there is nothing to add.
+    Return an empty string if there is nothing to add.
     """
     reason = error.errors()[0].get("ctx", {}).get("error")
     return f": {reason}" if spec.kind == "table" and isinstance(reason, ValueError) else ""

@@ -58,12 +58,12 @@ def is_address(owner: str) -> bool:
 
 
 def is_readable_on_the_way(owner: str) -> bool:
-    """Return whether the API key would be sent to another computer unencrypted."""
+    """Return whether the API key would be sent to another computer without encryption."""
     return owner.startswith("http://") and not is_loopback(parse_host(owner))
 
 
 def require_private_way(owner: str) -> None:
-    """Raise an error if the API key would be sent to another computer unencrypted.
+    """Raise `InvalidRequest` if the API key would be sent to another computer unencrypted.
 
     Raises:
         InvalidRequest: the key would be sent unencrypted.

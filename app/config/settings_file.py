@@ -86,7 +86,7 @@ class SettingsStore:
             self._combine()
 
     def require_sound(self) -> None:
-        """Raise the first error found in the settings file, if any."""
+        """Raise the first error that was found in the settings file, if any."""
         if self.problems:
             raise self.problems[0]
 
@@ -109,7 +109,7 @@ class SettingsStore:
         return schema()[key]
 
     def source(self, key: str) -> Source:
-        """Return where the value of a setting comes from: "default", "file" or "run"."""
+        """Return the source of a setting's value: "default", "file" or "run"."""
         if key in self._run:
             return "run"
         return "file" if key in self._file else "default"
@@ -176,7 +176,7 @@ class SettingsStore:
             return default
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
-        """Move a password in the server address to the keyring. Returns any errors."""
+        """Move a password in the server address to the keyring. Return any errors."""
         key = "chat.apiBase"
         address = found.get(key)
         if not isinstance(address, str) or secrets.without_password(address) == address:

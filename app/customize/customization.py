@@ -87,7 +87,7 @@ class UserCustomization:
     def instructions(self, project: str | None = None) -> VaultInstructions | None:
         """Return the AGENTS.md of the vault or of a project.
 
-        Returns None if there is no such file, or models may not read it.
+        Return None if there is no such file, or models may not read it.
 
         Raises:
             NoteUnreadable: the file cannot be read as text.

@@ -172,7 +172,7 @@ def _version(path: Path) -> tuple[int, ...] | None:
 
 
 def _problem(subject: str, error: BaseException, what: str = "does not run") -> str:
-    """Log an error about hooks, and describe it to the user."""
+    """Log an error about hooks, and describe the error to the user."""
     _log.warning("%s %s", subject, what, exc_info=error)
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = " ".join(said.split()).rstrip(".")

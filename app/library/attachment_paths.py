@@ -40,7 +40,7 @@ class AttachedPath:
 
 
 def find_path(path: str, root: Path | None) -> AttachedPath:
-    """Locate a file or folder that the user named.
+    """Locate a file or folder that the user has named.
 
     Args:
         path: an absolute path, or a path relative to the vault or working directory.

@@ -63,7 +63,7 @@ class NoteEdits:
     def describe_run(self, session: str) -> dict[str, Any] | None:
         """Return the net changes of a chat's last edit run as JSON.
 
-        Returns None if it changed nothing.
+        Return None if it changed nothing.
         """
         with self._lock:
             run = self._runs.get(session)
@@ -72,7 +72,7 @@ class NoteEdits:
     def describe_last_run(self, session: str) -> dict[str, Any] | None:
         """Return the net changes of a chat's last edit run that was not undone.
 
-        Returns None if all runs were undone, or if the run changed nothing.
+        Return None if all runs were undone, or if the run changed nothing.
         """
         try:
             return self._describe(self._history.find_last_run(session))

@@ -45,7 +45,7 @@ class FolderFiles:
         return list_allowed_notes(self.root, folder, self.exclude)
 
     def read_note(self, path: str) -> Note:
-        """Return a note's current version on disk.
+        """Return the current version of a note on disk.
 
         Raises:
             NoteUnreadable: the file cannot be read.

@@ -164,7 +164,7 @@ def is_image_file(name: str) -> bool:
 def _find_format(start: bytes) -> str:
     """Detect an image's format from its first bytes.
 
-    Returns an empty string if the format is not supported.
+    Return an empty string if the format is not supported.
     """
     if start.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"

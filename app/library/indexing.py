@@ -85,7 +85,7 @@ class AnswerUpdates:
     def _wait_until_idle(self, cancel: CancelToken) -> bool:
         """Wait up to one second for running updates.
 
-        Returns whether they have ended or `cancel` was set. An update for a note that was just
+        Return whether they have ended or `cancel` was set. An update for a note that was just
         saved usually ends within this time.
         """
         wait = self._index.updates.wait_until_idle
@@ -108,7 +108,7 @@ class AnswerUpdates:
 
 
 class _AnswerUpdate:
-    """An index update in its own thread, which a turn follows for a limited time.
+    """An index update in its own thread. A turn follows it for a limited time.
 
     Attributes:
         is_running: whether the update is running.
@@ -199,7 +199,7 @@ class _AnswerUpdate:
         self._listener.progress(progress)
 
     def _let_answer_go_first(self) -> None:
-        """Pause the update once, so that it does not slow down the answer."""
+        """Pause the update once, so that the answer is not slowed down."""
         if not self._has_rested:
             self._has_rested = True
             ends_at = time.monotonic() + HEAD_START_S

@@ -101,7 +101,7 @@ class InstructionDecisions:
     def of(self, library: Library, path: str = FILE_NAME) -> VaultInstructions | None:
         """Return a vault's AGENTS.md with the user's decision.
 
-        Returns None if the file is missing, blank, or excluded from models.
+        Return None if the file is missing, blank, or excluded from models.
 
         Args:
             library: the vault.

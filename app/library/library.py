@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IndexFinished:
-    """The last event of an index update, which is also sent if the update was cancelled."""
+    """The last event of an index update, even if the update was cancelled."""
 
     report: IndexReport
 
@@ -332,11 +332,11 @@ class Library(FolderFiles):
         return self._index.build_link_resolver()
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Filter paths, keeping only notes that models may currently read."""
+        """Return those of the given paths whose notes models may currently read."""
         return self._index.filter_allowed(paths)
 
     def health(self) -> list[tuple[str, bool, str]]:
-        """Test each component of the index, and return its name, whether it works, and details."""
+        """Check each component of the index, and return its name, whether it works, and details."""
         return self._index.health()
 
     def close(self) -> None:

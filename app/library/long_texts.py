@@ -147,7 +147,7 @@ def _find_names(file: Path, names: Iterable[str]) -> set[str]:
 def _split_question(text: str) -> tuple[str, str]:
     """Split off a short question at the end or start of a text.
 
-    The question is an empty string if there is none.
+    The question is an empty string if the text has none.
     """
     paragraphs = re.split(r"\n\s*\n", text.strip())
     last, first = paragraphs[-1], paragraphs[0]

@@ -1,4 +1,4 @@
-"""Open and close the vault. Only one vault is open at a time."""
+"""Open and close the vault. Only one vault can be open at a time."""
 
 import os
 import threading

@@ -140,7 +140,7 @@ class ProjectNotes:
         return (*found, *(_anchor(above, pattern) for pattern in self._excluded))
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Filter paths, keeping only the project's notes that models may read."""
+        """Return those of the given paths whose notes are in the project and readable by models."""
         return self.library.still_allowed([path for path in paths if self.covers(path)])
 
     def read_allowed(self, path: str) -> Note:
@@ -185,12 +185,12 @@ class ProjectNotes:
         return f"{self.library.root}/{path}" if self._is_own else path
 
     def _find_own(self, path: str) -> str:
-        """Convert a path used by models to one in the library."""
+        """Convert a path that models use to a path in the library."""
         return path.removeprefix(f"{self.library.root}/") if self._is_own else path
 
 
 def _anchor(folder: str, pattern: str) -> str:
-    """Convert a pattern relative to a project to one relative to the vault."""
+    """Convert a pattern relative to a project to a pattern relative to the vault."""
     between = "/" if "/" in pattern.rstrip("/") else "/**/"
     return f"{folder}{between}{pattern.removeprefix('/')}"
 

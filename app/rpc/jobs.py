@@ -143,7 +143,7 @@ class Jobs:
                 del self._busy[session]
 
     def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
-        """Write all events of a turn except the last one, and return the last one's data."""
+        """Write all events of a turn except the last one, whose data is returned."""
         end: Json = {}
         for event in events:
             if isinstance(event, ApprovalRequested):

@@ -233,7 +233,7 @@ class Index(Request):
 
 
 class Shutdown(Request):
-    """Cancel all running requests and stop the server."""
+    """Cancel all running requests, and stop the server."""
 
 
 _TYPES: Final[Mapping[str, type[Request]]] = {

@@ -315,7 +315,7 @@ class RPC:
     def _estimate_reading(self, question: AskRequest) -> Json | None:
         """Return the cost of reading attachments in parts, or why this is not possible.
 
-        Returns None if the attachments fit.
+        Return None if the attachments fit.
         """
         try:
             cost = self._assistant.estimate_reading(question)

@@ -68,7 +68,7 @@ class Wire:
 
 
 def convert_event(event: Event) -> tuple[str, Json] | None:
-    """Return an event's name and data for clients, or None for internal events."""
+    """Return the name and data of an event for clients, or None for an internal event."""
     if type(event) not in _EVENTS:
         return None
     name, data = _EVENTS[type(event)]

@@ -1,7 +1,7 @@
 """Run turns and yield their events.
 
-`ask` adds a question, `edit` another version of a question, and `regenerate` another version of an
-answer.
+`ask` adds a question. `edit` adds another version of a question, and `regenerate` another version
+of an answer.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ __all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
 @dataclass(frozen=True)
 class _TurnStart:
-    """A turn that is about to run. The active branch already ends where the turn begins.
+    """A turn that is about to run, whose beginning is the end of the active branch.
 
     Attributes:
         turn: the turn without attachments.
@@ -280,7 +280,7 @@ class TurnRunner:
         return TurnEnded(result)
 
     def _report_damage(self, warnings: list[str]) -> Iterator[Event]:
-        """Yield a warning once if the index or `state.db` was damaged."""
+        """Yield a warning, only once, if the index or `state.db` was damaged."""
         library = self._vault.library
         said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
         for warning in filter(None, said):

@@ -85,7 +85,7 @@ class BranchEditor:
     def show_entry(self, session: str, entry: str) -> None:
         """Switch to an entry's branch, unless the entry is already on the active branch.
 
-        Raises the same errors as `select_leaf`.
+        Raise the same errors as `select_leaf`.
         """
         chat = self._sessions.read(session)
         if all(one.id != entry for one in chat.path()):
@@ -253,7 +253,7 @@ def _leaf(chat: Session) -> str | None:
 
 
 def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
-    """Return the branch that contains an entry, and its turns that the active branch lacks."""
+    """Return the branch that contains an entry, and those of its turns that are not active."""
     chat.path_to(entry)
     branch = chat.path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}
@@ -261,7 +261,7 @@ def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
 
 
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield a branch's entries with their side entries, except branch selections and marks."""
+    """Yield the entries of a branch with their side entries, except selections and marks."""
     kept = {entry.id for entry in path}
     for entry in log:
         if is_path_entry(entry):

@@ -73,7 +73,7 @@ def build_note(
 def _find_turn(items: Sequence[TranscriptItem], entry: str) -> Sequence[TranscriptItem]:
     """Return an answer and its question.
 
-    Returns an empty sequence if there is no such answer.
+    Return an empty sequence if there is no such answer.
     """
     for at, item in enumerate(items):
         if isinstance(item, AnswerItem) and item.entry == entry:

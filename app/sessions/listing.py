@@ -122,7 +122,8 @@ def describe_unreadable(path: Path, error: Exception) -> SessionInfo:
 def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:
     """Return the entry that set a chat's title, and the title.
 
-    The last title entry counts. If it is empty or there is none, the result is None and "".
+    The last title entry counts. If there is none or its title is empty, the result is None and an
+    empty string.
     """
     named = next(filter(_is_title, reversed(log.index.others)), None)
     title = "" if named is None else named.data.get("content")
@@ -135,7 +136,7 @@ def has_title_entry(log: LoadedLog) -> bool:
 
 
 def is_chat_mark(entry: Entry) -> bool:
-    """Return whether an entry pins, unpins, archives or restores its chat."""
+    """Return whether an entry pins, unpins, archives or unarchives its chat."""
     return _is_custom(entry, (PINNED, ARCHIVED))
 
 

@@ -110,7 +110,7 @@ class RequestHistory:
     ) -> dict[str, Any] | None:
         """Return the context report of a turn's last request.
 
-        Returns None if the chat has no question. For a stored request, the field `counted` contains
+        Return None if the chat has no question. For a stored request, the field `counted` contains
         the token counts reported by the provider. Otherwise the request is rebuilt from the log.
 
         Args:
@@ -232,7 +232,7 @@ def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
 def _kept_request(chat: Session) -> StoredRequest | None:
     """Return the stored request of the last turn on the active branch.
 
-    Returns None if none is stored, or if it belongs to another answer of a regenerated turn.
+    Return None if none is stored, or if it belongs to another answer of a regenerated turn.
     """
     asked = turn_ids(chat.path())
     if not asked or not _is_newest_answer(chat):

@@ -300,7 +300,7 @@ class Session:
             return None
 
     def _degrade(self, error: StorageFailed) -> None:
-        """Record a failure of `state.db`. The chat continues without it."""
+        """Record a failure of `state.db`. The chat continues without the database."""
         self._degraded[
             "The database beside the chats cannot be used, so requests are not kept for a later "
             f"look and large tool results stay in the chat: {error}"

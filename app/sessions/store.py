@@ -44,7 +44,7 @@ class SessionStore:
         return self._new(self._first_log(vault, project, branched_from))
 
     def begin(self, vault: str | None, project: str | None = None) -> str:
-        """Create a chat in memory and return its id.
+        """Create a chat in memory, and return its id.
 
         The file is created with the first entries.
         """

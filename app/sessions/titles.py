@@ -52,7 +52,7 @@ class ChatTitles:
     def write(self, session: str, cancel: CancelToken) -> str:
         """Write a chat's title after the first answer, and return it.
 
-        Returns an empty string if none was written. The chat is not locked during the model call.
+        Return an empty string if none was written. The chat is not locked during the model call.
         If it is being written to afterwards, the title is discarded and written after the next
         answer.
 
@@ -89,10 +89,7 @@ class ChatTitles:
 
 
 def _find_opening(chat: Session) -> _Opening | None:
-    """Return the first question and answer of a chat that needs a title.
-
-    Returns None for other chats.
-    """
+    """Return the first question and answer of a chat that needs a title, otherwise None."""
     turns = list_turns(chat.path())
     if has_title_entry(chat.log) or not 1 <= len(turns) <= MOST_TURNS:
         return None

@@ -180,7 +180,7 @@ class _Reader:
         return tuple(shown if e.id == entry else self._shown(e) for e in found)
 
     def _shown(self, start: MessageEntry) -> str:
-        """Return the id of a user message itself, or of the last message of an answer."""
+        """Return the id of a user message, or of the last message of an answer."""
         if start.message.role == "user":
             return start.id
         branch = self._tree.path(self._tree.newest_leaf(start.id))

@@ -215,7 +215,7 @@ class TurnBuilder:
 
 
 class NoLibrary:
-    """Replaces the library while no vault is open. It can only search attachments."""
+    """Replaces the library while no vault is open. It can only search in attachments."""
 
     def search(
         self,

@@ -1,4 +1,4 @@
-"""User messages: options, and the mode and attachments recorded with them.
+"""User messages: their options, and the mode and attachments that are recorded with them.
 
 The log contains the mode and attachment names. When a message is edited or regenerated, notes are
 attached in their current version, and selections with their original text.
@@ -78,7 +78,7 @@ class AskRequest:
 def record_names(attach: Sequence[str], selections: Sequence[Selection]) -> dict[str, Any]:
     """Return the log fields that record a question's attachments.
 
-    Returns an empty mapping if nothing is attached.
+    Return an empty mapping if nothing is attached.
     """
     lines = [{"path": s.path, "first": s.first, "last": s.last} for s in selections]
     named = {"attach": list(attach), "selections": lines}
@@ -230,7 +230,7 @@ class _Again:
             self._lost.append(f"{path} is not attached again: {error}")
 
     def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
-        """Attach selected lines with their original text, if models may still read the note."""
+        """Attach selected lines with their original text if models may still read the note."""
         try:
             (now,) = self._attachments.segments([], [selection])
         except (AppError, VaultError) as error:

@@ -18,7 +18,7 @@ MOST_LINES: Final = 2_000
 
 @dataclass(frozen=True)
 class CurrentText:
-    """The current text of a note, and the hash of its file."""
+    """The current text of a note, with the hash of its file."""
 
     text: str
     version: str
@@ -68,10 +68,7 @@ def find_changed_sources(
 
 
 def _compare(source: Segment, text: str) -> str:
-    """Return the diff between a passage and the note's current lines.
-
-    Returns an empty string if nothing has changed.
-    """
+    """Return the diff of a passage and the note's current lines, or "" if nothing has changed."""
     sent, lines = source.raw_content.strip("\n").splitlines(), text.splitlines()
     if _normalize(sent) in _normalize(lines):
         return ""

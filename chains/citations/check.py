@@ -166,7 +166,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a quotation was found: the headings and lines."""
+    """The location of a quotation in a source: its headings and lines."""
 
     heading: tuple[str, ...]
     lines: tuple[int, int] | None
@@ -188,7 +188,7 @@ class _Checker:
         return frozenset(name for source in self._sources.values() for name in source.names)
 
     def numbers(self, numbers: Sequence[int]) -> CitationReport:
-        """Check citations that have no quotation."""
+        """Check citations that are not paired with a quotation."""
         known = [self._sources[n].citation(None) for n in numbers if n in self._sources]
         unknown = [_no_source(n, None) for n in numbers if n not in self._sources]
         return CitationReport(tuple(known), tuple(unknown))

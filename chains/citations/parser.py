@@ -23,7 +23,7 @@ BEFORE_BLOCK_CHARS: Final = 200
 
 @dataclass(frozen=True)
 class NumberGroup:
-    """Adjacent citation numbers, such as `[1][2]`, `[1, 2]` or `[1]–[3]`."""
+    """Adjacent citation numbers, written like `[1][2]`, `[1, 2]` or `[1]–[3]`."""
 
     numbers: tuple[int, ...]
     start: int
@@ -277,7 +277,10 @@ def _list_sentence_claims(
 def _find_sentence_ends(
     text: str, block: _Block, quotes: Sequence[tuple[int, int]], groups: _Groups
 ) -> list[int]:
-    """Find where sentences end. A citation directly after a sentence belongs to it."""
+    """Return the offsets at which sentences end.
+
+    A citation right after a sentence belongs to it.
+    """
     pieces, place = [], block.start
     for start, end in quotes:
         pieces += [text[place:start], HIDDEN * (end - start)]
@@ -289,7 +292,7 @@ def _find_sentence_ends(
 
 
 def _ends_sentence(text: str, end: int) -> bool:
-    """Return whether a quotation ends its sentence, as in: "Yes." But no."""
+    """Return whether a quotation ends its sentence, as in `"Yes." But no`."""
     if text[end - 1] not in ".!?…。！？؟":
         return False
     behind = text[end + 1 : end + 9].lstrip()

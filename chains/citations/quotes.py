@@ -152,7 +152,7 @@ def count_words(text: str) -> int:
 
 
 def _reduce(text: str) -> tuple[str, list[int]]:
-    """Return the characters to compare, each with its offset in the text."""
+    """Return the characters to compare, each with its offset in the original text."""
     characters: list[str] = []
     places: list[int] = []
 

@@ -134,7 +134,7 @@ class _Candidates:
     Attributes:
         words: the words of the sentence in order.
         telling: the words of the sentence that are not function words.
-        asked: the words in `telling` that the question contains too.
+        asked: the words in `telling` that the question also contains.
         near: the passages that contain most of the words in `telling`.
         verbatim: the passages in `near` that contain the sentence word for word.
     """
@@ -162,7 +162,7 @@ def _find_candidates(
 
 
 def _is_sentence_of(words: Sequence[str], passage: _Passage) -> bool:
-    """Return whether a sentence of a passage contains the given words, and not many others."""
+    """Return whether a sentence of a passage contains the given words and few other words."""
     known = set(words)
     return any(
         known <= set(others) and len(words) >= FRAGMENT_SHARE * len(others)
@@ -194,7 +194,7 @@ def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | 
 
 
 def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[float, str]]:
-    """Yield the sentences of a passage that say nearly the same as a sentence, with scores."""
+    """Yield the sentences of a passage that nearly match a sentence, each with a score."""
     sentence, words, telling = found.sentence, found.words, found.telling
     numbers = {word for word in words if any(map(str.isdigit, word))}
     negations = len(_NEGATION.findall(fold(sentence)))

@@ -207,7 +207,7 @@ def _rank_by_meaning(asked: str, ranked: Sequence[_Scored], compare: Compare) ->
 
 
 def _choose_compared(ranked: Sequence[_Scored]) -> Iterator[_Scored]:
-    """Yield the best parts, but only a few from each source, because each comparison takes time."""
+    """Yield the best parts, limited per source, because each comparison takes time."""
     counts: Counter[int] = Counter()
     for scored in ranked:
         counts[scored.part.number] += 1
@@ -223,7 +223,7 @@ def _add_meaning(scored: _Scored, own: float, place: float) -> _Scored:
 
 
 def _shorten(text: str) -> str:
-    """Return the beginning of a text, because each further word makes the comparison slower."""
+    """Return the beginning of a text, because longer texts take more time to compare."""
     return " ".join(text.split()[:MOST_WORDS_COMPARED])
 
 
@@ -240,7 +240,7 @@ def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
 
 
 def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) -> float:
-    """Weight a part by its kind and position, depending on what the question asks for."""
+    """Weight a part by its kind and position, as suited to the question."""
     worth = _WORTH[question.kind][part.kind]
     above = " ".join(part.heading[-1:])
     if question.kind == "time" and _DATE.search(part.text):

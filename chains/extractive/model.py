@@ -112,7 +112,7 @@ class ExtractiveModel:
 
 
 def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
-    """Return only the attached sources if there are any, unless the question asks for more."""
+    """Return only the attached sources, if there are any and the question asks for no others."""
     attached = [source for source in sources if not source.is_retrieved]
     return attached if attached and not question.asks_for_more else sources
 

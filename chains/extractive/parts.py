@@ -208,7 +208,7 @@ class _Builder:
     def _build_outline(
         self, blocks: Sequence[PassageBlock], start: int, end: int
     ) -> Iterator[Part]:
-        """Yield a list that is too long to quote, with only the first sentence of outer items."""
+        """Yield an outline of a list that is too long: the first sentence of each outer item."""
         run = blocks[start:end]
         least = min(block.indent for block in run if block.kind == "item")
         kept = [run[0], *(each for each in run[1:] if each.kind == "item" and each.indent == least)]
@@ -232,7 +232,7 @@ class _Builder:
     def _build_run(
         self, kind: PartKind, blocks: Sequence[PassageBlock], start: int, end: int, intro: str = ""
     ) -> Iterator[Part]:
-        """Yield a part made of adjacent blocks, if its length is suitable."""
+        """Yield a part made of adjacent blocks, if the part has a suitable length."""
         run = blocks[start:end]
         least = min((block.indent for block in run if block.kind == "item"), default=0)
         pieces = [_write_block(block, least) for block in run]
@@ -350,7 +350,7 @@ def _is_no_answer(sentence: str) -> bool:
 
 
 def _is_unanswered(run: Sequence[PassageBlock]) -> bool:
-    """Return whether the blocks are a single block that ends with a question, without an answer."""
+    """Return whether the blocks consist of a single question that is left unanswered."""
     return len(run) == 1 and _is_question(run[-1].lines[-1])
 
 
@@ -369,12 +369,12 @@ def _trim(blocks: Sequence[PassageBlock]) -> tuple[int, int]:
 
 
 def _is_open(block: PassageBlock) -> bool:
-    """Return whether a paragraph is a question or introduces something."""
+    """Return whether a paragraph is a question or introduces the text that follows."""
     return block.kind == "text" and (_is_question(block.lines[-1]) or _introduces(block))
 
 
 def _is_code_of_heading(blocks: Sequence[PassageBlock]) -> bool:
-    """Return whether the blocks are only a code block, whose purpose is stated by its heading."""
+    """Return whether the blocks are a single code block whose heading states its purpose."""
     return len(blocks) == 1 and blocks[0].kind == "code" and len(blocks[0].heading) > 1
 
 

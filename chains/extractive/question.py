@@ -1,4 +1,4 @@
-"""Analyse a question: does it ask for a fact, a list, instructions, a time, or several things?"""
+"""Analyse a question: whether it asks for a fact, a list, instructions, a time, or several."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -89,7 +89,7 @@ class Facet:
     others: frozenset[str] = frozenset()
 
     def leave_out_others(self, text: str) -> str:
-        """Return the question without the words that belong only to the other things."""
+        """Return the question without the words that are specific to other facets."""
         if not self.others:
             return text
         return " ".join(word for word in text.split() if not split_words(word) & self.others)

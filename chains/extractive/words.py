@@ -50,7 +50,7 @@ def list_asked_words(question: str) -> frozenset[str]:
 
 
 def split_words(text: str) -> frozenset[str]:
-    """Return the words without case and accents, or character pairs in scripts without spaces."""
+    """Return the words, without case and accents. Scripts without spaces yield character pairs."""
     simple = text.lower() if text.isascii() else _fold(text)
     words = {word for word in _WORD.findall(_UNSPACED.sub(" ", simple)) if len(word) > 1}
     for run in _UNSPACED.findall(simple):

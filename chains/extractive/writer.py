@@ -49,7 +49,7 @@ def write_text(text: str) -> str:
 
 
 def write_item(line: str) -> str:
-    """Return a line of a note as the text of a list item, without its own list or table markers."""
+    """Format a line of a note as the text of a list item, without its list or table markers."""
     line = line.strip()
     if line.startswith("|"):
         cells = (cell.strip() for cell in line.strip("|").split("|"))
@@ -85,7 +85,7 @@ def _write_line(line: str) -> str:
 
 
 def _cut(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a text, and whether each one is inline code."""
+    """Split a text into pieces, and yield each one with a flag that is True for inline code."""
     text = "".join(
         piece if is_code else _EMBED.sub("", piece) for piece, is_code in _split_code(text)
     )

@@ -102,7 +102,7 @@ def read_model_file(path: Path) -> ModelFile:
 
 
 def _list_parts(path: Path) -> list[Path]:
-    """Return all files of a model, starting with the given one."""
+    """Return all files of a multi-part model, starting with the given one."""
     match = _PART.search(path.name)
     if match is None:
         return [path]

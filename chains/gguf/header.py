@@ -44,7 +44,7 @@ class BadModelFile(Exception):
 
 @dataclass(frozen=True)
 class ListLength:
-    """The length of a list that is too long to keep."""
+    """The length of a list. The list itself is too long to keep."""
 
     count: int
 
@@ -161,7 +161,7 @@ class _Reader:
         self._require(0)
 
     def _require(self, count: int) -> None:
-        """Make sure that enough bytes are buffered."""
+        """Read more of the file if fewer than `count` bytes are buffered."""
         end = self.at + count
         if end <= len(self._data):
             return

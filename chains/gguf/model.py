@@ -78,7 +78,7 @@ class GgufModel:
             yield from self._call(running, request, cancel)
 
     def _open(self, emit: Emit[ModelLoading | RunningModel], cancel: CancelToken) -> None:
-        """Load the model, emit the progress, and finally emit the running model."""
+        """Load the model. Emit the progress, and finally the running model."""
         file, context = self._file, self._context
         needed, shown = file.count_needed_bytes(context), -1.0
 

@@ -66,7 +66,7 @@ class RunningModel:
     def find_end(self) -> str:
         """Return how the process ended, such as "it ended with signal 9".
 
-        Returns an empty string if the process is still running.
+        Return an empty string if the process is still running.
         """
         try:
             self.child.request({"check": True}, timeout_s=CHECK_S)

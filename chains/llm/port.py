@@ -53,7 +53,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class ModelSent:
-    """The request was sent. `body` is the JSON that was sent."""
+    """The request was sent. `body` is the JSON of its body."""
 
     body: Mapping[str, Any]
 
@@ -99,7 +99,7 @@ class ModelCalls:
 
 @dataclass(frozen=True)
 class ModelWaiting:
-    """An attempt failed. The next one follows in `seconds`."""
+    """An attempt to call the model failed, and the next one follows in `seconds`."""
 
     seconds: float
     reason: str
@@ -107,7 +107,7 @@ class ModelWaiting:
 
 @dataclass(frozen=True)
 class ModelLoading:
-    """A model port is loading a model file, before its first answer.
+    """A model file is being loaded, before its first answer.
 
     Attributes:
         name: the name of the model.

@@ -31,10 +31,10 @@ _MARK: Final = {"type": "ephemeral"}
 
 
 class TextJoiner:
-    """Joins streamed text without splitting surrogate pairs.
+    """Joins the pieces of streamed text without splitting surrogate pairs.
 
-    If a service sends the two halves in separate pieces, the first is held back. A half that stays
-    alone is replaced with U+FFFD.
+    If a service sends the two halves of a pair in separate pieces, the first half is held back. A
+    half without its counterpart is replaced with U+FFFD.
     """
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class _EncodedHistory:
 
 
 def encode_turns(known: _EncodedHistory | None, turns: Sequence[MeasuredTurn]) -> _EncodedHistory:
-    """Encode the next turns of a history, continuing from `known`."""
+    """Encode the next turns of a history, starting from the encoded history `known`."""
     known = known or _EncodedHistory()
     messages = (*known.open, *(message for turn in turns for message in turn.messages))
     starts = [start for start, _ in _split_runs(messages)]
@@ -147,7 +147,7 @@ def _count_uncached(request: PreparedRequest) -> int:
 
 
 def build_wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
-    """Build the system message, or an empty list without text."""
+    """Build the system message, or return an empty list if there is no text."""
     if not text:
         return []
     message: dict[str, Any] = {"role": "system", "content": replace_surrogates(text)}
@@ -219,7 +219,7 @@ def _encode_runs(messages: Sequence[Message], work_from: int) -> list[str]:
 
 
 def _split_runs(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
-    """Yield the index ranges of adjacent messages that may be merged."""
+    """Yield the index ranges of adjacent messages that may be merged into one."""
     start = 0
     for at, message in enumerate(messages, 1):
         if at == len(messages) or not _may_join(message, messages[at]):
@@ -316,7 +316,7 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
 
 
 def _sign(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert signed reasoning to a thinking block. Without text, it is encrypted."""
+    """Convert signed reasoning to a thinking block. Reasoning without text is encrypted."""
     if not part["text"]:
         return {"type": "redacted_thinking", "data": part["signature"]}
     return {"type": "thinking", "thinking": part["text"], "signature": part["signature"]}

@@ -119,7 +119,7 @@ def _build_messages(request: PreparedRequest, endpoint: Endpoint) -> list[dict[s
 
 
 def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return messages as extra body content, which the OpenAI client does not validate.
+    """Return the messages as extra body content, which the OpenAI client does not validate.
 
     The client validates every field of every message. For long sessions, this took ten times as
     long as everything else. Instead, a placeholder is replaced with the encoded messages when the

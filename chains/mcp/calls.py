@@ -127,7 +127,7 @@ def _name_type(block: Any) -> str:
 
 
 def _count_bytes(encoded: str) -> str:
-    """Return the size of base64 data as text."""
+    """Describe the size of base64 data as text."""
     return f"{len(encoded) * 3 // 4:,} bytes"
 
 

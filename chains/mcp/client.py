@@ -275,7 +275,7 @@ class _Connection:
         return self._client
 
     async def _require_same(self, tool: McpTool) -> None:
-        """Raise an error if a tool has changed since it was shown to the user."""
+        """Raise `McpFailed` if a tool has changed since it was shown to the user."""
         if self._tools is None:
             await self.list_tools()
         assert self._tools is not None

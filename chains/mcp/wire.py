@@ -42,7 +42,7 @@ class ServerProcess:
     """
 
     def __init__(self, server: McpServer, on_end: Callable[[], None]) -> None:
-        """Store the server. `on_end` is called when its output ends."""
+        """Store the server without starting it. `on_end` is called when its output ends."""
         self.end = ""
         self._server = server
         self._on_end = on_end

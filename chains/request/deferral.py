@@ -28,7 +28,7 @@ CORE: Final = frozenset({"search_notes", "read_note", "read_result", "tool_searc
 
 @dataclass(frozen=True)
 class DeferredTools:
-    """The tools that requests omit.
+    """The tools that requests omit until the model searches for them.
 
     Attributes:
         definitions: the tools that are omitted now.
@@ -135,7 +135,7 @@ def _fill(
     most_tokens: int,
     counter: TokenCounter,
 ) -> list[str]:
-    """Return the names of all tools in `head`, and as many from `rest` as fit."""
+    """Return the names of all tools in `head`, and of as many from `rest` as fit."""
     names = [tool.name for tool in head]
     taken = sum(count_tool(tool, counter) for tool in head)
     for tool in rest:

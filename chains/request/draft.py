@@ -69,7 +69,7 @@ class DraftedTurn:
 
 
 def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]:
-    """Link entries into a chain, in which each tree entry follows the previous one."""
+    """Link entries into a chain in which each tree entry follows the previous one."""
     linked: list[Entry] = []
     for entry in entries:
         if is_path_entry(entry):
@@ -226,7 +226,7 @@ def build_inputs(
 
 
 def _has_answered(path: Sequence[Entry], model: str) -> bool:
-    """Return whether the model gave the last answer, so that the prefix may be cached."""
+    """Return whether the model gave the last answer, because its prefix may then be cached."""
     answers = (e for e in reversed(path) if isinstance(e, MessageEntry) and e.status)
     last = next(answers, None)
     is_same = last is None or (last.model == model and last.status != "error")
@@ -234,7 +234,7 @@ def _has_answered(path: Sequence[Entry], model: str) -> bool:
 
 
 def _list_degraded(context: TurnContext) -> list[str]:
-    """Return a warning for each component that fails and makes the request less accurate."""
+    """Return a warning for each failed component that makes the request less accurate."""
     found = list(context.session.list_degraded())
     if context.counter.name == "bytes":
         found.append("No tokenizer was found, so tokens are estimated from bytes.")

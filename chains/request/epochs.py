@@ -65,7 +65,7 @@ class LoggedBreaker(CircuitBreaker):
 
 
 def _last_cut(path: Sequence[Entry]) -> str | None:
-    """Return the id of the last entry that compacted or dropped history, or None without one."""
+    """Return the id of the last entry that compacted or dropped history, or None."""
     cuts = (entry.id for entry in reversed(path) if _is_cut(entry))
     return next(cuts, None)
 

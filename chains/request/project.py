@@ -75,7 +75,7 @@ class ProjectPort(Protocol):
 
 @dataclass(frozen=True)
 class ProjectSetup:
-    """The project of a chain, and whether L1 may include the text of its notes."""
+    """The project of a chain, with the decision whether L1 may include the text of its notes."""
 
     notes: ProjectPort
     includes_text: bool = True
@@ -112,10 +112,7 @@ class ProjectContext:
 
 
 def find_project_context(session: SessionPort) -> ProjectContext | None:
-    """Return the record stored in the session's log.
-
-    Returns None if there is none or it is outdated.
-    """
+    """Return the record stored in the session's log, or None if it is missing or outdated."""
     refreshed = {entry.parent_id for entry in session.custom(REFRESH)}
     for entry in reversed(session.path()):
         if entry.id in refreshed or _is_compaction(entry):

@@ -181,7 +181,7 @@ class TurnContext:
 
     @property
     def customization(self) -> Customization:
-        """The user's prompts, instructions and hooks."""
+        """Return whether to include the text of notes, as decided in the session's first turn."""
         return self.chain.customization
 
     @property
@@ -199,7 +199,7 @@ class TurnContext:
 
     @property
     def factor(self) -> float | None:
-        """The learned budget divisor, or None if none was learned."""
+        """The learned budget divisor, or None if none has been learned."""
         return find_factor(self.session, self.request.model)
 
     def compute_request_budget(self, factor: float | None = None) -> RequestBudget:

@@ -51,13 +51,13 @@ class SessionPort(Protocol):
         """Store a sent request for `context --last`. Only a turn's last request is kept."""
 
     def keep_result(self, tool: str, content: str) -> str | None:
-        """Store a tool result on disk. Returns its reference, or None on failure."""
+        """Store a tool result on disk. Return its reference, or None on failure."""
 
     def load_result(self, ref_id: str) -> str | None:
         """Return a stored tool result, or None if it does not exist."""
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
-        """Store a request's final report. Returns whether the request itself is stored."""
+        """Store a request's final report. Return whether the request itself is stored."""
 
 
 class SessionView:
@@ -100,7 +100,7 @@ class SessionView:
         return f"{self._ids:08x}"
 
     def now(self) -> str:
-        """Return an empty string, since nothing is stored."""
+        """Return an empty string, because nothing is stored."""
         return ""
 
     def previous_body(self) -> Mapping[str, Any] | None:

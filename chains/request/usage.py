@@ -76,7 +76,7 @@ def log_usage(session: SessionPort, turn: str, calls: Sequence[CallUsage], purpo
 
 
 def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | None:
-    """Sum the usage of calls, or return None if there is none."""
+    """Sum the usage of calls, or return None if no usage was reported."""
     total = more
     for call in calls:
         total = call.usage.plus(total)

@@ -49,7 +49,7 @@ class AttachmentBudget:
     most: int
 
     def beside(self, selected: int) -> int:
-        """Return the tokens left for notes and files after `selected` tokens are used."""
+        """Return the tokens that remain for notes and files once `selected` tokens are used."""
         return max(self.share - selected, min(self.share, (self.most - selected) // 2))
 
 
@@ -200,7 +200,7 @@ def _name_attachment(part: Segment) -> str:
 
 
 def _name_lines(part: Segment) -> tuple[str, str]:
-    """Format the line numbers of a selection, with "is" or "are"."""
+    """Format the line numbers of a selection, followed by "is" or "are"."""
     lines = part.lines or (1, 1)
     return name_lines(lines), "is" if lines[0] == lines[1] else "are"
 
@@ -308,7 +308,7 @@ def _measure_hit(hit: Hit, counter: TokenCounter) -> int:
 def _choose_first_hits(
     found: Sequence[Hit], sizes: Mapping[int, int], budget: int
 ) -> Iterator[Hit]:
-    """Yield the best hit of each attachment, as long as they fit."""
+    """Yield the best hit of each attachment as long as the hits fit."""
     by_path: dict[str, list[Hit]] = {}
     for hit in found:
         by_path.setdefault(hit.path, []).append(hit)

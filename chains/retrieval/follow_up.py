@@ -211,7 +211,7 @@ def _points_back(words: Sequence[str], own: Sequence[int]) -> bool:
 
 
 def _list_added_words(question: str, last: LastTurn) -> Iterator[str]:
-    """Yield the words to add from the previous turn, most important first."""
+    """Yield the words to add from the previous turn, the most important first."""
     names_itself = _names_something(question)
     if not names_itself:
         yield from _list_telling_words(_find_item(question, last))[:_MOST_TERMS]

@@ -113,7 +113,7 @@ def build_page(
     most_tokens: int,
     counter: TokenCounter,
 ) -> ListPage:
-    """Build a page with as many notes as fit into `most_tokens`, but at least one if any match."""
+    """Build a page with as many notes as fit into `most_tokens`, and at least one match if any."""
     total = result.total or 0
     first = 1 + max((segment.number or 0 for segment in attached), default=0)
     lines = [_line(hit, number) for number, hit in enumerate(result.hits, start=first)]

@@ -98,7 +98,7 @@ def _summarise(reducer: "MapReducer") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class UnreadLines:
-    """Lines that could not be read, and why."""
+    """A range of lines that could not be read, with the reason."""
 
     source: str
     lines: Lines
@@ -219,7 +219,7 @@ class MapReducer:
         return [self._fit_notes(notes) for notes in found if notes]
 
     def _fit_notes(self, notes: Notes) -> Notes:
-        """Keep as many notes as one call can take. The last one may be shortened."""
+        """Keep as many notes as fit into one call. The last one may be shortened."""
         kept: list[MapNote] = []
         tokens_left = self.plan.setup.notes_tokens
         for note in notes:

@@ -100,7 +100,7 @@ class _TextSplitter:
             start = end
 
     def _cut(self, start: int, fitting: int) -> int:
-        """Return the best line to start the next part, at most `fitting`."""
+        """Return the index, at most `fitting`, of the best line to start the next part with."""
         half = bisect_right(self._up_to, self._up_to[start] + self._most // 2)
         ends = range(max(start + 1, half), fitting + 1)
         return max(ends or (fitting,), key=lambda line: (self._worth.get(line, _LINE), line))
@@ -177,7 +177,7 @@ class MapReduceSetup:
 
     @cached_property
     def frame(self) -> int:
-        """The token count of a call without the attachment's text."""
+        """The token count of a call, not including the attachment's text."""
         longest = (10**8, 10**8)
         framed = self.counter.count(_frame_text("notes", "", longest, "", self.question, 10**4))
         beside = self._preamble.system_tokens + self.counter.message_overhead
@@ -185,7 +185,7 @@ class MapReduceSetup:
 
     @cached_property
     def free(self) -> int:
-        """The tokens of a call that are available for the text.
+        """The number of tokens in a call that are available for the attachment's text.
 
         Raises:
             CannotRead: too few tokens are available.
@@ -335,7 +335,7 @@ class MapReducePlan:
         return ReadingCost(named, calls, prompt, output, price)
 
     def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
-        """Return the maximum number of calls that merge notes, and of tokens that they read."""
+        """Return the maximum number of calls that merge notes, and of the tokens that they read."""
         sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
         while sets > 1 and sets * most > reading.notes_tokens_left:

@@ -62,7 +62,7 @@ class ApprovalDesk:
             return self._hunks.get(id, 0)
 
     def answer(self, id: str, decision: Verdict) -> bool:
-        """Answer a proposal. Returns False if none with that id is waiting."""
+        """Answer a proposal. Return False if no proposal with that id is waiting."""
         with self._changed:
             if id not in self._waiting or self._waiting[id] is not None:
                 return False

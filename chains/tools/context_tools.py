@@ -78,7 +78,9 @@ class StoredOutcome:
 def offload_result(
     tool: str, outcome: ToolOutcome, session: SessionPort, threshold: int
 ) -> StoredOutcome:
-    """Store a large result outside of the log and return a stub, or the full result on failure.
+    """Store a large result outside of the log, and return a stub that replaces it.
+
+    If storing fails, the full result is returned.
 
     Args:
         tool: the name of the tool.
@@ -179,7 +181,7 @@ COMPACT_CONTEXT: Final = ToolDefinition(
 
 
 def build_compact_tool() -> Tool:
-    """Build the tool that requests a compaction. The agent loop carries it out."""
+    """Build the tool with which the model requests a compaction. The agent loop runs it."""
     return Tool(COMPACT_CONTEXT, lambda _arguments: NOTHING_TO_DO)
 
 

@@ -96,7 +96,7 @@ class SessionMemory:
             return changed
 
     def store(self) -> None:
-        """Append the changes since the last call to the log."""
+        """Append to the log the changes that were made since the last call."""
         with self._lock:
             before, after = self._stored, self._memory
             self._stored = after

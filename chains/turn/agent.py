@@ -1,4 +1,4 @@
-"""The agent loop: call the model, run its tool calls, and repeat with the results.
+"""The agent loop: call the model, run its tool calls, and call it again with the results.
 
 Each tool call and result is logged before the next request. Steps and time are limited. When a
 limit is reached, the model is called once more without tools, so that the turn has an answer.
@@ -61,7 +61,7 @@ AGENT_TOOLS: Final[tuple[ToolDefinition, ...]] = (
 
 @dataclass(frozen=True)
 class _Done:
-    """The result of a tool call, and how long it took."""
+    """The outcome of a tool call, and how long the call took."""
 
     outcome: ToolOutcome
     seconds: float
@@ -137,7 +137,7 @@ class AgentLoop:
         return AnswerStream(self._context, turn, read_calls=self._read_calls, read=read)
 
     def _promote_tools(self) -> None:
-        """Offer the tools that the model has found, from now on."""
+        """Offer, from now on, the tools that the model has found."""
         if names := self._found.take():
             self._session.append([build_promotion(self._session, names)])
             self._context = self._context.with_promoted_tools(names)
@@ -193,7 +193,7 @@ class AgentLoop:
     def _run_asking(
         self, calls: Sequence[ToolCallPart], turn: str, tries: int = MOST_PROPOSALS
     ) -> Generator[Event]:
-        """Ask about calls one by one. Approved calls to other computers then run in parallel.
+        """Ask about calls one by one, then run the approved calls to other computers in parallel.
 
         The time that the user takes is not counted.
         """
@@ -263,7 +263,7 @@ class AgentLoop:
     def _store_result(
         self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
     ) -> tuple[ToolEnded, str]:
-        """Store a tool result. Returns its event, and a description of any storage problem."""
+        """Store a tool result. Return its event, and a description of any storage problem."""
         session = self._session
         stored = offload_result(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"

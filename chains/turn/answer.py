@@ -116,7 +116,7 @@ class _Partial:
         return Message("assistant", parts)
 
     def add_reasoning(self, piece: ModelReasoning) -> None:
-        """Add reasoning. A signature ends the section that it signs."""
+        """Add a piece of reasoning. A signature ends the section that it signs."""
         self.thoughts.append(piece.text)
         if piece.signature:
             self.signed.append(ReasoningPart("".join(self.thoughts), piece.signature))
@@ -191,7 +191,10 @@ class AnswerStream:
                 yield from self._take(event)
 
     def _shrink_request(self, overflow: ContextOverflow) -> Generator[Event, None, bool]:
-        """Compact the session and rebuild the request. Returns whether it became smaller."""
+        """Compact the session and rebuild the request.
+
+        Return whether the request became smaller.
+        """
         before, session = self._turn, self._context.session
         lower = self._lower_threshold(overflow.limit)
         forced = yield from compact(lower, turn=before.turn, reason="overflow")

@@ -51,7 +51,7 @@ class ApprovedCalls:
     def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
         """Propose a call and ask the user. Apply it if it is approved and stays on this computer.
 
-        Writes are completed even if the turn is cancelled in the meantime.
+        A write is completed even if the turn is cancelled meanwhile.
 
         Returns:
             The outcome, or the approved proposal of a call to another computer. The caller applies
@@ -103,7 +103,10 @@ class ApprovedCalls:
     def _wait(
         self, call: RequestedCall, proposal: Proposal, port: ApprovalPort
     ) -> Generator[Event, None, Verdict]:
-        """Wait for the user. This time does not count towards the turn's limit."""
+        """Wait for the user's decision.
+
+        The waiting time does not count towards the turn's limit.
+        """
         arguments = parse_arguments(call)
         request = ApprovalRequest(self._new_id(), call.id, call.name, arguments, proposal)
         start = self._clock()

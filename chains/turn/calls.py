@@ -77,7 +77,7 @@ def write_title(context: TurnContext, question: str, answer: str) -> ChatTitle |
     """Let the model write a title for a chat, based on its first question and answer.
 
     Only the start of each text is sent. The title has one line of up to 60 printable characters.
-    Returns None if no model is configured or the call fails.
+    Return None if no model is configured or the call fails.
 
     Raises:
         Cancelled: the token was cancelled.
@@ -121,7 +121,7 @@ def _prepare(
 def clean_title(text: str) -> str:
     """Clean up a title: use the first line, without surrounding markup.
 
-    Reasoning within the answer is removed. Returns "" if nothing is left.
+    Reasoning within the answer is removed. Return an empty string if nothing is left.
     """
     text = _REASONING.sub("", text)
     for line in text.splitlines():

@@ -69,7 +69,7 @@ T = TypeVar("T")
 def prepare_request(
     context: TurnContext, prepare: Callable[[TurnContext], PreparedTurn]
 ) -> Generator[Event, None, PreparedTurn]:
-    """Prepare a request in the pool. Yields events if this compacts the session."""
+    """Prepare a request in the pool, and yield events if this compacts the session."""
     turn, has_begun = yield from _run_announced(prepare, context, "auto")
     actions = turn.request.report.actions
     if actions.compaction is not None:
@@ -134,7 +134,7 @@ def _run_announced(
 ) -> Generator[Event, None, tuple[T, bool]]:
     """Run a function in the pool, and yield an event before each summary.
 
-    Returns the function's result, and whether there was an event.
+    Return the function's result, and whether an event was yielded.
     """
     results: list[T] = []
     has_begun = False
@@ -155,7 +155,7 @@ def _end_compaction(result: Mapping[str, object], has_begun: bool, reason: str) 
 
 
 def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnContext:
-    """Return a context that emits an event before each summary."""
+    """Return a context whose summariser emits an event before each summary."""
     summarise = context.summarise
     if summarise is None:
         return context
@@ -311,7 +311,7 @@ class Summariser:
         return pieces
 
     def _cut(self, text: str, most: int) -> Iterator[str]:
-        """Split a text in halves until each piece fits."""
+        """Halve a text repeatedly until each piece fits."""
         if most < 1:
             raise SummaryFailed("The budget has no room for making a summary.")
         if len(text) < 2 or self.counter.count(html.escape(text, quote=False)) + 2 <= most:
@@ -359,7 +359,7 @@ def _frame_conversation(conversation: str, task: SummaryTask) -> str:
 
 
 def _list_shortened(task: SummaryTask) -> Iterator[str]:
-    """Yield the full text of messages that the sent turns contain only in shortened form."""
+    """Yield the full texts of those messages that the turns contain only in shortened form."""
     if texts := [text for turn in task.shortened for text in _render_turn(turn)]:
         text = html.escape("\n\n".join(texts), quote=False)
         yield f"What is shortened above was, in full:\n\n<shortened>\n{text}\n</shortened>"

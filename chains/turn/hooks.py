@@ -73,7 +73,7 @@ def run_start_hooks(request: TurnRequest, hooks: HookRegistry | None) -> StartHo
 def run_answer_hooks(
     message: Message, hooks: HookRegistry | None
 ) -> tuple[Message, tuple[str, ...]]:
-    """Run the message hooks on an answer. Returns the new answer and warnings."""
+    """Run the message hooks on an answer. Return the new answer and any warnings."""
     if hooks is None or not message.content:
         return message, ()
     run = hooks.run_message(message)
@@ -84,7 +84,7 @@ def run_answer_hooks(
 def run_result_hooks(
     call: ToolCallPart, outcome: ToolOutcome, hooks: HookRegistry | None
 ) -> tuple[ToolOutcome, tuple[str, ...]]:
-    """Run the message hooks on a tool result. Returns the new result and problems."""
+    """Run the message hooks on a tool result. Return the new result and any problems."""
     if hooks is None:
         return outcome, ()
     part = ToolResultPart(call.id, outcome.content, outcome.is_error)

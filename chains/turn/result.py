@@ -82,7 +82,7 @@ def build_result(
 def _warn_of_citations(
     context: TurnContext, answer: TurnAnswer, checked: CitationReport
 ) -> Iterator[str]:
-    """Warn if the model cites nothing, and say for how many sentences sources were found."""
+    """Warn if the model cites nothing, and say how many sentences got a source from Strata."""
     request = context.request
     if checked.citations and checked.sentences:
         yield name_share(checked.citations, checked.sentences)

@@ -161,7 +161,7 @@ class WebClient:
     async def _call(
         self, client: "httpx.AsyncClient", url: "httpx.URL", content: bytes | None
     ) -> "WebResponse | httpx.URL":
-        """Request an address. Returns the page, or the address that it redirects to."""
+        """Request an address. Return the page, or the address to which it redirects."""
         import httpx
 
         *others, last = await find_addresses(url, self._is_allowed)

@@ -29,7 +29,7 @@ TRIMMED: Final = "old results and words were trimmed"
 
 @dataclass(frozen=True)
 class HookedPath:
-    """The conversation so far, with the changes made by hooks.
+    """The conversation so far, including the changes made by hooks.
 
     Attributes:
         envelope: the instructions, tools, options and uncached messages of the request.

@@ -73,7 +73,7 @@ class CarryForward:
     lost: tuple[tuple[Segment, Loss], ...] = ()
 
     def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Return the L2 segments, without those that share an id with `others`."""
+        """Return the L2 segments whose ids do not occur in `others`."""
         there = {segment.id for segment in others}
         return tuple(segment for segment in self.segments if segment.id not in there)
 
@@ -88,7 +88,7 @@ def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
 
 
 def find_loss(segment: Segment) -> Loss | None:
-    """Return why a notice replaced the segment's text, or None if none did."""
+    """Return why the segment's text was replaced with a notice, or None if it was not."""
     if segment.layer is not Layer.L2 or segment.version is not None:
         return None
     return next((loss for loss in _LINES if segment.content == _describe_loss(segment, loss)), None)

@@ -57,7 +57,7 @@ class SummaryTask:
 
     @property
     def shortened(self) -> tuple[MeasuredTurn, ...]:
-        """The full versions of the turns that are trimmed or cleared in `sent`."""
+        """The full versions of those turns that are trimmed or cleared in `sent`."""
         counter = self.preamble.counter
         pairs = zip(self.sent, self.said, strict=False)
         return tuple(_restore_turn(sent, said, counter) for sent, said in pairs if sent != said)

@@ -199,13 +199,16 @@ def _make_body(draft: RequestDraft) -> dict[str, object]:
 
 
 def make_message_body(message: Message) -> dict[str, object]:
-    """Return a message as a JSON object without its entry id."""
+    """Return a message as a JSON object that does not contain the entry id."""
     data = message.to_dict()
     return {"role": data["role"], "content": data["content"]}
 
 
 def encode_message(message: Message) -> str:
-    """Return a message as compact JSON text without its entry id. The text is cached."""
+    """Return a message as compact JSON text that does not contain the entry id.
+
+    The text is cached.
+    """
     return message.encode_once(_BODY, lambda one: compact_json(make_message_body(one)))
 
 
@@ -236,7 +239,7 @@ class _PreviousRequest:
         return len(self.messages)
 
     def _find(self, text: str | None) -> int:
-        """Return the index of the last user message, preferably of one with the given text."""
+        """Return the index of the last user message, preferring one with the given text."""
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]

@@ -88,7 +88,7 @@ class Compaction:
 def write_compaction(
     result: CompactResult, entry: str | None, summary: str, by: Maker
 ) -> dict[str, object]:
-    """Return a compaction's result as JSON. `entry` is None if nothing was compacted."""
+    """Return the result of a compaction as JSON. `entry` is None if nothing was compacted."""
     return {
         "before_tokens": result.before_tokens,
         "after_tokens": result.after_tokens,
@@ -106,7 +106,7 @@ def preview_compaction(
 ) -> Compaction | None:
     """Estimate a compaction without calling a model.
 
-    Returns None if it would free nothing. The circuit breaker does not count it as an attempt.
+    Return None if it would free nothing. The circuit breaker does not count it as an attempt.
     """
     history_policy = request.inputs.history_policy
     has_model = history_policy is not None and history_policy.can_summarise
@@ -153,7 +153,7 @@ def _trim_again(
 ) -> tuple[PlannedTrim | None, int]:
     """Plan how far to trim the turns that remain after a compaction.
 
-    Returns the planned trim, or None if the turns were not trimmed before, and the resulting token
+    Return the planned trim, or None if the turns were not trimmed before, and the resulting token
     count of the history.
     """
     if history.offsets == TrimOffsets():

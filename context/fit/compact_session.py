@@ -93,7 +93,7 @@ def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
 
 
 def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
-    """Compact a session after a turn if necessary. Returns None if nothing was compacted."""
+    """Compact a session after a turn if necessary, or return None if nothing was compacted."""
     history_policy, request = inputs.history_policy, RequestContext.build(inputs, ports)
     if history_policy is None or not history_policy.auto_compact:
         return None

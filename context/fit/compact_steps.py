@@ -210,7 +210,7 @@ def _summarise(
 
 
 def _count_summarised(order: CompactionPlan, outcome: CompactionOutcome) -> int:
-    """Compute how many old turns to summarise so that the summary and the rest fit."""
+    """Compute how many old turns to summarise so that the summary and the other turns fit."""
     last = find_guaranteed_turn(outcome.turns)
     if order.is_whole:
         return last

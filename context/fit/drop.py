@@ -46,7 +46,7 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit, and also drop unanswered user messages if necessary.
+    """Keep the newest whole turns that fit, dropping also unanswered user messages if necessary.
 
     By contrast, `fit_turns` keeps every user message after the last answered turn, even if the
     calls to answer them failed.
@@ -63,7 +63,7 @@ def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit, which may be none."""
+    """Keep the newest whole turns that fit. The result can be empty."""
     cut = _cut(turns, room_tokens, len(turns))
     known = TurnList.of(turns)
     return FittedTurns(known[cut:], known[:cut])

@@ -55,8 +55,8 @@ def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str
 def find_edited_summaries(path: Sequence[Entry]) -> dict[str, Mapping[str, object]]:
     """Return the last edit of each edited summary, by the id of the compaction's entry.
 
-    Each edit is an operation with the stored text in `parts`, and the number of tokens of the
-    history in `tokensAfter`.
+    Each edit is an operation with the stored text in `parts`, and with the history's token count in
+    `tokensAfter`.
     """
     return {str(op.get("entryId")): op for op in _list_edits(path)}
 

@@ -198,7 +198,7 @@ class _GuardState:
     cut: int = 0
 
     def budget_beside(self, tail_tokens: int) -> int:
-        """Return the tokens available for L4 and W, given the size of the tail."""
+        """Return the number of tokens available for L4 and W, given the size of the tail."""
         layers = self.draft.layers
         return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
 
@@ -209,11 +209,11 @@ class _GuardState:
         return self.budget_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step, or the same state if the step left nothing out."""
+        """Return the state after a step, or the same state if the step left out nothing."""
         return self.done(step, draft, left_out) if left_out else self
 
     def done(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step, even if the step left nothing out."""
+        """Return the state after a step, even if the step left out nothing."""
         steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
         all_left_out = (*self.left_out, *left_out)
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)

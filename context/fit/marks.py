@@ -47,7 +47,7 @@ class CacheMark:
 def find_least_prefix(model: str) -> int | None:
     """Return the minimum prefix size, in tokens, that a model's provider caches.
 
-    Returns None if the provider does not use cache marks.
+    Return None if the provider does not use cache marks.
 
     Args:
         model: the name of the model, with or without the provider's prefix.

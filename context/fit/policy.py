@@ -28,7 +28,7 @@ Why = Literal["auto", "block", "asked", "overflow"]
 
 @dataclass(frozen=True)
 class HistoryUsage:
-    """How much of the token budget is used by content that later requests will also contain.
+    """The share of the token budget that is used by content of this and later requests.
 
     Attributes:
         budget: the token limit of the request.
@@ -46,7 +46,7 @@ class HistoryUsage:
 
     @property
     def used(self) -> int:
-        """The token count of all content that later requests will also contain."""
+        """The token count of all content that this and later requests contain."""
         return self.fixed_tokens + self.history + self.work
 
     @property
@@ -56,7 +56,7 @@ class HistoryUsage:
 
     @property
     def fixed_without_question(self) -> int:
-        """The tokens of `fixed_tokens` without the user message."""
+        """The value of `fixed_tokens`, not counting the tokens of the user message."""
         return self.fixed_tokens - self.question
 
     def should_compact(self, history_policy: HistoryPolicy) -> bool:
@@ -68,7 +68,7 @@ class HistoryUsage:
 
 
 def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
-    """Measure how much of the budget is used by content that later requests will also contain."""
+    """Measure the share of the budget that is used by content of this and later requests."""
     layers = plan.draft.layers
     fixed_tokens = layers[Layer.T] + layers[Layer.L1] + plan.lasting_tail_tokens
     return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])

@@ -82,7 +82,7 @@ def shorten_segment(
 
 
 def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
-    """Select the segments of a group that fit if each is as short as possible."""
+    """Select the segments of a group that fit if each one is made as short as possible."""
     least: dict[str, Segment | None] = {part.id: _shorten_most(part, tail) for part in group}
     for at, segment in enumerate(group):
         if _replace_segments(tail, least).total <= most_tokens:
@@ -147,7 +147,7 @@ def _shorten_sections(segment: Segment, tools: Tools, preview_chars: int, sectio
 
 
 def _group_by_worth(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
-    """Group segments by value: retrieved passages first, the latest attachment last."""
+    """Group segments by value: retrieved passages come first, the latest attachment last."""
     attached = [part for part in segments if part.layer is Layer.L3 and part.kind != "passage"]
     newest = attached[-1] if attached else None
     groups: dict[int, list[Segment]] = {}
@@ -173,7 +173,7 @@ def _rate(segment: Segment, is_newest: bool) -> int:
 
 
 def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield shorter and shorter versions of the tool calls, keeping the latest results in full.
+    """Yield shorter and shorter versions of the tool calls. The latest results stay complete.
 
     Older results are halved each time, and finally replaced with line counts.
     """
@@ -195,7 +195,7 @@ def shorten_results(work: Sequence[Message], most_chars: int) -> tuple[Message, 
 
 
 def shrink_work(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield shorter and shorter versions of the tool calls, ending with none at all.
+    """Yield shorter and shorter versions of the tool calls, the last of which is empty.
 
     Results are halved each time, so that the first version that fits keeps at least half of what
     would fit. Then they are replaced with line counts, and finally the oldest calls are dropped.

@@ -131,7 +131,7 @@ def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: Token
 def _select_newest(
     turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> list[str]:
-    """Select the newest lines that fit, leaving space for a count of the others."""
+    """Select the newest lines that fit, leaving space for a count of the omitted lines."""
     free_tokens = most_tokens - count_message(
         Message("user", format_summary("- 0000 more before that")), counter
     )

@@ -72,7 +72,7 @@ class TrimOffsets:
         )
 
     def after(self, gone: int) -> "TrimOffsets":
-        """Adjust the offsets after the `gone` oldest messages are removed. Answers are kept."""
+        """Adjust the offsets after removing the `gone` oldest messages. Answers are kept."""
         return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
@@ -95,7 +95,7 @@ def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -
 
 
 def find_trimmed_end(trim: TrimEntry) -> str:
-    """Return the id of the first entry that a trim does not replace with `[trimmed]`."""
+    """Return the id of the first entry that is not replaced with `[trimmed]` by a trim."""
     found = trim.extra.get(TRIMMED_TO)
     return found if isinstance(found, str) else trim.up_to_entry_id
 
@@ -296,7 +296,7 @@ class TrimInput:
         return history, show_messages(self.work, start, reach, self.pinned, self.counter)
 
     def start_of_turn(self, age: int) -> int:
-        """Return the index of the first message in the last `age` turns."""
+        """Return the index of the first message of the last `age` turns."""
         return self.history[: max(0, len(self.history) - age)].message_count
 
     @property
@@ -329,7 +329,7 @@ class TrimInput:
     def entry_at(self, at: int) -> str:
         """Return the id of the first log entry at or after an index.
 
-        Generated messages have no entry and are skipped. Returns an empty string if there is no
+        Generated messages have no entry and are skipped. Return an empty string if there is no
         such entry.
         """
         names = (message.id for message in self.messages[at:])

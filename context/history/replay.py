@@ -97,7 +97,7 @@ class CurrentTurn:
         return (*self.patched, *self.turn.shown[self.seen :])
 
     def measure(self, counter: TokenCounter) -> MeasuredTurn:
-        """Measure the turn as if it were finished. The result is cached per token counter."""
+        """Measure the turn as if it were complete. The result is cached per token counter."""
         known = self._measured.get(counter)
         if known is None:
             measured = MeasuredTurn.measure(self.turn, self.as_history, counter)
@@ -164,7 +164,7 @@ class ReplayedPath:
         return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
-        """Return whether a replay of `path` can continue from this one.
+        """Return whether a replay of `path` can continue from this replay.
 
         This is possible if the path begins with the entries of this replay, and the token counter
         is the same.
@@ -225,7 +225,7 @@ def _find_known_start(path: tuple[Entry, ...], counter: TokenCounter) -> Replaye
 
 
 def _find_last_question(path: tuple[Entry, ...]) -> int:
-    """Return the index of the last user message, or of the segments stored directly before it."""
+    """Return the index of the last user message, or of segments stored directly before it."""
     at = len(path) - 1
     while at > 0 and not _is_question(path[at]):
         at -= 1

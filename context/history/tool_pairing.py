@@ -83,7 +83,7 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
-    """Keep only the results for open calls, or return None if there are none.
+    """Keep only the results of open calls, or return None if there are none.
 
     The calls of these results are removed from `open_calls`.
     """

@@ -1,4 +1,4 @@
-"""An immutable list of turns with cached token counts, which can be sliced without copying."""
+"""An immutable list of turns with cached token counts. It can be sliced without copying."""
 
 import hashlib
 from bisect import bisect_left
@@ -104,7 +104,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def is_last_joined(self) -> bool:
-        """Whether the last message is sent merged with its predecessor."""
+        """Whether the last message is merged with its predecessor when it is sent."""
         return bool(self) and self._store.is_joined(self._stop - 1, self._start)
 
     @property
@@ -209,7 +209,7 @@ class _Store:
     def append(self, turn: MeasuredTurn, at: int) -> bool:
         """Append a turn at an index, unless another turn is already there.
 
-        Returns whether this turn is now at the index.
+        Return whether this turn is now at the index.
         """
         if at < len(self.turns) and self.turns[at] is turn:
             return True

@@ -75,7 +75,7 @@ class Turn:
         return (*question, *(_show_entry(entry) for entry in self.said))
 
     def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """Complete the turn's messages: missing tool results and a missing end are added."""
+        """Complete the turn's messages by adding missing tool results and a missing end."""
         sealed = complete_tool_calls(messages)
         if self.user is None or self.is_ended:
             return sealed

@@ -182,7 +182,7 @@ def read_integer(data: Json, key: str, default: int | None = None) -> int:
 
 
 def optional(kind: Kind, default: object = None) -> Kind:
-    """Make a field optional, so that its default value is not written."""
+    """Make a field kind optional, so that its default value is not written."""
 
     def read(data: Json, key: str) -> object:
         return default if data.get(key) is None else kind.read(data, key)

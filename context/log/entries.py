@@ -294,7 +294,7 @@ class OtherEntry(Entry):
 
 
 def _of_answers(kind: Kind) -> Kind:
-    """Make a field apply to assistant messages only."""
+    """Restrict a field kind to assistant messages."""
     return replace(kind, is_omitted=lambda entry, _: entry.message.role != "assistant")
 
 

@@ -76,7 +76,7 @@ class SessionHeader:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A repair of a broken line or reference in a session log.
+    """The repair of a broken line or reference in a session log.
 
     Attributes:
         entry: the id of the repaired entry, or an empty string if the line was skipped.
@@ -190,7 +190,7 @@ class _Reader:
             self._mend(place, line)
 
     def _is_sound(self, line: Line) -> bool:
-        """Return whether a line needs no repair. Nearly all lines are sound."""
+        """Return whether a line needs no repair, which is true of nearly all lines."""
         if self.is_first_version or self.renamed or line.get("type") == COMPACTION:
             return False
         name, parent = line.get("id"), line.get("parentId", MISSING)
@@ -256,7 +256,7 @@ class _Reader:
         return (Repair("parent", str(data["id"]), text),)
 
     def _new_id(self, place: int, line: Line) -> str:
-        """Build an id for a line that has none. It is the same on every read."""
+        """Build an id for a line that has none. Each read builds the same id."""
         seed = f"{place}\n{compact_json(line)}".encode("utf-8", "surrogatepass")
         while (name := hashlib.sha256(seed).hexdigest()[:8]) in self.known:
             seed += b"+"

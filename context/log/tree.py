@@ -85,7 +85,7 @@ class EntryTree:
 
         Segments before a user message belong to that message. Segments after it belong to all of
         its answers. A new version of an answer replaces its first message and everything after it.
-        Returns None for a version at the root of the tree.
+        Return None for a version at the root of the tree.
         """
         at = self._position(message_id)
         if self._role(at) != "user":

@@ -135,7 +135,7 @@ def _left_out(context: Json) -> str:
 
 
 def _describe_shortened(context: Json) -> Iterable[str]:
-    """Describe shortened messages: how many are trimmed, and the last compaction."""
+    """Describe the shortened messages: how many are trimmed, and the last compaction."""
     if trimmed := context.get("trimmed"):
         sizes = _change(trimmed["tokens_before"], trimmed["tokens_after"])
         yield f"- trimmed: {_plural(trimmed['messages'], 'message')} ({sizes})"
@@ -150,7 +150,7 @@ def _describe_shortened(context: Json) -> Iterable[str]:
 def _change(before: int | None, after: int | None) -> str:
     """Format the sizes before and after a change.
 
-    Returns an empty string for older logs, which do not contain these sizes.
+    Return an empty string for older logs, which do not contain these sizes.
     """
     if before is None or after is None:
         return ""

@@ -36,7 +36,7 @@ class LayerUse:
 
 @dataclass(frozen=True, slots=True)
 class SegmentUse:
-    """Whether a request sends, shortens or leaves out a segment."""
+    """The use of a segment in a request: whether it is sent, shortened or left out."""
 
     segment: Segment
     tokens: int
@@ -92,7 +92,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """How a request's prefix compares with that of the previous request.
+    """The comparison of a request's prefix with that of the previous request.
 
     Attributes:
         hash: the hash of tools, instructions and history, in wire order.
@@ -118,7 +118,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """What was done to keep the history within its budget.
+    """The actions that were taken to keep the history within its budget.
 
     Attributes:
         trim: whether a trim was stored.
@@ -137,7 +137,7 @@ class Actions:
 
 @dataclass(frozen=True, slots=True)
 class TrimSummary:
-    """How trimming changed the messages of a request.
+    """The effect of trimming on the messages of a request.
 
     Attributes:
         up_to_entry: the id of the first entry that stays unchanged.

@@ -103,7 +103,7 @@ class NoteEditor:
         return plan_replacement(target, before, old, new)
 
     def plan_append(self, path: str, text: str) -> EditPlan:
-        """Plan to append lines to a note. Raises the same errors as `plan_replacement`."""
+        """Plan to append lines to a note. Raise the same errors as `plan_replacement`."""
         target, before = self._read(path)
         return plan_append(target, before, text)
 
@@ -288,7 +288,7 @@ class NoteEditor:
     def _find_same_name(self, path: str) -> str | None:
         """Find a file whose name differs only in case or Unicode normalization.
 
-        Returns None if there is none.
+        Return None if there is none.
         """
         folder, _, name = path.rpartition("/")
         with suppress(FileNotFoundError, NotADirectoryError):

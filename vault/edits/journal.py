@@ -143,7 +143,7 @@ class EditJournal:
             self._append([{"mark": mark, "steps": [step.id for step in steps]}])
 
     def prune(self, offered: Collection[str], now: datetime) -> int:
-        """Remove old runs with their contents. Returns the number of removed runs.
+        """Remove old runs with their contents. Return the number of removed runs.
 
         Args:
             offered: runs that can still be undone. They are kept, like unfinished runs.

@@ -147,7 +147,7 @@ class LinkResolver:
     def resolve(self, target: str, source: str = "") -> str | None:
         """Resolve a link in the note `source` to the path of a note or file.
 
-        Returns None if there is no such file.
+        Return None if there is no such file.
         """
         if not target:
             return source or None

@@ -95,7 +95,7 @@ def _count_most_edits(word: str) -> int:
 def _complete(catalog: Catalog, stem: str, word: str) -> str:
     """Return the most similar word in the notes with this stem.
 
-    Returns an empty string if there is none.
+    Return an empty string if there is none.
     """
     rows = catalog.rows(
         "SELECT text, context, heading FROM chunks WHERE id IN"

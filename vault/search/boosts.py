@@ -251,7 +251,7 @@ class Booster:
     ) -> set[int] | None:
         """Return the notes with a tag or folder named in the query.
 
-        Returns None if there is no such tag or folder.
+        Return None if there is no such tag or folder.
         """
         carried = (
             (context, (*context.folders, *self._tags[context.file_id])) for context in contexts
@@ -284,7 +284,7 @@ class Booster:
     ) -> set[int] | None:
         """Return the notes linked with a note named in the query or used in the session.
 
-        Returns None if there is no such note.
+        Return None if there is no such note.
         """
         known = {context.file_id: context for context in contexts}
         named = _find_named(known.values(), wanted)
