@@ -27,11 +27,11 @@ programs (`rpc`). It returns values and iterators of events.
     durable     Writes that survive a crash, and file locks.
     paths       The folders and files of Strata itself.
 
-May import: chains, context, vault, resources, third-party libraries. Must not import: ui, PySide6.
-Only `__main__` may, since it starts the window. Heavy libraries are imported where they are first
-used, so `strata --version` loads only the standard library.
+This package may import chains, context, vault, resources and third-party libraries. It must not
+import ui or PySide6, except in `__main__`, which starts the window. Heavy libraries are imported
+where they are first used, so that `strata --version` loads only the standard library.
 
-Invariants: a chat's file is only appended to, by one writer at a time; an acknowledged write is on
-disk; API keys are stored only in the keyring or the environment; only `library.edits` writes into a
-vault; with `--json`, standard output is one JSON document.
+A chat's file is only appended to, by one writer at a time. A write is reported as done only when it
+is on disk. API keys are stored in the keyring or the environment and nowhere else. Only
+`library.edits` writes into a vault.
 """

@@ -16,8 +16,8 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 
 - `events`: the values that a turn yields, in order. `errors`: the errors it raises.
 - `tool`: a tool that a model may call, and the approval that it may need.
-- `model`: LiteLLM, the only module that calls language models. `models`: limits, prices and hosts
-  of models.
+- `model`: calls language models through LiteLLM, and no other module does: retries, offline mode,
+  the price of each call. `models`: the limits, prices and hosts of models.
 - `tokenizer`: counts tokens by the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in the prompt of an agent.
@@ -29,11 +29,11 @@ A chain is a value (`request.chain.Chain`): prompt, search, tools, hooks. `turn.
 generator that answers a user message with a chain, in the thread that iterates over it. Calls to
 servers, searches and imports run in the pool, so that a cancel takes effect within 200 ms.
 
-May import: context, vault, resources. Only `model` imports litellm, only `tokenizer` imports
-tiktoken, and only `gguf.worker` imports xllamacpp, each on first use. Must not import: app, ui, Qt.
+This package may import context, vault and resources. It must not import app, ui or Qt. Only `model`
+imports litellm, only `tokenizer` imports tiktoken, and only `gguf.worker` imports xllamacpp, each
+on first use.
 
-Invariants: only a request that passed the budget guard is sent. The user message is on disk before
-any other step. A partial answer is kept. Only calls to models, web pages and MCP servers use the
-network, and in offline mode only loopback addresses. Nothing is printed. Hooks run only on text
-that is sent.
+Only a request that passed the budget guard is sent. The user message is on disk before any other
+step, and a partial answer is kept. Only calls to models, web pages and MCP servers use the network,
+and in offline mode they reach only loopback addresses. Nothing is printed.
 """

@@ -3,8 +3,8 @@
 OpenAI models use their own encoding. For other models, whose tokenizers are unknown, all encodings
 are tried and the largest count is used.
 
-Sources: the design documents "Token Budget Enforcement" (section "Guiding Principles") and
-"Budget-Aware Trimming" (for the overheads).
+Source: the design documents "Token Budget Enforcement", section "Guiding Principles"; "Budget-Aware
+Trimming", for the overheads.
 """
 
 import hashlib

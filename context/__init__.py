@@ -26,14 +26,13 @@ Where to look:
 - a new log entry type: a class and a row in `log/entries.py`, field kinds in `log/codec.py`;
 - the cached prefix: `fit.cache.compare_requests` compares a request with the previous one.
 
-May import: the standard library, except for clocks, randomness, threads and I/O. Must not import:
-app, chains, vault, ui, resources, third parties. Only `Ports` (`assemble.inputs`) reaches outside.
-
-Always true:
-- a request is at most as large as its budget, and the tokens of its layers add up to `used`;
-- a request contains the user message, and the last answered turn unless the report says otherwise;
-- log entries never change; the report lists everything left out, with its tokens and a reason;
-- a stored patch is replayed without its hook; every tool call has exactly one result;
-- trims and drops only move forward while the model is the same and the budget does not grow;
-- user messages are never trimmed; equal inputs give equal bytes.
+This package may import the standard library, but no clocks, randomness, threads or I/O. It must not
+import app, chains, vault, ui, resources or third-party libraries. Only `Ports` in `assemble.inputs`
+calls code outside of the package. The following rules always hold:
+- A request is at most as large as its budget, and the tokens of its layers add up to `used`.
+- It contains the user message, and the last answered turn unless the report says otherwise.
+- Log entries never change. The report lists everything left out, with its tokens and a reason.
+- A stored patch is replayed without its hook. Every tool call has exactly one result.
+- Trims and drops only move forward while the model stays the same and the budget does not grow.
+- User messages are never trimmed. Equal inputs give equal bytes.
 """

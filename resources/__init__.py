@@ -1,7 +1,7 @@
 """Files that are shipped with the code: prompts, styles, icons, design tokens, the sample vault.
 
 All files are found through `importlib.resources`, so that an installed wheel finds them too.
-May import: the standard library. Invariant: nothing here is written at run time.
+This package may import only the standard library. Nothing in it is written at run time.
 """
 
 from importlib.resources import files

@@ -15,7 +15,7 @@
     settings     the settings dialog, made from the schema
     markdown     Markdown as a document with citations
     widgets      small widgets that several views use
-    tasks        runs functions in threads; no other module uses both threads and Qt
+    tasks        runs functions in threads, and delivers their events in batches every 33 ms
     notify       toasts, including those for unexpected exceptions; desktop notifications
     actions      the table of commands and their current keys; palette searches it
     shortcuts    the Qt actions for the commands, and the list of shortcuts
@@ -29,8 +29,8 @@ below. A task then imports the other modules and opens the vault, and `MainWindo
 the controllers. Therefore `panels`, `widgets` and the composer import types of the layers below for
 the type checker only. Controllers, transcript and settings import them freely.
 
-May import: PySide6, `app`, the events and values of `chains`, `context` and `vault`, `resources`.
-Must not: open files, call a model, or choose what a request contains. Always true: nothing blocks
-the interface for more than 50 ms; text from notes, models and servers is shown as plain text; no
-widget outlives its window with a thread still running.
+This package may import PySide6, `app`, `resources`, and the events and values of `chains`,
+`context` and `vault`. It must not open files, call a model, or choose what a request contains.
+Nothing blocks the interface for more than 50 ms. Text from notes, models and servers is shown as
+plain text. When the window closes, no thread is still running.
 """

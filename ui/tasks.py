@@ -5,8 +5,8 @@ own thread. A `Mailbox` delivers the items to the GUI thread in order. Text delt
 within one frame are joined, so a fast model causes one repaint every 33 ms instead of one per
 token.
 
-Always true: signals are emitted in the GUI thread only, and never after `TaskRunner.close`. Only
-`close` waits for a thread.
+Signals are emitted only in the GUI thread, and never after `TaskRunner.close`. Only `close` waits
+for a thread.
 """
 
 import gc

@@ -28,14 +28,13 @@ scores, and checks them against the notes on disk.
 
 A moved note is recognised by its content (`records.RemovedNotes`), and not embedded again.
 
-May import: resources and third-party packages. Only `catalog` and `migrations` import sqlite3, only
-`vector_worker` imports chromadb, and only `embed_worker` imports sentence-transformers and torch.
-
-Always true:
+This package may import resources and third-party packages. Only `catalog` and `migrations` import
+sqlite3, only `vector_worker` imports chromadb, and only `embed_worker` imports
+sentence-transformers and torch. The following rules always hold:
 - Only `edits` writes into the vault, and only `paths` opens files in it.
 - The catalog contains the whole index, so Chroma's files can be deleted at any time.
-- Equal texts are embedded once. Committed work is never repeated.
+- Equal texts are embedded once, and committed work is never repeated.
 - A query is only compared with vectors of the model that encoded it.
 - If the folder is not mounted, no note is removed. Private and excluded notes are not stored.
-- Only the process that holds an index's file lock writes to it. A damaged catalog is replaced.
+- Only the process that holds an index's file lock writes to it.
 """

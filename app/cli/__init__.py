@@ -16,8 +16,8 @@
     progress   Show the progress of indexing in a terminal, or from time to time in a log.
     text       Format results as text; escape characters that a terminal must not receive.
 
-May import: the rest of app, chains, context, vault. Invariant: with `--json`, standard output is
-one JSON document.
+This package may import the rest of app, chains, context and vault. With `--json`, it prints exactly
+one JSON document to standard output.
 """
 
 __all__ = ["parser"]

@@ -8,8 +8,8 @@
     model_files    The model files on this computer that the user opened.
     model_setup    Find, test and store the model that answers, and its API key.
 
-May import: `app.paths`, `app.durable`, `app.errors`, `app.log`, chains, vault. Invariant: an API
-key is stored only in the keyring or the environment.
+This package may import `app.paths`, `app.durable`, `app.errors`, `app.log`, chains and vault. It
+stores API keys only in the keyring or the environment.
 """
 
 __all__ = ["model_files", "model_setup", "models", "schema", "secrets", "settings", "settings_file"]

@@ -5,7 +5,8 @@
     commands       The user's own commands: Markdown files with a message to send.
     hooks          Load hooks from installed packages and from the user's own files.
 
-May import: `app.config`, `app.library`, chains, context. Invariant: code in the vault is never run.
+This package may import `app.config`, `app.library`, chains and context. It never runs code that is
+in the vault.
 """
 
 __all__ = ["commands", "customization", "hooks", "memory"]

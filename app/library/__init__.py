@@ -16,7 +16,8 @@
     review        Find notes that need care; remember the findings that the user dismissed.
     user_texts    The user's instructions and long-term memories, one file for each.
 
-May import: `app.config`, `app.paths`, chains, vault. Only `edits` writes into a vault.
+This package may import `app.config`, `app.paths`, chains and vault. Only `edits` writes into a
+vault.
 """
 
 __all__ = [

@@ -9,7 +9,7 @@
     mcp_server  Serve the open vault's notes to other programs over MCP.
     wire        Write responses and events, one JSON object per line.
 
-May import: the rest of app, chains, context, vault.
+This package may import the rest of app, chains, context and vault.
 """
 
 __all__ = ["mcp_server", "server"]

@@ -21,9 +21,9 @@
     transcript         The values that make up a chat's transcript, for display.
     transcript_reader  Build a chat's transcript from its log.
 
-May import: `app.customize`, `app.library`, `app.config`, `app.state_db`, chains, context.
-Invariants: a chat's file is only appended to until the chat is deleted, except that a file of an
-older version is rewritten once. An acknowledged write is on disk.
+This package may import `app.customize`, `app.library`, `app.config`, `app.state_db`, chains and
+context. A chat's file is only appended to until the chat is deleted, except that a file of an older
+version is rewritten once. A write is reported as done only when it is on disk.
 """
 
 __all__ = [

@@ -13,8 +13,8 @@ sources ──────────────────── quotes ─�
 - `sources`: finds the sources of an answer whose model cites none.
 - `map_notes`: parses the notes of a map-reduce, and verifies their quotations.
 
-May import: context and vault, but nothing else from chains. Invariant: a quotation is verified only
-against text that was sent to the model.
+This package may import context and vault, but nothing else from chains. It verifies a quotation
+only against text that was sent to the model.
 """
 
 __all__ = ["changes", "check", "map_notes", "quotes", "sentences", "sources"]

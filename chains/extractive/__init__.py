@@ -13,7 +13,7 @@ sources ──→ blocks → parts of each source ┴→ choice → writer → m
 - `words`: compares the words of a question with the words of a text.
 - `writer`: writes the lines of a quotation as Markdown.
 
-May import: `chains.llm`, `chains.citations`, `chains.cancel`, context, vault. Invariant: every
+This package may import `chains.llm`, `chains.citations`, `chains.cancel`, context and vault. Every
 quotation occurs in the source that its citation number refers to.
 """
 

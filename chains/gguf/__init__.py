@@ -13,9 +13,10 @@ gguf//path/to/FILE ── file ──> its header: name, context length, memory
 - `model`: loads the file on first use, calls it, and reports how the process ended.
 - `worker`: the child process. No other module imports xllamacpp (the extra `local`).
 
-May import: `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.llm`, vault.workers.
-Invariants: only the child process imports the library. It listens on a loopback address, and
-answers only requests with its random key. It gets no API keys, and exits with the program.
+This package may import `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.llm` and
+`vault.workers`. Only the child process imports the library. The child listens on a loopback
+address, and answers only requests with its random key. It gets no API keys, and exits with the
+program.
 """
 
 __all__ = ["file", "header", "memory", "model", "process"]

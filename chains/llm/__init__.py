@@ -7,15 +7,15 @@
 - `records`: records the calls to a model in the ledger.
 - `wire_request`: builds the arguments of a call from a prepared request.
 - `server`: asks model servers for their models, and finds servers on this computer.
-- `wire_messages`: converts messages and tool calls to the providers' JSON, and joins streamed
-  pieces.
+- `wire_messages`: converts messages, tool calls and cache marks to the providers' JSON, and joins
+  streamed pieces.
 - `images`: counts the tokens of an image by the rule of the model's provider.
 
 `chains.model` combines these modules with LiteLLM.
 
-May import: `chains.cancel`, `chains.errors`, `chains.events`, `chains.ledger`, `chains.citations`,
-context, vault.
-Invariants: a key is sent only to its own server. No redirect is followed.
+This package may import `chains.cancel`, `chains.errors`, `chains.events`, `chains.ledger`,
+`chains.citations`, context and vault. It sends a key only to the key's own server, and follows no
+redirect.
 """
 
 __all__ = [

@@ -1,10 +1,13 @@
 """Count the tokens of images, using each provider's rules.
 
-Sources, read in November 2026: OpenAI, "Images and vision" ("Model sizing behavior" and
-"Calculating costs"); Anthropic, "Vision" ("Resolution and token cost") and "Coordinates" ("How
-Claude resizes and pads images"); Google, "Image understanding" ("Token calculation", for Gemini 2)
-and "Media resolution" ("Token counts", for Gemini 3). Images are sent without a level of detail, so
-the rules are those of `auto` and of the default resolution.
+Images are sent without a level of detail, so the rules are those of `auto` and of the default
+resolution.
+
+Source: the providers' documentation, read in November 2026: OpenAI, "Images and vision", sections
+"Model sizing behavior" and "Calculating costs"; Anthropic, "Vision", section "Resolution and token
+cost", and "Coordinates", section "How Claude resizes and pads images"; Google, "Image
+understanding", section "Token calculation", for Gemini 2, and "Media resolution", section "Token
+counts", for Gemini 3.
 """
 
 import math

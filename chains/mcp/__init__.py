@@ -11,11 +11,12 @@ settings → server: McpServer → client: connect, list, call → calls: text o
 - `calls`: checks arguments against the JSON schema of a tool, and converts results to text.
 - `tool_server`: serves tools of Strata over standard input and output.
 
-May import: `chains.event_loop`, `chains.ledger`, `chains.llm.http`, vault.workers. Must not: app,
-ui, tools. The SDK and jsonschema are imported on first use. Invariants: a server is not trusted.
-Its texts are shortened and shown without invisible characters, and no decision depends on them
-alone. If a server fails, this is reported in one sentence, and the turn continues. Nothing is
-printed.
+This package may import `chains.event_loop`, `chains.ledger`, `chains.llm.http` and `vault.workers`.
+It must not import app, ui or `chains.tools`. The SDK and jsonschema are imported on first use.
+
+A server is not trusted. Its texts are shortened and shown without invisible characters, and no
+decision depends on them alone. If a server fails, one sentence reports it, and the turn continues.
+Nothing is printed.
 """
 
 __all__ = ["calls", "client", "server", "tool_server"]

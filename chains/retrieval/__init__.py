@@ -15,8 +15,8 @@ attachments → excerpts, or map_reduce → notes ──────────
 - `map_reduce`: reads large attachments part by part with a model, and reduces the notes.
 - `map_reduce_plan`: plans a map-reduce without a model: parts, calls, tokens, price.
 
-May import: `chains.request`, `chains.llm`, `chains.citations`, context, vault. Invariants:
-attachments and passages take at most half of the budget. A selection is never cut.
+This package may import `chains.request`, `chains.llm`, `chains.citations`, context and vault.
+Attachments and passages together take at most half of the budget. A selection is never cut.
 """
 
 __all__ = [

@@ -16,8 +16,8 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
 - `hooks`: runs the user's hooks on messages, answers and tool results.
 - `regenerate`: drafts the last turn again, to regenerate its answer.
 
-May import: all other sub-packages and modules of chains.
-Invariants: each message is on disk before its event. A partial answer is kept on a cancel or error.
+This package may import all other sub-packages and modules of chains. Each message is on disk before
+its event is yielded. A partial answer is kept after a cancel or an error.
 """
 
 __all__ = ["agent", "approvals", "calls", "compact", "regenerate", "run"]

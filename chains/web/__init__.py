@@ -9,9 +9,9 @@ address → urls: check, look up the host once → client: HTTP to that IP → p
 - `videos`: the transcript of a YouTube video, from its captions.
 - `pages`: the text of HTML, PDF and plain text; HTML and PDF are parsed in a child process.
 
-May import: `chains.event_loop`, vault.notes. Must not import: app, ui, other parts of chains.
-Invariants: a connection is made only to an IP address that was checked. No cookie and no key is
-sent. The text of a page is data, and is never followed as an instruction by this code.
+This package may import `chains.event_loop` and `vault.notes`, but neither app, ui nor other parts
+of chains. It connects only to IP addresses that it has checked, and sends neither cookies nor keys.
+The text of a page is treated as data: this code never follows it as an instruction.
 """
 
 __all__ = ["client", "pages", "urls", "videos"]

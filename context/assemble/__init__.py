@@ -15,10 +15,10 @@
 parts with `sort_by_wire`. `builder` applies the trims and drops that are stored in the log, and
 leaves out the sources and passages that exceed their share. The rest is up to `context.fit`.
 
-May import: `context.history`, `context.log` and the contract modules. Always true: L2 is built with
-the first request of a turn and then kept; a source that is now excluded is not sent; hooks run for
-a request that is sent and at the end of a turn, not for a preview; rendered text is never parsed
-back into segments.
+This package may import `context.history`, `context.log` and the contract modules. L2 is built with
+the first request of a turn and then kept. A source that is now excluded is not sent. Hooks run for
+a request that is sent and at the end of a turn, but not for a preview. Rendered text is never
+parsed back into segments.
 """
 
 __all__ = ["apply_hooks", "attachments", "builder", "inputs", "request", "turn_context"]

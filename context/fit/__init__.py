@@ -22,9 +22,9 @@
 itself is too large, and `pipeline` stores it. A compaction can end with a drop too. All other steps
 of the guard affect a single request only.
 
-May import: `context.report`, `context.assemble`, `context.history`, `context.log` and the contract
-modules. Always true: only a request that passed the guard can be sent; only compaction calls a
-model; a trim or compaction never makes the history larger; the report gives a reason for everything
+This package may import `context.report`, `context.assemble`, `context.history`, `context.log` and
+the contract modules. Only a request that passed the guard can be sent, and only compaction calls a
+model. A trim or compaction never makes the history larger. The report gives a reason for everything
 that is left out.
 """
 

@@ -18,9 +18,9 @@ shortened, and a `TrimEntry` in the log stores the decision. For a single reques
 shorten answers further (`context.fit.shorten.shorten_answer`). A new entry type that changes
 requests needs a case in `replay`, in addition to its row in `context/log/entries.py`.
 
-May import: `context.log` and the contract modules. Always true: no entry is changed, and no hook
-runs; equal paths give equal turns; `boundaries` never shortens a user message or a pinned message,
-and never makes a message larger.
+This package may import `context.log` and the contract modules. It changes no entry and runs no
+hook, and equal paths give equal turns. `boundaries` never shortens a user message or a pinned
+message, and never makes a message larger.
 """
 
 __all__ = [

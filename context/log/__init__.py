@@ -7,8 +7,8 @@
     parse    The parser of a whole log. It repairs broken references and converts old versions.
     tree     The tree that the entries form: paths, branches, siblings.
 
-May import: the contract modules. Always true: an entry that is read and written again keeps its
-keys and their order, and also fields that its type does not define.
+This package may import the contract modules. An entry that is read and written again keeps its keys
+in their order, and also the fields that its type does not define.
 """
 
 __all__ = ["entries", "parse", "tree"]

@@ -12,8 +12,9 @@
 This package holds values and texts only. `context.accounting.make_report` builds a report.
 `context.fit.cache` compares the cached prefix, and `context.fit.guard` lists what was left out.
 
-May import: `context.assemble`, `context.history`, `context.log` and the contract modules. Always
-true: a stored report is rendered like a new one. Layers are in the order of sending.
+This package may import `context.assemble`, `context.history`, `context.log` and the contract
+modules. A stored report is rendered in the same way as a new one, and lists the layers in the order
+in which they are sent.
 """
 
 __all__ = ["layer_parts", "markdown", "report", "warnings"]

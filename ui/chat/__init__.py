@@ -11,19 +11,18 @@
     middle       The middle column: the title and the open chat, or the welcome page if no vault
                  is open.
 
-May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`, and values of
-`app`, `chains`, `context` and `vault`. Must not: call the assistant or start tasks. Focus and
-scroll: the text that the user is reading does not move, and the cursor is placed where the user is
-likely to type next. When a turn starts (send, suggested question, edit, regenerate), the chat
-scrolls to its end and the cursor moves to the message box. Switching to another version of a
-message does not move the message. If the cursor was in the message, it moves to the version
-switcher. Opening the search puts the cursor into the search field and shows the first match from
-the top of the view downwards. Closing the search returns the cursor to where it was in the chat, or
-else to the message box. Closing the palette returns the cursor to its previous position. When a
-chat is opened, the cursor is in the message box.
+This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
+and values of `app`, `chains`, `context` and `vault`. It must not call the assistant or start tasks.
 
-Always true: streamed text is drawn every 33 ms, or less often if drawing is slow. Finished text is
-not rendered again while more arrives. The scroll position and the selection do not change while an
+The text that the user is reading does not move, and the caret is placed where the user is likely to
+type next. When a turn starts (send, suggested question, edit, regenerate), the chat scrolls to its
+end and the message box gets the focus. Switching to another version of a message does not move the
+message. If the focus was in the message, it moves to the version switcher. Opening the search
+focuses the search field and shows the first match below the top of the viewport. Closing the search
+or the palette restores the focus. When a chat is opened, the message box has the focus.
+
+Streamed text is drawn every 33 ms (`ui.markdown.page.view`), or less often if drawing is slow.
+Finished text is not rendered again. The scroll position and the selection do not change while an
 answer grows. Links and images in a text are never loaded, and its code is never run.
 """
 

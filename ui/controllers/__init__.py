@@ -29,8 +29,8 @@
 connects itself to their signals. There is a signal only if several controllers listen to it,
 otherwise a controller calls another controller or a view directly.
 
-May import: `ui.frame`, `ui.tasks`, `ui.notify`, the views, `app`, the events and values of
-`chains`, `context` and `vault`. Must not import: `ui.window`. Always true: slow calls of the
+This package may import `ui.frame`, `ui.tasks`, `ui.notify`, the views, `app`, and the events and
+values of `chains`, `context` and `vault`. It must not import `ui.window`. Slow calls of the
 assistant run in a task, never in the GUI thread.
 """
 

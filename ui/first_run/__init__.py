@@ -14,10 +14,9 @@
                  connection
     cards        widgets: a card that the user can choose, and the bar that shows the steps
 
-May import: `ui.controllers`, `ui.frame`, `ui.panels.index.state`, `ui.widgets`, `ui.tasks`, `app`.
-Must not import: `ui.window`, `ui.settings`.
-Always true: each step can be skipped, and nothing is stored before the user presses the step's
-button.
+This package may import `ui.controllers`, `ui.frame`, `ui.panels.index.state`, `ui.widgets`,
+`ui.tasks` and `app`. It must not import `ui.window` or `ui.settings`. Each step can be skipped, and
+nothing is stored before the user presses the step's button.
 """
 
 __all__ = ["controller"]

@@ -15,11 +15,12 @@
     stream       Reads a Markdown text that grows, so that each part becomes final once.
     page         Draws the leaves in a Qt text document.
 
-May import: markdown-it-py, its plugins, Pygments, `ui.widgets.texts`. Must not import: PySide6
-(except in `page`), other packages of Strata.
-Always true: HTML is shown as text, and so is a link whose address is not allowed. No image or other
-resource is loaded. A text that is read piece by piece yields the same leaves as the whole text, and
-its final part is never read again.
+This package may import markdown-it-py and its plugins, Pygments and `ui.widgets.texts`. It must not
+import other packages of Strata, nor PySide6 (except in `page`).
+
+HTML is shown as text, and so is a link whose address is not allowed. No image or other resource is
+loaded. A text that is read piece by piece yields the same leaves as the whole text, and its final
+part is never read again.
 """
 
 __all__ = ["blocks", "inline", "note_parts", "stream"]

@@ -10,9 +10,9 @@
     request_view  A read-only view of a complete request, for reading, searching and copying.
     sidebar       The left column: vault, notes, projects, chats and index, or a rail of icons.
 
-May import: PySide6, `ui.widgets`, `ui.icons`, `ui.theme`, and values of the layers below. Must not:
-call the assistant or start tasks. Always true: all numbers come from the request report. Rows keep
-their order.
+This package may import PySide6, `ui.widgets`, `ui.icons`, `ui.theme`, and values of the layers
+below. It must not call the assistant or start tasks. All numbers come from the request report, and
+rows keep their order.
 """
 
 __all__ = ["docks", "request_view", "sidebar"]

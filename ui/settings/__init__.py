@@ -14,9 +14,9 @@
     project        the dialog with the settings of one project
     writer         writes settings in a task, in order, and reports errors to the setting's row
 
-May import: `ui.widgets`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not import: `ui.window`,
-`ui.controllers`.
-Always true: a value that is rejected changes nothing, and the setting's row shows the error.
+This package may import `ui.widgets`, `ui.panels.context.bar`, `ui.tasks` and `app`. It must not
+import `ui.window` or `ui.controllers`. A value that is rejected changes nothing, and the setting's
+row shows the error.
 """
 
 __all__ = ["dialog", "project", "writer"]

@@ -22,10 +22,12 @@
                      frames.
     texts            The direction and script of a text, and plain text for the clipboard.
 
-May import: PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `context.layers` for the names of layers,
-`vault.edits.diff` for the lines of a diff. Must not import: views and other modules below `ui`.
-Always true: text is plain text; elided text has a tooltip with the full text; an icon button has an
-accessible name; sizes follow the font scale.
+This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `context.layers` for the
+names of layers, and `vault.edits.diff` for the lines of a diff. It must not import views or other
+modules below `ui`.
+
+Text is plain text, and elided text has a tooltip with the full text. An icon button has an
+accessible name. Sizes follow the font scale.
 """
 
 __all__ = [

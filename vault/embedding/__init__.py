@@ -5,7 +5,7 @@
     onnx_model      The model in ONNX form: exported once, checked, loaded without torch.
     models          Finds embedding models, and counts tokens with the packaged model's tokenizer.
 
-May import: `vault.notes`, `vault.errors`.
+This package may import `vault.notes` and `vault.errors`.
 """
 
 __all__ = ["chunking", "encoder_choice", "models", "onnx_model"]

@@ -3,7 +3,7 @@
     obsidian  Obsidian's settings of a vault, and its "Excluded files".
     rules     The rules of a vault: the user's patterns, and Obsidian's filters.
 
-May import: `vault.notes`, `vault.errors`.
+This package may import `vault.notes` and `vault.errors`.
 """
 
 __all__ = ["obsidian", "rules"]

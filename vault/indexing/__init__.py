@@ -11,7 +11,7 @@
     throttle      Slow down or pause updates, and run them one at a time.
     watcher       Watch a folder for changes.
 
-May import: all of vault except `vault.index` and `vault.search`.
+This package may import all of vault except `vault.index` and `vault.search`.
 """
 
 __all__ = [

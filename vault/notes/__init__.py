@@ -13,7 +13,7 @@
     properties     Read front matter.
     readers        One reader for each kind of file.
 
-May import: `vault.errors`, `vault.paths`, `vault.workers`.
+This package may import `vault.errors`, `vault.paths` and `vault.workers`.
 """
 
 __all__ = [

@@ -3,7 +3,7 @@
 - `spelling`: corrects the spelling of a query, using the words in the notes.
 - `sections`: measures how well passages support an answer, and finds the passages around them.
 
-May import: `vault.catalog`, `vault.embedding`, `vault.notes`.
+This package may import `vault.catalog`, `vault.embedding` and `vault.notes`.
 """
 
 __all__ = ["sections", "spelling"]

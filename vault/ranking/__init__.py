@@ -10,7 +10,8 @@
     terms           Choose the terms of a query, with their weights.
     titles          Compare a query with the names of notes and with headings.
 
-May import: vault.catalog, vault.embedding_versions, vault.records and vault.notes.
+This package may import `vault.catalog`, `vault.embedding_versions`, `vault.records` and
+`vault.notes`.
 """
 
 __all__ = ["fitting", "fusion", "keyword_scores", "questions", "terms", "titles"]

@@ -14,7 +14,7 @@ The rules return only a few findings that are worth a look. The running time is 
 length of the notes, because only notes that share rare words, rare sequences of words or a link are
 compared. Nothing is written.
 
-May import: `vault.catalog`, `vault.records`, `vault.notes`, `vault.errors`.
+This package may import `vault.catalog`, `vault.records`, `vault.notes` and `vault.errors`.
 """
 
 __all__ = ["findings", "review"]

@@ -20,7 +20,7 @@
     selftest   Measure how well a vault's notes are found, and fit the ranking to them.
     staleness  Check the passages that were found against the notes on disk.
 
-May import: all of vault except `vault.index` and `vault.indexing`.
+This package may import all of vault except `vault.index` and `vault.indexing`.
 """
 
 __all__ = [

@@ -11,8 +11,8 @@
     parts       The composer's small widgets: meter, error line, frame, send and attach buttons.
     text        The text field of the composer: grows with its text, up to twelve lines.
 
-May import: PySide6, `ui.markdown.page.formats`, `ui.widgets`, `ui.theme`, `ui.icons`, values of
-`context.layers`, `vault.notes.kinds`. Must not: read files or search notes.
+This package may import PySide6, `ui.markdown.page.formats`, `ui.widgets`, `ui.theme`, `ui.icons`,
+and values of `context.layers` and `vault.notes.kinds`. It must not read files or search notes.
 """
 
 __all__ = ["attachment", "attachment_state", "chips", "completion", "composer", "parts", "text"]

@@ -28,12 +28,12 @@
     tools         The tools of a message: action buttons, pin, versions and name, in one strip.
     user          A user message: plain text, folded when it is long, and an editor to change it.
 
-May import: PySide6, `ui.markdown.page`, `ui.chat.composer`, `ui.widgets`, `ui.theme`, `ui.icons`,
-and values of `app`, `chains.events`, `chains.tool`, `chains.citations`, `context.layers` and
-`vault.notes.kinds`.
-Must not import: `ui.chat.transcript`.
-Always true: user messages, errors, and the arguments and results of tools are shown as plain text.
-Each message widget has an accessible name and role.
+This package may import PySide6, `ui.markdown.page`, `ui.chat.composer`, `ui.widgets`, `ui.theme`,
+`ui.icons`, and values of `app`, `chains.events`, `chains.tool`, `chains.citations`,
+`context.layers` and `vault.notes.kinds`. It must not import `ui.chat.transcript`.
+
+User messages, errors, and the arguments and results of tools are shown as plain text. Each message
+widget has an accessible name and role.
 """
 
 __all__ = [

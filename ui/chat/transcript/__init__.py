@@ -17,9 +17,9 @@
     widgets           Builds the widgets of messages from transcript items, and forwards their
                       actions.
 
-May import: PySide6, `ui.chat.message`, `ui.chat.composer.attachment`, `ui.markdown`, `ui.widgets`,
-`ui.notify`, and values of `app` and `chains`.
-Always true: the messages in view do not move while others are added or removed above them.
+This package may import PySide6, `ui.chat.message`, `ui.chat.composer.attachment`, `ui.markdown`,
+`ui.widgets`, `ui.notify`, and values of `app` and `chains`. The messages in the viewport do not
+move while others are added or removed above them.
 """
 
 __all__ = ["finder", "instructions_bar", "transcript", "widgets"]

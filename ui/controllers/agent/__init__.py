@@ -3,7 +3,7 @@
     approvals  Asks the user to approve proposed tool calls, and passes on the answers.
     edits      Shows the changes that an agent made to notes, and undoes them.
 
-May import: the same packages as `ui.controllers`. Always true: each proposed tool call is shown
+This package may import the same packages as `ui.controllers`. Each proposed tool call is shown
 before it is approved or refused, and only the user can approve it here.
 """
 

@@ -6,8 +6,8 @@
     note    Shows a note or an image, follows links in notes and answers, and goes back and forward.
     review  Runs reviews of the notes, and shows, dismisses and restores their findings.
 
-May import: the same packages as `ui.controllers`.
-Always true: reading a note changes neither the chat nor the unsent message.
+This package may import the same packages as `ui.controllers`. Reading a note changes neither the
+chat nor the unsent message.
 """
 
 __all__ = ["links", "note", "review"]

@@ -21,8 +21,8 @@
                  lines.
     spacing      The space between leaves, and the indentation of boxes.
     table        The Qt formats and the column widths of a table, which `writer` writes.
-    view         `MarkdownView`, the widget that draws one Markdown text, such as an answer while
-                 it streams. It never loads images or files.
+    view         `MarkdownView`, the widget that draws one Markdown text. It redraws a streamed
+                 answer every 33 ms, and never loads images or files.
     wide         Horizontal scrolling of code and tables that are wider than the view.
     writer       Writes leaves, including tables, into a document: final leaves once, tail leaves
                  until the next update replaces them.
@@ -30,10 +30,10 @@
 For example, a table is measured in `table`, written by `DocumentWriter._write_table`, and given its
 scroll bar in `wide`.
 
-May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`, values of
-`context.layers`.
-Always true: final text is not rewritten while more text arrives. The document contains plain text
-with formats, never HTML. Copied text is the text as displayed, including citations such as `[1]`.
+This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
+and values of `context.layers`. Final text is not rewritten while more text arrives. The document
+contains plain text with formats, never HTML. Copied text is the text as displayed, including
+citations such as `[1]`.
 """
 
 __all__ = ["card", "formats", "note", "spacing", "view"]

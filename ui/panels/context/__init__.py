@@ -19,11 +19,10 @@
     sections       Sections below the rows, and the text of the chat's memory.
     words          Texts of the context panel: labels, window, reuse and prices.
 
-`ContextPanel` emits a signal for each action; `ui.controllers.context` performs it.
-May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`. Must not import: anything below `ui`,
-because the panel is part of the first paint.
-Always true: all numbers come from the request report, except shares and prices, which are computed
-here.
+`ContextPanel` emits a signal for each action, and `ui.controllers.context` performs it. This
+package may import PySide6, `ui.widgets`, `ui.theme` and `ui.icons`. It must not import anything
+below `ui`, because the panel is part of the first paint. All numbers come from the request report,
+except shares and prices, which are computed here.
 """
 
 __all__ = ["bar", "compaction", "notice", "panel", "words"]

@@ -11,8 +11,8 @@
               problems.
     state     The state of the index with the texts that describe it, and the notes by state.
 
-May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers below.
-Always true: `panel`, `progress` and `lists` are not loaded before the first paint.
+This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers
+below. The modules `panel`, `progress` and `lists` are not loaded before the first paint.
 """
 
 __all__ = ["footer", "panel", "progress", "state"]

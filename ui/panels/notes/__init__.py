@@ -17,8 +17,8 @@
     sources    The sources of an answer: a row for each citation number, and whether it is
                verified.
 
-May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers
-below.
+This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, and values of
+the layers below.
 """
 
 __all__ = [
