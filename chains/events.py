@@ -18,9 +18,9 @@ __all__ = [
     "ContextPrepared",
     "Event",
     "IndexProgressed",
-    "LoadingModel",
     "MessageEnded",
     "Mode",
+    "ModelLoadProgressed",
     "ReadingPart",
     "Retrieved",
     "Status",
@@ -68,8 +68,8 @@ class ReadingPart:
 
 
 @dataclass(frozen=True)
-class LoadingModel:
-    """A model file is being loaded, before its first answer.
+class ModelLoadProgressed:
+    """The progress of loading a model file, before its first answer.
 
     Attributes:
         model: the name of the model.
@@ -319,7 +319,7 @@ class TurnEnded:
 Event = (
     Step
     | ReadingPart
-    | LoadingModel
+    | ModelLoadProgressed
     | Retrieved
     | ContextPrepared
     | TextDelta

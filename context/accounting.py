@@ -6,7 +6,7 @@ from dataclasses import replace
 from context.assemble.apply_hooks import HookedPath
 from context.assemble.attachments import LOSSES, find_loss
 from context.assemble.builder import RequestPlan
-from context.assemble.inputs import HistoryPolicy, PrepareInputs, RequestContext
+from context.assemble.inputs import HistoryPolicy, PrepareInputs, RequestSetup
 from context.assemble.request import RequestDraft
 from context.fit.cache import (
     MODEL_CHANGED,
@@ -45,7 +45,7 @@ HOOK = "hook"
 
 
 def make_report(
-    request: RequestContext,
+    request: RequestSetup,
     hooked_path: HookedPath,
     plan: RequestPlan,
     guarded: GuardReport,
@@ -105,9 +105,7 @@ def _collect_warnings(
     return tuple(dict.fromkeys(warnings))
 
 
-def _find_changes(
-    request: RequestContext, hooked_path: HookedPath, guarded: GuardReport
-) -> Changes:
+def _find_changes(request: RequestSetup, hooked_path: HookedPath, guarded: GuardReport) -> Changes:
     epoch = request.epoch
     stored: tuple[Boundary, ...] = (*hooked_path.reading.drops, *hooked_path.reading.trims)
     loose = [one for one in stored if not epoch.binds(one)]

@@ -19,13 +19,13 @@ from context.assemble.apply_hooks import (
     replay_with_hooks,
 )
 from context.assemble.builder import RequestPlan, build_plan
-from context.assemble.inputs import Ports, PrepareInputs, RequestContext
+from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
 from context.assemble.request import Preamble, RequestDraft, Tail
 from context.budget import BudgetPolicy, RequestBudget
 from context.envelope import ContextEnvelope
 from context.errors import ContextOverflow
 from context.fit.cache import Continuation, hash_prefix
-from context.fit.compact import Compaction, compact_history, make_history, preview_compaction
+from context.fit.compact import PlannedCompaction, compact_history, make_history, preview_compaction
 from context.fit.drop import make_drop_entry
 from context.fit.guard import GuardReport, PreparedRequest, can_fit, enforce_budget, seal
 from context.fit.marks import CacheMark, place_marks
@@ -60,7 +60,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
         BadInputs: when the path does not end with this turn's user message or its tool calls.
     """
     is_sent = mode == "send"
-    request = RequestContext.build(inputs, ports)
+    request = RequestSetup.build(inputs, ports)
     hooked_path = replay_with_hooks(request, is_sent)
     fitted = _trim_and_compact(request, hooked_path, is_sent)
     if is_sent:
@@ -85,7 +85,7 @@ class _FittedPlan:
     hooked_path: HookedPath
     plan: RequestPlan
     has_trimmed: bool = False
-    compacted: Compaction | None = None
+    compacted: PlannedCompaction | None = None
     why: Why | None = None
 
     @property
@@ -96,30 +96,28 @@ class _FittedPlan:
         is_blocked = self.why == "block"
         return Actions(self.has_trimmed, True, is_blocked, compacted.warnings, compacted.to_dict())
 
-    def with_entries(self, request: RequestContext, entries: tuple[Entry, ...]) -> "_FittedPlan":
+    def with_entries(self, request: RequestSetup, entries: tuple[Entry, ...]) -> "_FittedPlan":
         """Return the plan with new log entries added."""
         return self._with_path(request, add_entries(self.hooked_path, entries, request))
 
-    def with_ephemerals(self, request: RequestContext) -> "_FittedPlan":
+    def with_ephemerals(self, request: RequestSetup) -> "_FittedPlan":
         """Return the plan with the changes of `ephemeral` hooks."""
         hooked_path = apply_ephemeral_hooks(self.hooked_path, request)
         return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
 
-    def plan_with_usage_note(self, request: RequestContext) -> RequestPlan:
+    def plan_with_usage_note(self, request: RequestSetup) -> RequestPlan:
         """Return the plan, with a note about the used budget if such a note is due."""
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy
         draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)
         return replace(self.plan, draft=draft)
 
-    def _with_path(self, request: RequestContext, hooked_path: HookedPath) -> "_FittedPlan":
+    def _with_path(self, request: RequestSetup, hooked_path: HookedPath) -> "_FittedPlan":
         plan = build_plan(request, hooked_path, self.plan.carry_forward)
         return replace(self, hooked_path=hooked_path, plan=plan)
 
 
-def _trim_and_compact(
-    request: RequestContext, hooked_path: HookedPath, is_sent: bool
-) -> _FittedPlan:
+def _trim_and_compact(request: RequestSetup, hooked_path: HookedPath, is_sent: bool) -> _FittedPlan:
     """Trim and compact the history as the history policy decides.
 
     A request stays unchanged if its required content exceeds the budget. If a trim is not
@@ -153,7 +151,7 @@ def _place_marks(inputs: PrepareInputs, draft: RequestDraft) -> tuple[CacheMark,
 
 
 def _append(
-    request: RequestContext, hooked_path: HookedPath, plan: RequestPlan, guarded: GuardReport
+    request: RequestSetup, hooked_path: HookedPath, plan: RequestPlan, guarded: GuardReport
 ) -> None:
     new = list(hooked_path.new)
     if guarded.cut:
@@ -164,7 +162,7 @@ def _append(
 
 
 def _make_drop(
-    request: RequestContext, plan: RequestPlan, guarded: GuardReport, parent: str
+    request: RequestSetup, plan: RequestPlan, guarded: GuardReport, parent: str
 ) -> Entry:
     before = plan.draft.history
     kept = before[guarded.cut :]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["INDEX_DAMAGED", "IndexHandle", "OpenIndex", "retry_when_damaged", "take_lock"]
+__all__ = ["INDEX_DAMAGED", "IndexHandle", "IndexStores", "retry_when_damaged", "take_lock"]
 
 INDEX_DAMAGED: Final = "The index was damaged and is being rebuilt. Your notes are untouched."
 
@@ -43,8 +43,8 @@ _FEW_VECTORS = 5_000
 _log = logging.getLogger(__name__)
 
 
-class OpenIndex:
-    """An open catalog with its exact scan and, if this process owns it, its vector store."""
+class IndexStores:
+    """The stores of an open index: the catalog, its exact scan and, if owned, Chroma."""
 
     def __init__(self, catalog: Catalog, store: VectorStore | None = None):
         self.catalog = catalog
@@ -179,14 +179,14 @@ class IndexHandle:
         self._on_replaced = on_replaced
         self._lock = threading.RLock()
         self._owner_lock: IO[bytes] | None = None
-        self._opened: OpenIndex | None = None
+        self._opened: IndexStores | None = None
         self._former: list[Catalog] = []
         self._generation = 0  # the number of times that the catalog was set aside
         self._was_damaged = False
         self._is_closed = False
 
     @property
-    def opened(self) -> OpenIndex | None:
+    def opened(self) -> IndexStores | None:
         """The open index, or None while it is not open."""
         return self._opened
 
@@ -206,7 +206,7 @@ class IndexHandle:
         """Whether the index has been closed."""
         return self._is_closed
 
-    def open(self) -> OpenIndex | None:
+    def open(self) -> IndexStores | None:
         """Return the index, opening it for reading if necessary, or None if it does not exist.
 
         Raises:
@@ -219,7 +219,7 @@ class IndexHandle:
                 if catalog.is_new:  # its creator has not filled it yet
                     catalog.close()
                     return None
-                self._opened = OpenIndex(catalog)
+                self._opened = IndexStores(catalog)
             return self._opened
 
     def own(self) -> tuple[Catalog, VectorStore]:
@@ -245,7 +245,7 @@ class IndexHandle:
             self._owner_lock = lock
             self._was_damaged |= catalog.was_damaged
             store = VectorStore(catalog, self._index_dir / "chroma", self._server())
-            self._opened = OpenIndex(catalog, store)
+            self._opened = IndexStores(catalog, store)
             return catalog, store
 
     def take_warning(self) -> str:

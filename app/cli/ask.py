@@ -22,7 +22,7 @@ from chains.events import (
     AskResult,
     Event,
     IndexProgressed,
-    LoadingModel,
+    ModelLoadProgressed,
     ReadingPart,
     Step,
     TextDelta,
@@ -91,7 +91,7 @@ class TurnPrinter:
         match event:
             case IndexProgressed():
                 self._line.show_progress(event.progress)
-            case Step() | ReadingPart() | LoadingModel():
+            case Step() | ReadingPart() | ModelLoadProgressed():
                 self._line.show(event.text)
             case ToolStarted():
                 self._end_text()

@@ -13,8 +13,8 @@ from chains.events import (
     ContextPrepared,
     Event,
     IndexProgressed,
-    LoadingModel,
     MessageEnded,
+    ModelLoadProgressed,
     ReadingPart,
     TextDelta,
     ToolEnded,
@@ -103,7 +103,7 @@ def _approval_request(event: ApprovalRequested) -> Json:
     }
 
 
-def _describe_loading(event: LoadingModel) -> Json:
+def _describe_loading(event: ModelLoadProgressed) -> Json:
     return {
         "model": event.model,
         "done": round(event.done, 3),
@@ -125,7 +125,7 @@ _EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
     CompactionStarted: ("auto_compaction_start", lambda event: {"reason": event.reason}),
     CompactionEnded: ("auto_compaction_end", lambda event: event.result),
     ReadingPart: ("reading_progress", lambda event: {"part": event.part, "parts": event.parts}),
-    LoadingModel: ("loading_progress", _describe_loading),
+    ModelLoadProgressed: ("loading_progress", _describe_loading),
     Warned: ("warning", lambda event: {"message": event.message}),
     IndexProgressed: ("index_progress", lambda event: event.progress.to_dict()),
     TurnEnded: ("turn_end", lambda event: event.result.to_dict()),

@@ -45,7 +45,7 @@ from context.log.entries import (
 )
 from context.log.parse import describe_unknown_schema
 
-__all__ = ["AbandonedBranch", "BranchEditor", "ChatCompactor", "CompactionDraft"]
+__all__ = ["AbandonedBranch", "BranchEditor", "ChatCompactor", "SummaryDraft"]
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[
 
 
 @dataclass(frozen=True)
-class CompactionDraft:
+class SummaryDraft:
     """A summary of a chat that is not stored yet.
 
     Attributes:
@@ -298,7 +298,7 @@ class ChatCompactor:
 
     def draft(
         self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
-    ) -> Iterator[Event | CompactionDraft]:
+    ) -> Iterator[Event | SummaryDraft]:
         """Summarise a chat without storing the summary. The last item is the draft.
 
         Args:
@@ -312,10 +312,10 @@ class ChatCompactor:
             chain, turn = self._build(chat, model)
             events = compact_on_request(chain, turn, chat, cancel, instructions, is_draft=True)
             report = yield from _close_after(events)
-            yield CompactionDraft(report, leaf)
+            yield SummaryDraft(report, leaf)
 
     def store(
-        self, session: str, draft: CompactionDraft, text: str, model: str | None = None
+        self, session: str, draft: SummaryDraft, text: str, model: str | None = None
     ) -> CompactionReport:
         """Store a summary that the user may have edited.
 

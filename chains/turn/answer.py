@@ -14,7 +14,7 @@ from chains.errors import Cancelled, ModelError
 from chains.events import (
     ContextPrepared,
     Event,
-    LoadingModel,
+    ModelLoadProgressed,
     Status,
     Step,
     TextDelta,
@@ -233,7 +233,7 @@ class AnswerStream:
             self._save_request()
         match event:
             case ModelLoading(name, done, needed_bytes):
-                yield LoadingModel(name, done, needed_bytes)
+                yield ModelLoadProgressed(name, done, needed_bytes)
             case ModelSent(body):
                 partial.wire = body
                 partial.thoughts.clear()  # of an attempt that failed before any text

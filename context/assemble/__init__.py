@@ -4,7 +4,7 @@
     sources of earlier turns ─ attachments ─→ L2 ──────┼─ builder ─→ RequestPlan with RequestDraft
     passages ─ turn_context ─→ L3 within its share ────┘
 
-    inputs        `RequestContext`: the `PrepareInputs`, the budget, and the `Ports` to the outside
+    inputs        `RequestSetup`: the `PrepareInputs`, the budget, and the `Ports` to the outside
     apply_hooks   hooks of `before_request`, `ephemeral` and `turn_end`; patches → log entries
     attachments   carry-forward (L2): the attachments and cited notes of earlier turns, shortened
     turn_context  the share of a turn's passages; the tokens that history leaves free for the tail

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.assemble.inputs import Ports, PrepareInputs, RequestContext
+from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
 from context.budget import RequestBudget
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
 from context.history.replay import ReplayedPath, apply_request_ops, replay_path
@@ -48,7 +48,7 @@ class HookedPath:
     warnings: tuple[str, ...] = ()
 
 
-def replay_with_hooks(request: RequestContext, is_sent: bool) -> HookedPath:
+def replay_with_hooks(request: RequestSetup, is_sent: bool) -> HookedPath:
     """Replay the conversation, and run `before_request` hooks if the request will be sent.
 
     Raises:
@@ -68,7 +68,7 @@ def replay_with_hooks(request: RequestContext, is_sent: bool) -> HookedPath:
 
 
 def add_entries(
-    hooked_path: HookedPath, entries: Sequence[Entry], request: RequestContext
+    hooked_path: HookedPath, entries: Sequence[Entry], request: RequestSetup
 ) -> HookedPath:
     """Append new entries to the conversation, and replay them."""
     if not entries:
@@ -89,7 +89,7 @@ def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
     return tuple(chain)
 
 
-def apply_ephemeral_hooks(hooked_path: HookedPath, request: RequestContext) -> HookedPath:
+def apply_ephemeral_hooks(hooked_path: HookedPath, request: RequestSetup) -> HookedPath:
     """Run the `ephemeral` hooks. Their changes apply to this request only.
 
     Raises:
@@ -117,7 +117,7 @@ def apply_ephemeral_hooks(hooked_path: HookedPath, request: RequestContext) -> H
 
 
 def _make_hooked_path(
-    request: RequestContext,
+    request: RequestSetup,
     reading: ReplayedPath,
     *,
     new: tuple[Entry, ...] = (),
@@ -169,12 +169,12 @@ def make_transform_entries(
     return tuple(entries)
 
 
-def make_hook_envelope(request: RequestContext, reading: ReplayedPath) -> ContextEnvelope:
+def make_hook_envelope(request: RequestSetup, reading: ReplayedPath) -> ContextEnvelope:
     """Build the envelope that is passed to hooks, including the cached messages."""
     return replace(_make_envelope(request, reading), messages=Messages(reading.messages))
 
 
-def _make_envelope(request: RequestContext, reading: ReplayedPath) -> ContextEnvelope:
+def _make_envelope(request: RequestSetup, reading: ReplayedPath) -> ContextEnvelope:
     base = ContextEnvelope(
         system=System(request.inputs.system),
         tools=request.inputs.tools,
@@ -255,7 +255,7 @@ def run_turn_end_hooks(inputs: PrepareInputs, ports: Ports) -> tuple[Entry, ...]
     if ports.hooks is None or not ports.hooks.has("context"):
         return ()
     reading = replay_path(inputs.path, ports.counter)
-    envelope = make_hook_envelope(RequestContext.build(inputs, ports), reading)
+    envelope = make_hook_envelope(RequestSetup.build(inputs, ports), reading)
     run = ports.hooks.run_context("turn_end", envelope, ports.new_id)
     now = ports.now()
     answer = next(e.id for e in reversed(inputs.path) if isinstance(e, MessageEntry))

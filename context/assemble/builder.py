@@ -14,7 +14,7 @@ from context.assemble.attachments import (
     describe_excluded,
     make_carry_forward,
 )
-from context.assemble.inputs import Ports, PrepareInputs, PreviousQuestion, RequestContext
+from context.assemble.inputs import Ports, PrepareInputs, PreviousQuestion, RequestSetup
 from context.assemble.request import RequestDraft, Tail, make_preamble
 from context.assemble.turn_context import count_lasting_tail, fit_passages
 from context.envelope import ContextEnvelope
@@ -66,7 +66,7 @@ class RequestPlan:
 
 
 def build_plan(
-    request: RequestContext,
+    request: RequestSetup,
     hooked_path: HookedPath,
     carry_forward: CarryForward | None = None,
 ) -> RequestPlan:
@@ -121,7 +121,7 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
     return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
 
 
-def _make_carry_forward(request: RequestContext, hooked_path: HookedPath) -> CarryForward:
+def _make_carry_forward(request: RequestSetup, hooked_path: HookedPath) -> CarryForward:
     """Build L2 for the first request of a turn. Later requests already have its segments."""
     reading, tools = hooked_path.reading, {tool.name for tool in hooked_path.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()

@@ -219,16 +219,16 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestContext:
-    """A request's inputs and budget, and the ports used to prepare it."""
+class RequestSetup:
+    """The setup of a request: its inputs, its budget, and the ports used to prepare it."""
 
     inputs: PrepareInputs
     ports: Ports
     budget: RequestBudget
 
     @classmethod
-    def build(cls, inputs: PrepareInputs, ports: Ports) -> "RequestContext":
-        """Create the request context, and compute the budget."""
+    def build(cls, inputs: PrepareInputs, ports: Ports) -> "RequestSetup":
+        """Compute the budget, and create the setup of a request."""
         return cls(inputs, ports, compute_request_budget(inputs, ports.counter))
 
     @property

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from context.assemble.builder import RequestPlan
-from context.assemble.inputs import RequestContext, SummaryTask
+from context.assemble.inputs import RequestSetup, SummaryTask
 from context.assemble.request import Preamble
 from context.compaction import HEAD, CompactResult
 from context.fit.compact_steps import (
     TARGET,
-    CompactionOutcome,
-    CompactionPlan,
+    CompactionInput,
+    CompactionState,
     make_result,
     replace_messages,
     run_steps,
@@ -56,7 +56,7 @@ class History:
 
 
 @dataclass(frozen=True)
-class Compaction:
+class PlannedCompaction:
     """A compaction that freed tokens, with log entries that are not stored yet.
 
     Attributes:
@@ -102,8 +102,8 @@ def write_compaction(
 
 
 def preview_compaction(
-    history: History, usage: HistoryUsage, request: RequestContext, why: Why
-) -> Compaction | None:
+    history: History, usage: HistoryUsage, request: RequestSetup, why: Why
+) -> PlannedCompaction | None:
     """Estimate a compaction without calling a model.
 
     Return None if it would free nothing. The circuit breaker does not count it as an attempt.
@@ -116,8 +116,8 @@ def preview_compaction(
 
 
 def compact_history(
-    history: History, usage: HistoryUsage, request: RequestContext, why: Why
-) -> Compaction | None:
+    history: History, usage: HistoryUsage, request: RequestSetup, why: Why
+) -> PlannedCompaction | None:
     """Compact the history, or return `None` if that would free nothing.
 
     Raises:
@@ -129,27 +129,27 @@ def compact_history(
 
 
 def _run_compaction(
-    order: CompactionPlan, history: History, usage: HistoryUsage, request: RequestContext
-) -> Compaction | None:
-    outcome = run_steps(order, request.ports.summarise)
-    if not outcome.is_attempt:
+    order: CompactionInput, history: History, usage: HistoryUsage, request: RequestSetup
+) -> PlannedCompaction | None:
+    state = run_steps(order, request.ports.summarise)
+    if not state.is_attempt:
         return None
-    trim, after_tokens = _trim_again(order, outcome, history, usage)
-    result = make_result(order, outcome, after_tokens)
+    trim, after_tokens = _trim_again(order, state, history, usage)
+    result = make_result(order, state, after_tokens)
     has_shrunk = result.after_tokens < result.before_tokens
     if request.ports.breaker is not None:
         request.ports.breaker.record(request.inputs.model, request.budget_tokens, has_shrunk)
     if not has_shrunk:
         return None
-    entries = _make_entries(outcome, result, request)
+    entries = _make_entries(state, result, request)
     if trim is not None:
         place = request.ports.new_id(), None, request.ports.now()
         entries = (*entries, trim.make_entry(place, request.epoch))
-    return Compaction(entries, result, outcome.summary, outcome.by, tuple(outcome.warnings))
+    return PlannedCompaction(entries, result, state.summary, state.by, tuple(state.warnings))
 
 
 def _trim_again(
-    order: CompactionPlan, outcome: CompactionOutcome, history: History, usage: HistoryUsage
+    order: CompactionInput, state: CompactionState, history: History, usage: HistoryUsage
 ) -> tuple[PlannedTrim | None, int]:
     """Plan how far to trim the turns that remain after a compaction.
 
@@ -157,11 +157,11 @@ def _trim_again(
     count of the history.
     """
     if history.offsets == TrimOffsets():
-        return None, outcome.tokens(order.counter)
-    summary, counter = outcome.summary_tokens(order.counter), order.counter
+        return None, state.tokens(order.counter)
+    summary, counter = state.summary_tokens(order.counter), order.counter
     turns = history.trim_input.history
-    kept, gone = turns[outcome.first_kept :], turns[: outcome.first_kept]
-    kept_turns = TurnList.of(replace_messages(turn, outcome.cleared, counter) for turn in kept)
+    kept, gone = turns[state.first_kept :], turns[: state.first_kept]
+    kept_turns = TurnList.of(replace_messages(turn, state.cleared, counter) for turn in kept)
     trim_input = replace(history.trim_input, history=kept_turns)
     question = 0 if trim_input.question is None else count_message(trim_input.question, counter)
     target = min(order.target, order.shown_tokens - 1) - summary + usage.work + question
@@ -184,8 +184,8 @@ def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
 
 
 def _plan_compaction(
-    history: History, usage: HistoryUsage, request: RequestContext, why: Why
-) -> CompactionPlan:
+    history: History, usage: HistoryUsage, request: RequestSetup, why: Why
+) -> CompactionInput:
     task = SummaryTask(
         said=(),
         sent=(),
@@ -196,7 +196,7 @@ def _plan_compaction(
         most_tokens=compute_summary_size(usage.history_budget),
         instructions=request.inputs.summary_instructions,
     )
-    return CompactionPlan(
+    return CompactionInput(
         shown=tuple(history.shown),
         kept_as=tuple(history.kept_as),
         said=restore_results(history.trim_input.history, request.counter),
@@ -213,46 +213,46 @@ def _plan_compaction(
 
 
 def _make_entries(
-    outcome: CompactionOutcome, result: CompactResult, request: RequestContext
+    state: CompactionState, result: CompactResult, request: RequestSetup
 ) -> tuple[Entry, ...]:
-    now, kept = request.ports.now(), outcome.turns
+    now, kept = request.ports.now(), state.turns
     transform_id = request.ports.new_id()
-    patch = _make_patch(outcome, result, now)
+    patch = _make_patch(state, result, now)
     figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
-    markdown = outcome.summary.removeprefix(f"{HEAD}\n")
+    markdown = state.summary.removeprefix(f"{HEAD}\n")
     display = {"title": "Compacted", "summary": figures, "markdown": markdown}
     transform = TransformEntry(transform_id, None, now, COMPACTION, patch, display)
-    if not outcome.drop_to:
+    if not state.drop_to:
         return (transform,) if patch else ()
-    sizes = sum(turn.tokens for turn in kept), sum(turn.tokens for turn in kept[outcome.drop_to :])
+    sizes = sum(turn.tokens for turn in kept), sum(turn.tokens for turn in kept[state.drop_to :])
     place = request.ports.new_id(), transform_id, now
     epoch = request.epoch
-    drop = make_drop_entry(place, kept[outcome.drop_to], sizes, epoch)
+    drop = make_drop_entry(place, kept[state.drop_to], sizes, epoch)
     return (transform, drop) if patch else (drop,)
 
 
 def _make_patch(
-    outcome: CompactionOutcome, result: CompactResult, usage: str
+    state: CompactionState, result: CompactResult, usage: str
 ) -> tuple[dict[str, object], ...]:
-    reason = COMPACTED if outcome.summary else CLEARED
+    reason = COMPACTED if state.summary else CLEARED
     cached = {"scope": "cached", "invalidateCacheReason": reason}
-    there = {message.id for turn in outcome.turns for message in turn.messages}
+    there = {message.id for turn in state.turns for message in turn.messages}
     cleared: list[dict[str, object]] = [
         {**cached, "op": "message_replace", "entryId": name, "parts": message.to_dict()["content"]}
-        for name, message in outcome.cleared.items()
+        for name, message in state.cleared.items()
         if name in there
     ]
-    if not outcome.summary:
+    if not state.summary:
         return tuple(cleared)
     apply: dict[str, object] = {
         **cached,
         "op": "compaction_apply",
-        "summary": outcome.summary,
+        "summary": state.summary,
         "timestamp": usage,
-        "firstKeptEntryId": outcome.turns[0].messages[0].id,
+        "firstKeptEntryId": state.turns[0].messages[0].id,
         "tokensBefore": result.before_tokens,
         "tokensAfter": result.after_tokens,
-        "by": outcome.by,
+        "by": state.by,
         "strategies": list(result.strategies_run),
     }
     return (*cleared, apply)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from context.assemble.apply_hooks import link_entries, make_hook_envelope
-from context.assemble.inputs import Ports, PrepareInputs, RequestContext
+from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
 from context.assemble.request import Tail, make_preamble
 from context.assemble.turn_context import count_lasting_tail
 from context.compaction import CompactResult
@@ -55,7 +55,7 @@ def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> 
 
     Source: the design document "Context Management Enhancements", section 7.
     """
-    history, usage = read_history(request := RequestContext.build(inputs, ports))
+    history, usage = read_history(request := RequestSetup.build(inputs, ports))
     compacted = _try_compaction(history, usage, request, why)
     return _report_nothing(history) if compacted is None else compacted
 
@@ -81,7 +81,7 @@ class CompactionPreview:
 
 def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
     """Preview `compact_session`. Nothing is stored."""
-    history, usage = read_history(request := RequestContext.build(inputs, ports))
+    history, usage = read_history(request := RequestSetup.build(inputs, ports))
     found = preview_compaction(history, usage, request, "asked")
     if found is None:
         return CompactionPreview(_report_nothing(history), ())
@@ -94,7 +94,7 @@ def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
 
 def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
     """Compact a session after a turn if necessary, or return None if nothing was compacted."""
-    history_policy, request = inputs.history_policy, RequestContext.build(inputs, ports)
+    history_policy, request = inputs.history_policy, RequestSetup.build(inputs, ports)
     if history_policy is None or not history_policy.auto_compact:
         return None
     if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, request.budget_tokens):
@@ -106,7 +106,7 @@ def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | No
 
 
 def _try_compaction(
-    history: History, usage: HistoryUsage, request: RequestContext, why: Why
+    history: History, usage: HistoryUsage, request: RequestSetup, why: Why
 ) -> CompactionReport | None:
     compacted = compact_history(history, usage, request, why)
     if compacted is None:
@@ -117,7 +117,7 @@ def _try_compaction(
     return CompactionReport(compacted.result, compacted.entry, *segments)
 
 
-def read_history(request: RequestContext) -> tuple[History, HistoryUsage]:
+def read_history(request: RequestSetup) -> tuple[History, HistoryUsage]:
     """Read the history of a session, and measure its use of the budget."""
     reading, counter = replay_path(request.inputs.path, request.counter), request.counter
     envelope = make_hook_envelope(request, reading)

@@ -1,7 +1,7 @@
 """The steps of a compaction: clear old results, summarise old turns, drop turns.
 
-Each step runs only if the history is still too large. The steps update a `CompactionOutcome`, not
-the log. `context.fit.compact` turns the outcome into log entries, or discards it if it frees
+Each step runs only if the history is still too large. The steps update a `CompactionState`, not
+the log. `context.fit.compact` turns the final state into log entries, or discards it if it frees
 nothing.
 
 Source: the design documents "Context Management Enhancements", sections 3 and 7; "Context
@@ -32,7 +32,7 @@ TRUNCATE: Final = "truncate"
 
 
 @dataclass(frozen=True)
-class CompactionPlan:
+class CompactionInput:
     """The inputs of a compaction.
 
     Attributes:
@@ -69,8 +69,8 @@ class CompactionPlan:
 
 
 @dataclass
-class CompactionOutcome:
-    """The result of a compaction, updated by each step.
+class CompactionState:
+    """The state of a compaction, updated by each step.
 
     Attributes:
         turns: the turns that are not summarised.
@@ -110,34 +110,32 @@ class CompactionOutcome:
         return self.summary_tokens(counter) + kept
 
 
-def run_steps(order: CompactionPlan, summarise: Summarise | None) -> CompactionOutcome:
+def run_steps(order: CompactionInput, summarise: Summarise | None) -> CompactionState:
     """Run the steps of a compaction.
 
     Raises:
         SummaryFailed: when a given summary cannot be used.
         Any other exception of `summarise`, such as that of a cancelled call.
     """
-    outcome = CompactionOutcome(order.kept_as)
-    if outcome.tokens(order.counter) > order.target:
-        _clear(order, outcome)
-    if order.is_whole or outcome.tokens(order.counter) > order.target:
-        _summarise(order, outcome, summarise)
-    if outcome.tokens(order.counter) > order.target:
-        _truncate(order, outcome)
-    return outcome
+    state = CompactionState(order.kept_as)
+    if state.tokens(order.counter) > order.target:
+        _clear(order, state)
+    if order.is_whole or state.tokens(order.counter) > order.target:
+        _summarise(order, state, summarise)
+    if state.tokens(order.counter) > order.target:
+        _truncate(order, state)
+    return state
 
 
-def make_result(
-    order: CompactionPlan, outcome: CompactionOutcome, after_tokens: int
-) -> CompactResult:
+def make_result(order: CompactionInput, state: CompactionState, after_tokens: int) -> CompactResult:
     """Build the result of a compaction. `after_tokens` is the size after the final trim."""
-    kept = outcome.turns[outcome.drop_to :]
+    kept = state.turns[state.drop_to :]
     return CompactResult(
         order.shown_tokens,
         after_tokens,
         _count_messages(order.shown),
-        _count_messages(kept) + bool(outcome.summary),
-        tuple(outcome.strategies),
+        _count_messages(kept) + bool(state.summary),
+        tuple(state.strategies),
     )
 
 
@@ -145,12 +143,12 @@ def _count_messages(turns: Sequence[MeasuredTurn]) -> int:
     return sum(len(turn.messages) for turn in turns)
 
 
-def _clear(order: CompactionPlan, outcome: CompactionOutcome) -> None:
+def _clear(order: CompactionInput, state: CompactionState) -> None:
     """Replace large tool results with line counts, oldest first, until the turns fit."""
-    messages = [message for turn in outcome.turns for message in turn.messages]
+    messages = [message for turn in state.turns for message in turn.messages]
     share, least_bytes = ConversationSignals.measure(messages).clearing
     split = find_safe_split(messages, int(len(messages) * share))
-    over = outcome.tokens(order.counter) - order.target
+    over = state.tokens(order.counter) - order.target
     for message in messages[:split]:
         if over <= 0:
             break
@@ -158,13 +156,13 @@ def _clear(order: CompactionPlan, outcome: CompactionOutcome) -> None:
         if message.id not in order.pinned and _is_large(message, least_bytes):
             shorter = clean_message(message, order.counter)
         if message.id and shorter is not message:
-            outcome.cleared[message.id] = shorter
+            state.cleared[message.id] = shorter
             over -= count_message(message, order.counter) - count_message(shorter, order.counter)
-    if outcome.cleared:
-        outcome.turns = tuple(
-            replace_messages(turn, outcome.cleared, order.counter) for turn in outcome.turns
+    if state.cleared:
+        state.turns = tuple(
+            replace_messages(turn, state.cleared, order.counter) for turn in state.turns
         )
-        outcome.strategies.append(CLEAR)
+        state.strategies.append(CLEAR)
 
 
 def _is_large(message: Message, least_bytes: int) -> bool:
@@ -184,12 +182,10 @@ def replace_messages(
     return MeasuredTurn.measure(turn.turn, messages, counter)
 
 
-def _summarise(
-    order: CompactionPlan, outcome: CompactionOutcome, summarise: Summarise | None
-) -> None:
+def _summarise(order: CompactionInput, state: CompactionState, summarise: Summarise | None) -> None:
     """Replace the oldest turns with a model's summary, or with an outline."""
-    cut = _count_summarised(order, outcome)
-    old = outcome.turns[:cut]
+    cut = _count_summarised(order, state)
+    old = state.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
         return
     said = (*order.dropped_turns, *order.said[:cut])
@@ -199,23 +195,23 @@ def _summarise(
         text = check_given_summary(order.given.text, old, task.most_tokens, order.counter)
         by = SUMMARISE if order.given.by == "model" else OUTLINE
     else:
-        text = _summarise_by_model(task, old, outcome, summarise, order.counter)
+        text = _summarise_by_model(task, old, state, summarise, order.counter)
     if not text:
-        text = _summarise_by_outline(task, old, outcome, order.counter)
+        text = _summarise_by_outline(task, old, state, order.counter)
         by = SUMMARISE if order.is_foretold else OUTLINE
     if text:
-        outcome.turns, outcome.summary, outcome.summarised = outcome.turns[cut:], text, cut
-        outcome.by = "model" if by == SUMMARISE else "outline"
-        outcome.strategies.append(by)
+        state.turns, state.summary, state.summarised = state.turns[cut:], text, cut
+        state.by = "model" if by == SUMMARISE else "outline"
+        state.strategies.append(by)
 
 
-def _count_summarised(order: CompactionPlan, outcome: CompactionOutcome) -> int:
+def _count_summarised(order: CompactionInput, state: CompactionState) -> int:
     """Compute how many old turns to summarise so that the summary and the other turns fit."""
-    last = find_guaranteed_turn(outcome.turns)
+    last = find_guaranteed_turn(state.turns)
     if order.is_whole:
         return last
-    tokens = order.task.most_tokens + sum(turn.tokens for turn in outcome.turns)
-    for cut, turn in enumerate(outcome.turns[:last]):
+    tokens = order.task.most_tokens + sum(turn.tokens for turn in state.turns)
+    for cut, turn in enumerate(state.turns[:last]):
         if tokens <= order.target:
             return cut
         tokens -= turn.tokens
@@ -225,7 +221,7 @@ def _count_summarised(order: CompactionPlan, outcome: CompactionOutcome) -> int:
 def _summarise_by_model(
     task: SummaryTask,
     old: Sequence[MeasuredTurn],
-    outcome: CompactionOutcome,
+    state: CompactionState,
     summarise: Summarise | None,
     counter: TokenCounter,
 ) -> str:
@@ -234,28 +230,28 @@ def _summarise_by_model(
     try:
         return check_summary(summarise(task), old, task.most_tokens, counter)
     except SummaryFailed as failure:
-        outcome.warnings.append(f"{failure} An outline stands in its place.")
+        state.warnings.append(f"{failure} An outline stands in its place.")
         return ""
 
 
 def _summarise_by_outline(
     task: SummaryTask,
     old: Sequence[MeasuredTurn],
-    outcome: CompactionOutcome,
+    state: CompactionState,
     counter: TokenCounter,
 ) -> str:
     most = min(task.most_tokens, sum(turn.tokens for turn in old) - 1)
     try:
         return check_summary(make_outline(task.said, most, counter), old, most, counter)
     except SummaryFailed as failure:
-        outcome.warnings.append(str(failure))
+        state.warnings.append(str(failure))
         return ""
 
 
-def _truncate(order: CompactionPlan, outcome: CompactionOutcome) -> None:
+def _truncate(order: CompactionInput, state: CompactionState) -> None:
     """Drop whole turns, oldest first, but never the last complete turn."""
-    summary = outcome.summary_tokens(order.counter)
-    fitted = fit_turns(outcome.turns, order.target - summary)
+    summary = state.summary_tokens(order.counter)
+    fitted = fit_turns(state.turns, order.target - summary)
     if fitted.dropped:
-        outcome.drop_to = len(fitted.dropped)
-        outcome.strategies.append(TRUNCATE)
+        state.drop_to = len(fitted.dropped)
+        state.strategies.append(TRUNCATE)

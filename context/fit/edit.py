@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from context.assemble.apply_hooks import link_entries
-from context.assemble.inputs import Ports, PrepareInputs, RequestContext
+from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
 from context.compaction import HEAD
 from context.errors import SummaryFailed
 from context.fit.compact_session import read_history
@@ -34,7 +34,7 @@ def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str
         SummaryFailed: when requests no longer contain this summary, or the text is empty or too
             long.
     """
-    request = RequestContext.build(inputs, ports)
+    request = RequestSetup.build(inputs, ports)
     shown = replay_path(inputs.path, request.counter).messages
     old = next((message for message in shown if message.id == compaction), None)
     op = _find_operation(inputs.path, compaction)

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from context.assemble.apply_hooks import make_uncached_message
 from context.assemble.builder import RequestPlan
-from context.assemble.inputs import HistoryPolicy, RequestContext
+from context.assemble.inputs import HistoryPolicy, RequestSetup
 from context.assemble.request import RequestDraft
 from context.budget import BudgetPolicy
 from context.fit.trim import (
@@ -74,7 +74,7 @@ def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
     return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
 
 
-def decide_trim(plan: RequestPlan, request: RequestContext, why: Why | None) -> tuple[Entry, ...]:
+def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tuple[Entry, ...]:
     """Return the log entry for a trim, or an empty tuple if no trim is due.
 
     Args:
@@ -94,7 +94,7 @@ def decide_trim(plan: RequestPlan, request: RequestContext, why: Why | None) -> 
     return (trim.make_entry(place, request.epoch),)
 
 
-def decide_compaction(plan: RequestPlan, request: RequestContext) -> Why | None:
+def decide_compaction(plan: RequestPlan, request: RequestSetup) -> Why | None:
     """Return why a compaction is due, or None if it is not.
 
     If the budget is exhausted, the session is compacted before the next user message, even if
@@ -112,7 +112,7 @@ def decide_compaction(plan: RequestPlan, request: RequestContext) -> Why | None:
     return "block" if is_blocked else None
 
 
-def _is_tripped(request: RequestContext) -> bool:
+def _is_tripped(request: RequestSetup) -> bool:
     return request.ports.breaker is not None and request.ports.breaker.is_tripped(
         request.inputs.model, request.budget_tokens
     )

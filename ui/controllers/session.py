@@ -19,9 +19,9 @@ from chains.events import (
     CITES_NOTHING,
     ApprovalRequested,
     AskResult,
-    LoadingModel,
     MessageEnded,
     Mode,
+    ModelLoadProgressed,
     ReadingPart,
     Retrieved,
     Step,
@@ -276,7 +276,7 @@ class SessionController(QObject):
                 self._show_step(_WAITING)
             case Retrieved() if self._is_followed(turn):
                 live.show_sources(event.segments)
-            case Step() | ReadingPart() | LoadingModel() if self.is_open(turn):
+            case Step() | ReadingPart() | ModelLoadProgressed() if self.is_open(turn):
                 self._show_step(event.text)
             case Warned() if self.is_open(turn):
                 self._frame.notifier.toast(event.message)

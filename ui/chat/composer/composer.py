@@ -1,7 +1,7 @@
 """The composer: message text, attachments, mode, model and the context meter."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -27,6 +27,9 @@ from ui.widgets.controls import add_keys, make_wrapped_label
 from ui.widgets.geometry import OUTDENT, Scaled, set_in
 from ui.widgets.menus import MenuButton
 
+if TYPE_CHECKING:
+    from app.config.models import ModelChoice
+
 __all__ = ["Composer"]
 
 _MODES = {
@@ -47,21 +50,6 @@ _MODES = {
 }
 _SET_MODEL, _OPEN_FILE = "\n", "\n\n"  # no model has these names
 _TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
-
-
-class ModelOption(Protocol):
-    """A model in the list of models: its name, label and properties, and where it runs."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def where(self) -> str: ...
-    @property
-    def summary(self) -> str: ...
-    @property
-    def is_set(self) -> bool: ...
 
 
 class Composer(Scaled, QWidget):
@@ -145,7 +133,7 @@ class Composer(Scaled, QWidget):
         self.modes.set_value(mode)
         self._dress_mode()
 
-    def set_models(self, choices: Sequence[ModelOption]) -> None:
+    def set_models(self, choices: "Sequence[ModelChoice]") -> None:
         """Fill the list of models, followed by an entry that opens a model file.
 
         If no model is set up yet, another entry offers to set one up.

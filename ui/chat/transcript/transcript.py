@@ -7,11 +7,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QStackedLayout, QWidget
 
+from app.config.models import ModelChoice
 from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import TranscriptItem
 from chains.events import ApprovalRequested
 from ui.chat.composer.attachment import Attachment
-from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
 from ui.chat.message.approvals import ApprovalCard
 from ui.chat.message.blocks import NoteBlock
@@ -90,7 +90,7 @@ class Transcript(QWidget):
         self.empty.show_project(name)
         self._stack.setCurrentWidget(self.empty)
 
-    def set_models(self, choices: Sequence[ModelOption]) -> None:
+    def set_models(self, choices: Sequence[ModelChoice]) -> None:
         """Set the models' labels and locations, which are shown below the answers."""
         self.maker.set_models(choices, self.feed.rows)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from app.config.models import ModelChoice
 from app.errors import ErrorInfo
 from app.sessions.transcript import (
     AnswerItem,
@@ -18,7 +19,6 @@ from app.sessions.transcript import (
 )
 from chains.models import EXTRACTIVE
 from ui.chat.composer.attachment import Attachment, describe_uses, find_images
-from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Divider, HookDivider, NoteBlock, SummaryDivider
 from ui.chat.message.failures import Failure
@@ -64,7 +64,7 @@ class MessageMaker(QObject):
         super().__init__(parent)
         self._places: dict[str, tuple[str, str]] = {}
 
-    def set_models(self, choices: Sequence[ModelOption], rows: Sequence[MessageRow]) -> None:
+    def set_models(self, choices: Sequence[ModelChoice], rows: Sequence[MessageRow]) -> None:
         """Set the models' labels and locations, and update the answers in the given rows."""
         self._places = {choice.name: (choice.label, choice.where) for choice in choices}
         for row in rows:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.assistant import Assistant
 from app.errors import describe
-from app.sessions.branches import CompactionDraft
+from app.sessions.branches import SummaryDraft
 from app.sessions.transcript import SummaryItem
 from context.compaction import HEAD
 from context.fit.compact_session import CompactionPreview, CompactionReport
@@ -45,7 +45,7 @@ class CompactionController(QObject):
         self._task: Task | None = None
         self._chat = ""
         self._model: str | None = None
-        self._draft: CompactionDraft | None = None
+        self._draft: SummaryDraft | None = None
         self._edited = ""
         frame.transcript.maker.summary_edit_requested.connect(self.edit)
         composer.commands.compact_requested.connect(self.compact)
@@ -115,7 +115,7 @@ class CompactionController(QObject):
         self._run(task, self._on_event)
 
     def _on_event(self, event: object) -> None:
-        if isinstance(event, CompactionDraft):
+        if isinstance(event, SummaryDraft):
             self._draft = event
             result = event.report.result
             summary = event.report.summary.removeprefix(f"{HEAD}\n")

@@ -9,7 +9,7 @@ from app.config.model_files import RecentModelFiles
 from app.doctor import check_up
 from app.errors import InvalidRequest, NotFound, TurnFailed, describe
 from app.rpc.wire import convert_event
-from chains.events import LoadingModel
+from chains.events import ModelLoadProgressed
 from chains.gguf import process
 from tests.support.tiny_model import ANSWER, NAME, needs_library, write_model
 from tests.support.turns import ask, result_of
@@ -108,7 +108,7 @@ def test_a_chat_is_answered_from_a_file_while_offline_and_the_model_ends_with_th
     assert result.context["model_limit"] == 8_192
     assert result.usage is not None
     assert result.usage.cost == 0.0
-    loading = [event for event in events if isinstance(event, LoadingModel)]
+    loading = [event for event in events if isinstance(event, ModelLoadProgressed)]
     assert loading[0].text == f"Loading {NAME}: 0\N{NO-BREAK SPACE}% (0.1 GB of memory)"
     assert loading[-1].text == f"Waiting for {NAME}…"
     name, data = convert_event(loading[0]) or ("", {})
