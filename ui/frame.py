@@ -28,7 +28,7 @@ from ui.widgets.columns import Columns
 if TYPE_CHECKING:
     from ui.chat.transcript.transcript import Transcript
     from ui.panels.docks import Docking
-    from ui.panels.notes.note import NotePanel
+    from ui.panels.notes.note_panel import NotePanel
 
 __all__ = ["Navigation", "WindowFrame"]
 

@@ -25,7 +25,7 @@ from ui.panels.index.state import IndexState
 from ui.shortcuts import ShortcutsDialog, WindowActions
 from ui.tasks import TaskRunner
 from ui.theme import Theme
-from ui.widgets.figures import plural
+from ui.widgets.formatting import plural
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
@@ -188,7 +188,7 @@ class MainWindow(WindowFrame):
         from ui.chat.transcript.transcript import Transcript
         from ui.panels.docks import Docking
         from ui.panels.index.panel import IndexPanel
-        from ui.panels.notes.note import NotePanel
+        from ui.panels.notes.note_panel import NotePanel
         from ui.panels.notes.related import RelatedPanel
         from ui.panels.notes.review import ReviewPanel
 

@@ -29,7 +29,7 @@ from ui.controllers.navigation import (
 )
 from ui.controllers.notes import NotesController
 from ui.controllers.reading.links import LinkController
-from ui.controllers.reading.note import ReadingController
+from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.reading.review import ReviewController
 from ui.controllers.related import ReasonController, RelatedController
 from ui.controllers.session import SessionController

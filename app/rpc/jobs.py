@@ -12,7 +12,7 @@ from app.rpc.wire import Json, Wire, convert_event
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
 from chains.events import ApprovalRequested, Event
-from chains.tools.approvals import ApprovalDesk
+from chains.tools.approval_desk import ApprovalDesk
 
 MOST_AT_ONCE: Final = 4
 

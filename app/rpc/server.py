@@ -29,7 +29,7 @@ from chains.events import CompactionEnded, Event, MessageEnded, Mode
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
 from chains.tool import Decision, KeptHunks, Verdict
-from chains.tools.approvals import ApprovalDesk
+from chains.tools.approval_desk import ApprovalDesk
 from context.report.markdown import envelope_markdown, report_markdown
 from vault.indexing.indexer import IndexProgress, IndexReport
 

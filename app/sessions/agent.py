@@ -29,7 +29,7 @@ from chains.tool import (
 from chains.tools.memory_tools import build_remember_tool
 from chains.tools.web import build_web_tool
 from chains.turn.agent import AGENT_TOOLS
-from chains.turn.approvals import ask_person
+from chains.turn.approved_calls import ask_person
 from chains.web.client import WebClient
 
 __all__ = ["WHOLE_VAULT", "AgentBuilder", "AgentScope"]

@@ -5,7 +5,7 @@ tool call → registry: find the tool, check the arguments → run → result an
 ```
 
 - `registry`: runs the tool calls of a model, and checks arguments against JSON schemas.
-- `approvals`: holds the proposals of tools until the user has approved or rejected them.
+- `approval_desk`: holds the proposals of tools until the user has approved or rejected them.
 - `notes`: search_notes, read_note and list_folder; numbers the passages for citations.
 - `listing`: grep_notes, get_links, list_tags, recent_notes and current_time.
 - `memory_tools`: update_memory, update_progress, and remember, which needs approval.
@@ -23,7 +23,7 @@ not end the turn. Tools read only notes that a model may read.
 """
 
 __all__ = [
-    "approvals",
+    "approval_desk",
     "context_tools",
     "edits",
     "listing",

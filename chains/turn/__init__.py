@@ -10,7 +10,7 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
 - `answer`: streams one answer, and stores it even if it fails.
 - `result`: ends a turn after its answer, and builds its result.
 - `agent`: the loop of an agent: call the model, run its tool calls, call the model again.
-- `approvals`: runs the tool calls that need approval: propose, ask the user, apply.
+- `approved_calls`: runs the tool calls that need approval: propose, ask the user, apply.
 - `calls`: single calls outside of an answer, which test a model or write a chat title.
 - `compact`: compaction as a step of a turn, and its summaries by a model.
 - `hooks`: runs the user's hooks on messages, answers and tool results.
@@ -20,4 +20,4 @@ This package may import all other sub-packages and modules of chains. Each messa
 its event is yielded. A partial answer is kept after a cancel or an error.
 """
 
-__all__ = ["agent", "approvals", "calls", "compact", "regenerate", "run"]
+__all__ = ["agent", "approved_calls", "calls", "compact", "regenerate", "run"]

@@ -41,7 +41,7 @@ from chains.tools.memory_tools import MEMORY_TOOLS, SessionMemory, build_memory_
 from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, parse_arguments
 from chains.turn.answer import AnswerStream, TurnAnswer
-from chains.turn.approvals import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
+from chains.turn.approved_calls import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
 from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_result_hooks
 from context.log.entries import MessageEntry

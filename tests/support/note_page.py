@@ -14,7 +14,7 @@ from tests.support.clicks import (
     open_menu,
     press_keys,
 )
-from ui.markdown.page.note import NoteView
+from ui.markdown.page.note_view import NoteView
 from ui.theme import Theme
 from ui.window import MainWindow
 

@@ -38,9 +38,9 @@ from tests.support.clicks import (
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState
 from ui.chat.composer.composer import Composer
-from ui.chat.composer.parts import ComposerLine
+from ui.chat.composer.composer_controls import ComposerLine
 from ui.chat.message.answer import Answer
-from ui.chat.message.approvals import ApprovalCard
+from ui.chat.message.approval_card import ApprovalCard
 from ui.chat.message.blocks import NoteBlock
 from ui.chat.message.edits import EditsCard
 from ui.chat.message.failures import Failure
@@ -50,9 +50,9 @@ from ui.chat.transcript.transcript import Transcript
 from ui.palette import Palette
 from ui.panels.chats.save_note import SaveNoteDialog
 from ui.panels.context.compaction import CompactionDialog
+from ui.panels.context.layer_tree import PinList
 from ui.panels.context.notice import Act
 from ui.panels.context.panel import ContextPanel
-from ui.panels.context.rows import PinList
 from ui.panels.request_view import RequestView
 from ui.panels.sidebar import Sidebar
 from ui.settings.dialog import SettingsDialog

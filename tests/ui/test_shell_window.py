@@ -26,10 +26,10 @@ from tests.support.window_pages import find
 from ui.actions import COMMANDS
 from ui.chat.composer.attachment import Attachment, Drops
 from ui.chat.composer.attachment_state import ChipState
-from ui.chat.composer.parts import ComposerFrame
+from ui.chat.composer.composer_controls import ComposerFrame
 from ui.chat.transcript.instructions_bar import InstructionsBar
 from ui.controllers.notes import NoteListing
-from ui.panels.context.rows import ROW
+from ui.panels.context.layer_tree import ROW
 from ui.panels.index.state import IndexState, NotesByState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.sources import SourceRow

@@ -20,7 +20,7 @@ from ui.chat.composer.attachment_state import ChipState
 from ui.controllers.turns import list_paths, list_selections
 from ui.frame import WindowFrame
 from ui.tasks import Task, TaskRunner
-from ui.widgets.figures import plural
+from ui.widgets.formatting import plural
 
 __all__ = ["AttachmentController", "AttachmentPicker", "encode_image"]
 

@@ -16,7 +16,7 @@ from chains.events import Mode
 from chains.models import EXTRACTIVE
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
-from ui.chat.composer.parts import Action, ComposerLine
+from ui.chat.composer.composer_controls import Action, ComposerLine
 from ui.controllers.attachments import AttachmentController
 from ui.controllers.commands import CommandController, list_command_choices
 from ui.controllers.drafts import DraftStore, NextMessage, UnsentMessage
@@ -27,7 +27,7 @@ from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 
 __all__ = ["ComposerController"]
 

@@ -30,7 +30,7 @@ from ui.panels.context.words import Counted, Prices, spent_sentence
 from ui.panels.request_view import RequestView
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme
-from ui.widgets.figures import percent
+from ui.widgets.formatting import percent
 
 __all__ = ["ContextController"]
 

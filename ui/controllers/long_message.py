@@ -11,7 +11,7 @@ from app.library.long_texts import PastedText
 from ui.chat.composer.attachment import Attachment
 from ui.controllers.drafts import UnsentMessage
 from ui.tasks import TaskRunner
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 
 __all__ = ["LongMessageController"]
 

@@ -18,7 +18,7 @@ from ui.chat.composer.attachment import Attachment
 from ui.controllers.drafts import NextMessage
 from ui.controllers.turns import list_paths, list_selections
 from ui.tasks import LatestOnly, TaskRunner
-from ui.widgets.figures import count, money, plural
+from ui.widgets.formatting import count, money, plural
 
 __all__ = ["ReadWholeController"]
 

@@ -24,8 +24,8 @@ from ui.settings.project import ProjectDialog
 from ui.shortcuts import command_choices
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.completion_list import Choice
-from ui.widgets.figures import ago
 from ui.widgets.find_bar import FindBar
+from ui.widgets.formatting import ago
 
 # Before anything is typed, these are listed after the commands that were used last.
 _USEFUL = (

@@ -15,7 +15,7 @@ from ui.panels.index.state import NotesByState
 from ui.panels.notes.folders import Folders
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.completion_list import Choice
-from ui.widgets.figures import plural
+from ui.widgets.formatting import plural
 from vault.index import NoteState
 from vault.notes.links import LinkResolver
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from ui.chat.composer.parts import ComposerLine
+from ui.chat.composer.composer_controls import ComposerLine
 from ui.controllers.drafts import UnsentMessage
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn

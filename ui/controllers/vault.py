@@ -14,7 +14,7 @@ from ui.chat.transcript.instructions_bar import InstructionsBar
 from ui.controllers.composer import ComposerController
 from ui.controllers.index import IndexController, WatchController
 from ui.controllers.notes import NoteListing, NotesController
-from ui.controllers.reading.note import ReadingController
+from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
 from ui.notify import announce

@@ -13,7 +13,7 @@ from chains.turn.calls import ModelCheck
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.controls import button, label, make_wrapped_label, one_line
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 from ui.widgets.menus import MenuButton
 
 __all__ = ["ConnectionForm"]

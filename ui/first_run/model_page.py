@@ -16,7 +16,7 @@ from ui.first_run.model_file import ModelFileForm
 from ui.first_run.pages import StepPage
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.controls import button, label, make_wrapped_label
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 from ui.widgets.menus import MenuButton
 
 __all__ = ["ModelPage"]

@@ -17,7 +17,7 @@ from ui.settings.rows import Control, MakeControl, SettingRow
 from ui.settings.writer import SettingsWriter
 from ui.theme import Theme, dress
 from ui.widgets.controls import Switch, button, label
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 from ui.widgets.menus import MenuButton
 

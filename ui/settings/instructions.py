@@ -10,7 +10,7 @@ from app.library.user_texts import MOST_CHARS, UserText, UserTextFile
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.controls import button, label, make_wrapped_label, one_line
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 
 __all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "EditorWords", "UserTextSection"]

@@ -10,7 +10,7 @@ from chains.turn.calls import ModelCheck
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.controls import button, label, make_wrapped_label
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 
 __all__ = ["KeySection"]

@@ -12,7 +12,7 @@ from app.errors import describe
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, button, label, make_wrapped_label, plain_tip
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import clear_layout
 
 __all__ = ["LedgerSection"]

@@ -22,7 +22,7 @@ from ui.settings.writer import SettingsWriter
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
 from ui.widgets.controls import IconLabel, label, make_wrapped_label
-from ui.widgets.figures import count, percent, plural
+from ui.widgets.formatting import count, percent, plural
 from ui.widgets.geometry import scale_size
 
 __all__ = ["LimitRow", "describe_effect", "to_limit", "to_slider_position"]

@@ -10,7 +10,7 @@ from app.config.models import ModelChoice
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
 from ui.widgets.controls import ElidedLabel, IconLabel, button, label, make_wrapped_label
-from ui.widgets.figures import percent, plural
+from ui.widgets.formatting import percent, plural
 from ui.widgets.geometry import clear_layout
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline

@@ -8,10 +8,10 @@
     controls         The labels, buttons and switches that views are built from.
     diff             A diff of notes: removed and added lines, with the changed words highlighted.
     docks            A window of docks that keeps the proportions of the docks' heights.
-    figures          Format numbers, sizes, prices and times in the user's locale.
     find_bar         A search field, and a search bar with the number of matches and buttons for the
                      next and previous match.
     flow_row         A row of widgets that wraps to as many lines as it needs.
+    formatting       Format numbers, sizes, prices, durations and dates in the user's locale.
     geometry         Sizes that follow the font scale, the width of the text column, and scroll
                      areas.
     lists            Lists and trees whose rows are drawn from `Row` values.
@@ -36,9 +36,9 @@ __all__ = [
     "controls",
     "diff",
     "docks",
-    "figures",
     "find_bar",
     "flow_row",
+    "formatting",
     "geometry",
     "lists",
     "long_list",

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 
 from ui.theme import Theme, dress
 from ui.widgets.controls import Switch, button, label
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import make_scroll_area
 from vault.edits.diff import DiffLine, list_diff_lines
 

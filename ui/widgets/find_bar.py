@@ -10,7 +10,7 @@ from ui.actions import Keymap, show_keys
 from ui.icons import icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import IconButton, add_keys, label
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 
 __all__ = ["FindBar", "SearchField", "find_occurrences", "find_start", "mark_occurrences"]
 

@@ -1,13 +1,13 @@
 """Review: find notes that need attention, by rules and without a model.
 
-    review ──> duplicates, contradictions, outdated ──> figures, texts, findings
+    review ──> duplicates, contradictions, outdated ──> statements, texts, findings
 
     contradictions  Find pairs of notes that state different numbers for the same thing.
     duplicates      Find pairs of notes that have most of their text in common.
-    figures         Find the sentences that contain numbers in a line of text.
     findings        The results of a review: a finding with its two notes and its reason.
     outdated        Find notes that have not changed since their sources changed.
     review          Run all rules over the notes of an index: `review_notes`.
+    statements      Find the sentences of a line that state quantities.
     texts           Read the notes of a catalog as lines of prose and as words.
 
 The rules return only a few findings that are worth a look. The running time is proportional to the

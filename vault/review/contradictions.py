@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from vault.review.figures import Figure, Statement, find_statements
 from vault.review.findings import Check, Finding, FindingNote, shorten_quote
+from vault.review.statements import Quantity, Statement, find_statements
 from vault.review.texts import NoteInfo, NoteLine, Vocabulary, split_words
 
 __all__ = ["ContradictionRule"]
@@ -110,15 +110,15 @@ class ContradictionRule:
     def _find_series(self) -> set[tuple[object, ...]]:
         """Return the words and units of statements that are in many notes or have many numbers."""
         notes: dict[tuple[object, ...], set[str]] = defaultdict(set)
-        figures: dict[tuple[object, ...], set[object]] = defaultdict(set)
+        quantities: dict[tuple[object, ...], set[object]] = defaultdict(set)
         for place in self._places:
             frame = _name_frame(place.statement)
             notes[frame].add(place.note.path)
-            figures[frame].add(tuple(figure.values for figure in place.statement.figures))
+            quantities[frame].add(tuple(quantity.values for quantity in place.statement.quantities))
         return {
             frame
             for frame, paths in notes.items()
-            if len(paths) > _MOST_IN_SERIES or len(figures[frame]) > _MOST_VALUES
+            if len(paths) > _MOST_IN_SERIES or len(quantities[frame]) > _MOST_VALUES
         }
 
     def _score(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> float:
@@ -127,7 +127,7 @@ class ContradictionRule:
             return 0.0
         overlap = _measure_overlap(one.statement, other.statement)
         if overlap < _LEAST_OVERLAP or not _differ_in_one(
-            one.statement.figures, other.statement.figures
+            one.statement.quantities, other.statement.quantities
         ):
             return 0.0
         evidence = self._count_evidence(one, other, vocabulary)
@@ -157,7 +157,7 @@ def _has_number(words: Collection[str]) -> bool:
 
 
 def _name_frame(statement: Statement) -> tuple[object, ...]:
-    return statement.words, *(figure.unit for figure in statement.figures)
+    return statement.words, *(quantity.unit for quantity in statement.quantities)
 
 
 def _measure_overlap(one: Statement, other: Statement) -> float:
@@ -170,9 +170,9 @@ def _measure_overlap(one: Statement, other: Statement) -> float:
     return len(one.words & other.words) / len(one.words | other.words)
 
 
-def _differ_in_one(one: Sequence[Figure], other: Sequence[Figure]) -> bool:
+def _differ_in_one(one: Sequence[Quantity], other: Sequence[Quantity]) -> bool:
     """Return whether two statements have the same units, and all numbers but one in common."""
-    if [figure.unit for figure in one] != [figure.unit for figure in other]:
+    if [quantity.unit for quantity in one] != [quantity.unit for quantity in other]:
         return False
     differing = [a.contradicts(b) for a, b in zip(one, other, strict=True)]
     return sum(differing) == 1
@@ -185,8 +185,8 @@ def _build_finding(found: Iterable[tuple[float, _Place, _Place]]) -> Finding:
     first, second = sorted((one, other), key=lambda place: place.note.path)
     more = len({(place.note.path, place.line) for _, place, _ in ordered}) - 1
     others = "" if not more else " 1 more differs." if more == 1 else f" {more} more differ."
-    figures = zip(first.statement.figures, second.statement.figures, strict=True)
-    said, contradicting = next((a, b) for a, b in figures if a.contradicts(b))
+    quantities = zip(first.statement.quantities, second.statement.quantities, strict=True)
+    said, contradicting = next((a, b) for a, b in quantities if a.contradicts(b))
     reason = f"One note says {said.written}, the other {contradicting.written}.{others}"
     texts = sorted(place.statement.text for place in (one, other))
     return Finding(

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QStyleOptionViewItem, QWidge
 from pytestqt.qtbot import QtBot
 
 from tests.support import widgets
-from ui.chat.message.parts import UnverifiedNotice
+from ui.chat.message.answer_status import UnverifiedNotice
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.markdown.page.view import MarkdownView
 from ui.panels.notes.note_text import NoteText

@@ -16,7 +16,7 @@ from tests.support.clicks import choose_from_row, click_row, row_of
 from tests.support.desktop import Desktop
 from tests.support.note_page import NotePage
 from tests.support.window_pages import WindowPage, open_window
-from ui.markdown.page.note import NoteView
+from ui.markdown.page.note_view import NoteView
 from ui.panels.notes.image import ImagePage
 from ui.tasks import TaskRunner
 

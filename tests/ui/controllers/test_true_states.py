@@ -15,9 +15,9 @@ from tests.support import widgets
 from tests.support.clicks import button_named, click_button, open_menu
 from tests.support.model_server import Answer, Failure, ModelServer
 from tests.support.window_pages import WindowPage, clipboard, open_window
-from ui.chat.message.parts import StepLine
+from ui.chat.message.answer_status import StepLine
 from ui.controllers.turns import ChatTurn, OutgoingMessage
-from ui.panels.context.rows import shorten_place
+from ui.panels.context.layer_tree import shorten_place
 from ui.tasks import TaskRunner
 from ui.widgets.menus import MenuButton
 

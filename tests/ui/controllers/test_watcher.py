@@ -12,7 +12,7 @@ from app.assistant import Assistant
 from app.library.library import IndexFinished
 from app.startup import StartupInfo
 from ui.controllers.index import WatchController
-from ui.panels.notes.note import NotePanel
+from ui.panels.notes.note_panel import NotePanel
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 from vault.errors import IndexBusy, VaultMissing

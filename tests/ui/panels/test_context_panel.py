@@ -16,10 +16,10 @@ from tests.support.contexts import (
     panel_states,
 )
 from tests.support.widgets import cut_labels, outside_their_parents, overlapping_siblings, unnamed
+from ui.panels.context.layer_rows import layer_rows, part_rows
+from ui.panels.context.layer_tree import LayerTree, PinList
 from ui.panels.context.left_out_list import LeftOutList
 from ui.panels.context.panel import ContextPanel, PanelState
-from ui.panels.context.parts import layer_rows, part_rows
-from ui.panels.context.rows import LayerTree, PinList
 from ui.panels.context.words import Counted, Prices
 from ui.theme import Theme, tokens
 from ui.widgets.lists import ROW

@@ -14,7 +14,7 @@ from tests.support.contexts import (
 from ui.panels.context.left_out import LeftOutRow, left_out_rows
 from ui.panels.context.notice import build_notice, find_passed_share
 from ui.panels.context.words import Counted, Prices, price_sentence, window_sentence
-from ui.widgets.figures import money
+from ui.widgets.formatting import money
 
 PRICES = Prices(read=1e-5, kept=1e-6)
 

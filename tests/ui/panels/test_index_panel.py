@@ -11,7 +11,7 @@ from tests.support import widgets
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.panel import IndexPanel
 from ui.panels.index.state import IndexState, NotesByState
-from ui.widgets.figures import size, span
+from ui.widgets.formatting import size, span
 from vault.coverage import Coverage
 from vault.index import NoteState
 from vault.indexing.status import IndexStatus

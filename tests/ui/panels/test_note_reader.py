@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from ui.panels.notes.note import NotePanel
+from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.reader import NoteReader
 from ui.theme import Theme
 from vault.notes.note import Note

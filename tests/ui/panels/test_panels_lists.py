@@ -15,7 +15,7 @@ from ui.panels.chats.sessions import ChatList
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
-from ui.panels.notes.note import NotePanel
+from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.note_tree import NoteTree
 from ui.panels.notes.sources import SourceRow, SourcesPanel, source_rows
 from ui.theme import Theme

@@ -8,11 +8,19 @@
     chips       The attachments of a message as chips above its text.
     completion  Completion in the text field: notes, folders, tags and commands.
     composer    The composer: message text, attachments, mode, model and the context meter.
-    parts       The composer's small widgets: meter, error line, frame, send and attach buttons.
+    composer_controls  The small widgets: meter, error line, frame, send and attach buttons.
     text        The text field of the composer: grows with its text, up to twelve lines.
 
 This package may import PySide6, `ui.markdown.page.formats`, `ui.widgets`, `ui.theme`, `ui.icons`,
 and values of `context.layers` and `vault.notes.kinds`. It must not read files or search notes.
 """
 
-__all__ = ["attachment", "attachment_state", "chips", "completion", "composer", "parts", "text"]
+__all__ = [
+    "attachment",
+    "attachment_state",
+    "chips",
+    "completion",
+    "composer",
+    "composer_controls",
+    "text",
+]

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from context.layers import ImageData, Segment, name_lines
-from ui.widgets.figures import plural
+from ui.widgets.formatting import plural
 
 __all__ = [
     "Attachment",

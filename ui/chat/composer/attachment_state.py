@@ -8,7 +8,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
 from context.layers import ImageData
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 
 __all__ = ["ChipState", "read_thumbnail"]
 

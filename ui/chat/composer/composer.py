@@ -12,7 +12,7 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState
 from ui.chat.composer.chips import ChipRow
 from ui.chat.composer.completion import Completer, Offers
-from ui.chat.composer.parts import (
+from ui.chat.composer.composer_controls import (
     AMBER_FROM,
     Action,
     AttachButton,

@@ -1,25 +1,24 @@
 """The widgets of one message: user message, answer, error or divider.
 
     answer ──> ui.markdown.page.view (draws the text)
-           ──> parts, steps ──> step_row ──> step_words, code
+           ──> answer_status, steps ──> step_row ──> step_words, code
            ──> answer_tools ──> tools <── user
-    failures ──> parts
-    approvals ──> code
+    failures ──> answer_status
+    approval_card ──> code
     blocks and sources import no other module of this package
 
     answer        An answer: the steps, the text, and the actions below it. `Answer` keeps the
                   text and passes it on to `MarkdownView` in `ui/markdown/page/view.py`, the
                   widget that draws it.
+    answer_status The line with the current step, and the list of unverified citations.
     answer_tools  The actions below an answer, and the name of the model that wrote it.
-    approvals     The card in the chat that asks the user to approve a tool call.
+    approval_card The card in the chat that asks the user to approve a tool call.
     blocks        Blocks between messages: dividers for dropped, summarised or changed history,
                   and blocks of Markdown from programs and commands.
     code          Plain text of tools (arguments, results) in a monospaced box that can be
                   expanded.
     edits         The notes that an agent changed in a turn, and a button that undoes the changes.
     failures      An error in place of an answer: the message, a hint, and buttons to recover.
-    parts         Widgets of an answer: the current step's line, and the list of unverified
-                  citations.
     sources       The sources of an answer by citation number, from its segments and the checked
                   citations.
     step_row      One step of an agent: a line that expands to the arguments and the result.
@@ -38,7 +37,7 @@ widget has an accessible name and role.
 
 __all__ = [
     "answer",
-    "approvals",
+    "approval_card",
     "blocks",
     "edits",
     "failures",

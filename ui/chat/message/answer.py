@@ -12,8 +12,8 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from chains.citations.changes import ChangedSource
+from ui.chat.message.answer_status import StepLine, UnverifiedNotice
 from ui.chat.message.answer_tools import AnswerTools
-from ui.chat.message.parts import StepLine, UnverifiedNotice
 from ui.chat.message.step_words import StepView
 from ui.chat.message.steps import Steps
 from ui.chat.message.tools import MessageAction
@@ -22,7 +22,7 @@ from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
 from ui.widgets.controls import button, make_wrapped_label, one_line
 from ui.widgets.diff import DiffView
-from ui.widgets.figures import minutes_clock, plural
+from ui.widgets.formatting import minutes_clock, plural
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 

@@ -10,7 +10,7 @@ from ui.chat.message.step_words import took
 from ui.chat.message.tools import LabelTag, MessageAction, PinButton, Siblings, ToolStrip
 from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, IconButton, button
-from ui.widgets.figures import money
+from ui.widgets.formatting import money
 from ui.widgets.geometry import OUTDENT
 
 __all__ = ["AnswerTools"]

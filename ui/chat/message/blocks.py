@@ -10,7 +10,7 @@ from app.sessions.transcript import SummaryItem
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, button, label, one_line
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import Scaled
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 

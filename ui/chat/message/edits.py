@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconLabel, button, make_wrapped_label, one_line
 from ui.widgets.diff import DiffView
-from ui.widgets.figures import plural
+from ui.widgets.formatting import plural
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left

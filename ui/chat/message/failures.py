@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.config.schema import use_labels
 from app.errors import ErrorInfo
-from ui.chat.message.parts import paint_callout
+from ui.chat.message.answer_status import paint_callout
 from ui.theme import Theme
 from ui.widgets.controls import IconLabel, button, make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT

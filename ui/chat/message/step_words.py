@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ui.widgets.controls import one_line
-from ui.widgets.figures import count, place, plural
+from ui.widgets.formatting import count, place, plural
 
 __all__ = ["StepView", "describe_running_step", "summary", "took"]
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, label
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 from ui.widgets.geometry import OUTDENT, Scaled
 from ui.widgets.surfaces import AccessibleFrame
 

@@ -35,7 +35,7 @@ from ui.chat.message.tools import MessageAction, UserTools
 from ui.markdown.page.formats import AT_LEAST, FIXED, wrap_for
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, button
-from ui.widgets.figures import minutes_clock
+from ui.widgets.formatting import minutes_clock
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import has_tall_letters, read_selection

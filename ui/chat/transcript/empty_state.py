@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 from ui.icons import paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import make_wrapped_label, one_line, paint_focus
-from ui.widgets.figures import ago, plural
+from ui.widgets.formatting import ago, plural
 from ui.widgets.geometry import OUTDENT, set_in
 from ui.widgets.lists import paint_text
 

@@ -13,7 +13,7 @@ from app.sessions.transcript import TranscriptItem
 from chains.events import ApprovalRequested
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
-from ui.chat.message.approvals import ApprovalCard
+from ui.chat.message.approval_card import ApprovalCard
 from ui.chat.message.blocks import NoteBlock
 from ui.chat.message.edits import EditsCard
 from ui.chat.message.user import UserMessage

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication
 from app.assistant import Assistant
 from chains.events import ApprovalRequested, ToolEnded
 from chains.tool import Verdict
-from chains.tools.approvals import ApprovalDesk
-from ui.chat.message.approvals import ApprovalCard
+from chains.tools.approval_desk import ApprovalDesk
+from ui.chat.message.approval_card import ApprovalCard
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame

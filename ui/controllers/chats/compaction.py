@@ -18,7 +18,7 @@ from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
 from ui.panels.context.compaction import CompactionDialog
 from ui.tasks import Task, TaskRunner
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 
 __all__ = ["CompactionController"]
 

@@ -1,13 +1,14 @@
 """Controllers for reading notes and images, following links, and going back and forward.
 
-    images  Loads the local images of the open note in the background, and opens single images.
-    links   Inserts a link to a related note into the open note.
-    menu    Opens the open note or image in an editor, Obsidian or the file manager.
-    note    Shows a note or an image, follows links in notes and answers, and goes back and forward.
-    review  Runs reviews of the notes, and shows, dismisses and restores their findings.
+    images     Loads the local images of the open note in the background, and opens single images.
+    links      Inserts a link to a related note into the open note.
+    menu       Opens the open note or image in an editor, Obsidian or the file manager.
+    open_note  Shows a note or an image, follows links in notes and answers, and goes back and
+               forward.
+    review     Runs reviews of the notes, and shows, dismisses and restores their findings.
 
 This package may import the same packages as `ui.controllers`. Reading a note changes neither the
 chat nor the unsent message.
 """
 
-__all__ = ["links", "note", "review"]
+__all__ = ["links", "open_note", "review"]

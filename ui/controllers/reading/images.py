@@ -11,7 +11,7 @@ from app.assistant import Assistant
 from app.library.images import VaultImages, read_image
 from chains.cancel import CancelToken
 from ui.panels.notes.image import OpenImage
-from ui.panels.notes.note import NotePanel
+from ui.panels.notes.note_panel import NotePanel
 from ui.tasks import Task, TaskRunner
 
 __all__ = ["ImageController", "decode_image", "open_image"]

@@ -11,8 +11,8 @@ from shiboken6 import isValid
 from app.assistant import Assistant
 from app.errors import describe
 from chains.events import ApprovalRequested
-from ui.chat.message.approvals import ApprovalCard
-from ui.controllers.reading.note import ReadingController
+from ui.chat.message.approval_card import ApprovalCard
+from ui.controllers.reading.open_note import ReadingController
 from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.tasks import TaskRunner

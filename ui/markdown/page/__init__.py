@@ -16,7 +16,7 @@
     geometry     Positions of text in a document after layout.
     images       Inserts an image into a document, no wider than the text.
     lines        Source lines of Markdown and their positions in the document.
-    note         `NoteView`, a Markdown view of one part of a note, which can highlight lines.
+    note_view    `NoteView`, a Markdown view of one part of a note, which can highlight lines.
     painter      Paints the decorations behind and next to the text: backgrounds, pills, markers,
                  lines.
     spacing      The space between leaves, and the indentation of boxes.
@@ -36,4 +36,4 @@ contains plain text with formats, never HTML. Copied text is the text as display
 citations such as `[1]`.
 """
 
-__all__ = ["card", "formats", "note", "spacing", "view"]
+__all__ = ["card", "formats", "note_view", "spacing", "view"]

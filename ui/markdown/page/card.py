@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from context.layers import name_lines
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_line
-from ui.widgets.figures import place
+from ui.widgets.formatting import place
 from ui.widgets.lists import paint_text
 from ui.widgets.texts import is_rtl
 

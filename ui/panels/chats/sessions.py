@@ -20,7 +20,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QMenu, QWidget
 
 from ui.widgets.controls import one_line
-from ui.widgets.figures import count, plural, when_group
+from ui.widgets.formatting import count, plural, when_group
 from ui.widgets.lists import FitTree, Row, RowDelegate
 
 if TYPE_CHECKING:

@@ -1,19 +1,19 @@
 """The context panel: the content of the next request, or of an earlier one.
 
     report ──> scale ──────────> bar ───────────┐
-           ──> parts ──────────> rows ──────────┤
+           ──> layer_rows ─────> layer_tree ────┤
            ──> left_out ───────> left_out_list ─┼──> panel
            ──> notice, words ───────────────────┘
 
     bar            The stacked bar that shows a request's layers within the model's window.
     compaction     The dialog that shows a compaction, and its summary for editing.
+    layer_rows     Rows for each layer of a request and each segment in it.
+    layer_tree     The tree of layers with their segments, and the list of pins.
     left_out       Rows for everything that a request omits or shortens.
     left_out_list  The list "Left out of this request", with details below each row.
     notice         The notice above the rows: a request's main problem, and actions to solve it.
     panel          The context panel: headline, bar, layers, omissions, reuse, memory and
                    pins.
-    parts          Rows for each layer of a request and each segment in it.
-    rows           The tree of layers with their segments, and the list of pins.
     scale          Positions of layers, free space, reserve and threshold marks on the bar.
     memory         The chat's memory, shown as lines and edited in fields.
     sections       Sections below the rows, and the text of the chat's memory.

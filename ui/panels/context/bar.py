@@ -28,7 +28,7 @@ from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolTip, QWidget
 from ui.panels.context.scale import BarPart, ScaleMark, Slot, bar_parts, label_spans, marks, slots
 from ui.theme import Theme, tokens
 from ui.widgets.controls import paint_focus
-from ui.widgets.figures import count, percent, share
+from ui.widgets.formatting import count, percent, share
 
 __all__ = ["ContextBar"]
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from ui.theme import Theme, dress, tokens
 from ui.widgets.controls import button, label, make_wrapped_label, one_line
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 
 __all__ = ["CompactionDialog"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ui.panels.context.words import in_words, reason_in_words
 from ui.widgets.controls import one_line
-from ui.widgets.figures import count, place, plural
+from ui.widgets.formatting import count, place, plural
 
 __all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows"]
 

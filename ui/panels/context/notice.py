@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ui.widgets.figures import count, percent, plural
+from ui.widgets.formatting import count, percent, plural
 
 __all__ = ["ACTION_WORDS", "Act", "NoticeText", "build_notice", "find_passed_share"]
 

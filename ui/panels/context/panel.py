@@ -9,17 +9,17 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.panels.context.bar import ContextBar
+from ui.panels.context.layer_rows import layer_rows, part_rows, pin_rows
+from ui.panels.context.layer_tree import LayerTree, PinList
 from ui.panels.context.left_out import left_out_rows
 from ui.panels.context.left_out_list import LeftOutList
 from ui.panels.context.memory import MemoryView
 from ui.panels.context.notice import ACTION_WORDS, Act, NoticeText, build_notice
-from ui.panels.context.parts import layer_rows, part_rows, pin_rows
-from ui.panels.context.rows import LayerTree, PinList
 from ui.panels.context.sections import SIDE, Section
 from ui.panels.context.words import Counted, Prices, price_sentence, what_changed, window_sentence
 from ui.theme import Theme, dress
 from ui.widgets.controls import button, label, make_wrapped_label
-from ui.widgets.figures import count, percent
+from ui.widgets.formatting import count, percent
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline, Notice, Pane

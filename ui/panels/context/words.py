@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ui.widgets.controls import one_line
-from ui.widgets.figures import count, money
+from ui.widgets.formatting import count, money
 
 __all__ = [
     "Counted",

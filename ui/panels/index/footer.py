@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from ui.panels.index.state import IndexState
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, button, make_wrapped_label
-from ui.widgets.figures import plural
+from ui.widgets.formatting import plural
 from ui.widgets.geometry import Scaled
 from ui.widgets.surfaces import Pane
 

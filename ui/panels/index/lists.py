@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidge
 from ui.panels.index.state import NotesByState
 from ui.theme import dress, tokens
 from ui.widgets.controls import button, label, make_wrapped_label, one_line
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 from ui.widgets.lists import Index
 from ui.widgets.long_list import LongList, TwoLines
 from ui.widgets.menus import MenuButton

@@ -10,7 +10,7 @@ from ui.panels.index.lists import NoteLists
 from ui.panels.index.progress import ProgressBox
 from ui.panels.index.state import IndexState, NotesByState
 from ui.widgets.controls import button, make_wrapped_label, one_line
-from ui.widgets.figures import ago, plural, size
+from ui.widgets.formatting import ago, plural, size
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.surfaces import Hairline, Notice, Pane
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ui.widgets.figures import count, plural, rate, span
+from ui.widgets.formatting import count, plural, rate, span
 
 if TYPE_CHECKING:
     from vault.index import NoteState

@@ -2,13 +2,14 @@
 
     notes ──> folders ──> note_tree
     findings ──> review ──> finding
-    note ──> note ──> reader, note_text, image;  citations ──> sources;  related notes ──> related
+    note ──> note_panel ──> reader, note_text, image
+    citations ──> sources;  related notes ──> related
 
     finder     Search in the open note, including parts that are not drawn.
     finding    The card of one finding of a review, with its reason and buttons that open its notes.
     folders    The notes and images of a vault as a tree of folders, rebuilt after each change.
     image      The page that shows one image, fitted to the width of the panel.
-    note       The panel that shows one note, rendered or as source text, at the cited lines.
+    note_panel The panel that shows one note, rendered or as source text, at the cited lines.
     note_tree  The tree of folders, notes and images in the sidebar, with the state of each note.
     note_text  A note's source text with line numbers and Markdown highlighting.
     reader     A note's rendered text; only the parts near the visible area are drawn.
@@ -24,7 +25,7 @@ the layers below.
 __all__ = [
     "folders",
     "image",
-    "note",
+    "note_panel",
     "note_text",
     "note_tree",
     "reader",

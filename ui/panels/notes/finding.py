@@ -15,7 +15,7 @@ from ui.widgets.controls import (
     paint_focus,
     plain_tip,
 )
-from ui.widgets.figures import place
+from ui.widgets.formatting import place
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 

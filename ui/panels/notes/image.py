@@ -7,7 +7,7 @@ from PySide6.QtGui import QAccessible, QBrush, QImage, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from ui.theme import Theme
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = ["ImagePage", "OpenImage"]

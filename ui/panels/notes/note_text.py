@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.theme import Theme, dress
-from ui.widgets.figures import count, place
+from ui.widgets.formatting import count, place
 from vault.notes.kinds import find_page
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from ui.panels.notes.folders import ROOT, Folders, Node
 from ui.panels.notes.sources import REASON
 from ui.widgets.controls import one_line
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 from ui.widgets.lists import FitTree, Row, RowDelegate
 
 if TYPE_CHECKING:

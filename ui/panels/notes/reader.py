@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage, QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from ui.markdown.note_parts import NotePart, cut_parts, find_part
-from ui.markdown.page.note import NoteView
+from ui.markdown.page.note_view import NoteView
 from ui.theme import Theme, dress
 from ui.widgets.geometry import compute_column
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 from ui.panels.index.progress import ProgressBar
 from ui.panels.notes.finding import FindingCard
 from ui.widgets.controls import IconButton, button, label, make_wrapped_label
-from ui.widgets.figures import count, plural
+from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import clear_layout, make_scroll_area
 from ui.widgets.surfaces import Notice, Pane
 

@@ -20,7 +20,7 @@ from ui.icons import paint_icon
 from ui.notify import announce
 from ui.theme import Theme
 from ui.widgets.controls import make_wrapped_label, one_line, plain_tip
-from ui.widgets.figures import place
+from ui.widgets.formatting import place
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.widgets.surfaces import Notice, Pane

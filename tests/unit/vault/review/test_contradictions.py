@@ -1,4 +1,4 @@
-"""Notes that say the same with another figure are found, and what only looks so is not."""
+"""Notes that say the same with another quantity are found, and what only looks so is not."""
 
 from pathlib import Path
 
@@ -83,7 +83,7 @@ def test_days_of_a_diary_may_differ(tmp_path: Path) -> None:
     assert review(tmp_path, notes) == ()
 
 
-def test_several_figures_of_two_notes_are_one_finding(tmp_path: Path) -> None:
+def test_several_quantities_of_two_notes_are_one_finding(tmp_path: Path) -> None:
     text = "# {}\n\nThe rain barrel holds {} litres.\n\nThe rain barrel costs {} euros.\n"
     notes = {"Barrel.md": text.format("Barrel", 210, 40), "Shop.md": text.format("Shop", 200, 45)}
     (found,) = review(tmp_path, notes)

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.icons import paint_icon
-from ui.panels.context.parts import LayerRow, PartRow
+from ui.panels.context.layer_rows import LayerRow, PartRow
 from ui.theme import Theme, tokens
 from ui.widgets.controls import plain_tip
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text

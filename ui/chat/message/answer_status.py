@@ -11,7 +11,7 @@ from ui.icons import paint_icon
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label, one_line
-from ui.widgets.figures import count
+from ui.widgets.formatting import count
 from ui.widgets.geometry import OUTDENT, Scaled
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left

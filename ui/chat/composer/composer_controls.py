@@ -25,7 +25,7 @@ from ui.widgets.controls import (
     one_line,
     paint_focus,
 )
-from ui.widgets.figures import percent
+from ui.widgets.formatting import percent
 from ui.widgets.geometry import Scaled
 from ui.widgets.texts import from_left
 

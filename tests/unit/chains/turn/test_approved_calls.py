@@ -9,7 +9,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.events import ApprovalRequested, ToolEnded, TurnEnded
 from chains.request.chain import AgentLimits, AgentSetup, Chain
-from chains.tools.approvals import ApprovalDesk, ApprovalRules
+from chains.tools.approval_desk import ApprovalDesk, ApprovalRules
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
 from tests.support.asking_tools import Diary, NoNotes

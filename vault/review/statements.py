@@ -1,8 +1,8 @@
 """Find the sentences that contain numbers in a line of text.
 
-A figure is a number or a time that states a quantity. A number that names something is treated as a
-word of the sentence instead, for example a year, a date, a version, the number after "step" or
-"page", or a number joined with letters.
+A quantity is a number or a time that states how much or how many. A number that names something is
+treated as a word of the sentence instead, for example a year, a date, a version, the number after
+"step" or "page", or a number joined with letters.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Final
 from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.review.texts import make_singular, split_words
 
-__all__ = ["Figure", "Statement", "find_statements"]
+__all__ = ["Quantity", "Statement", "find_statements"]
 
 
 def _split_words(text: str) -> frozenset[str]:
@@ -33,7 +33,7 @@ _GROUPED_DECIMAL: Final = re.compile(
 )
 _DECIMAL: Final = re.compile(r"\d+[.,]\d+")
 _YEARS: Final = range(1900, 2101)
-_MOST_TOKENS, _MOST_FIGURES = 60, 4
+_MOST_TOKENS, _MOST_QUANTITIES = 60, 4
 _SYMBOLS: Final = frozenset("%€$£¥°")
 _UNITS: Final = _split_words(
     """
@@ -76,7 +76,7 @@ _HAS_NUMBER: Final = re.compile(rf"\d|\b(?:{_NUMBER_WORDS.replace(' ', '|')})\b"
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Quantity:
     """A number in a statement.
 
     Attributes:
@@ -89,7 +89,7 @@ class Figure:
     unit: str
     written: str
 
-    def contradicts(self, other: "Figure") -> bool:
+    def contradicts(self, other: "Quantity") -> bool:
         """Return whether the two numbers cannot have the same value."""
         return self.values.isdisjoint(other.values)
 
@@ -101,15 +101,15 @@ class Statement:
     Attributes:
         text: the sentence.
         words: the words of the sentence, normalized and in the singular, without function words and
-            the numbers in `figures`.
+            the numbers in `quantities`.
         names: the words that are names, or numbers that name something.
-        figures: the numbers in the sentence, in order.
+        quantities: the numbers in the sentence, in order.
     """
 
     text: str
     words: frozenset[str]
     names: frozenset[str]
-    figures: tuple[Figure, ...]
+    quantities: tuple[Quantity, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def find_statements(text: str) -> Iterator[Statement]:
         ]
         if 2 <= len(tokens) <= _MOST_TOKENS and not _is_about_its_note(tokens):
             statement = _build_statement(sentence.strip(), tokens)
-            if 0 < len(statement.figures) <= _MOST_FIGURES:
+            if 0 < len(statement.quantities) <= _MOST_QUANTITIES:
                 yield statement
 
 
@@ -142,18 +142,18 @@ def _is_about_its_note(tokens: Sequence[_Token]) -> bool:
 
 
 def _build_statement(sentence: str, tokens: Sequence[_Token]) -> Statement:
-    words, names, figures = set[str](), set[str](), list[Figure]()
+    words, names, quantities = set[str](), set[str](), list[Quantity]()
     for at, token in enumerate(tokens):
         values = _find_values(tokens, at)
         if values:
-            figures.append(_build_figure(sentence, tokens, at, values))
+            quantities.append(_build_quantity(sentence, tokens, at, values))
         elif token.folded not in FUNCTION_WORDS and token.written not in _SYMBOLS:
             is_number = any(char.isdecimal() for char in token.folded)
             found = {token.folded} if is_number else set(split_words(token.written))
             words |= found
             if is_number or (at and token.written[0].isupper()):
                 names |= found
-    return Statement(sentence, frozenset(words), frozenset(names), tuple(figures))
+    return Statement(sentence, frozenset(words), frozenset(names), tuple(quantities))
 
 
 def _find_values(tokens: Sequence[_Token], at: int) -> frozenset[float]:
@@ -191,19 +191,19 @@ def _parse_number(written: str) -> frozenset[float]:
     return frozenset(values)
 
 
-def _build_figure(
+def _build_quantity(
     sentence: str, tokens: Sequence[_Token], at: int, values: frozenset[float]
-) -> Figure:
-    """Build the figure for the number at a token, with the unit next to it."""
+) -> Quantity:
+    """Build the quantity for the number at a token, with the unit next to it."""
     token = tokens[at]
     if at and tokens[at - 1].written in _SYMBOLS:
         start = tokens[at - 1].start
-        return Figure(values, tokens[at - 1].written, sentence[start : token.end])
+        return Quantity(values, tokens[at - 1].written, sentence[start : token.end])
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if following is None or following.written[0].isdecimal():
-        return Figure(values, ":" if ":" in token.written else "", token.written)
+        return Quantity(values, ":" if ":" in token.written else "", token.written)
     if sentence[token.end : following.start].strip():
-        return Figure(values, "", token.written)
+        return Quantity(values, "", token.written)
     is_unit = following.folded in _UNITS
     written = sentence[token.start : following.end] if is_unit else token.written
-    return Figure(values, make_singular(following.folded), written)
+    return Quantity(values, make_singular(following.folded), written)

@@ -8,7 +8,7 @@ from ui.panels.context.left_out import is_excerpt
 from ui.panels.context.words import in_words, reason_in_words
 from ui.theme import tokens
 from ui.widgets.controls import one_line
-from ui.widgets.figures import count, place, plural, share
+from ui.widgets.formatting import count, place, plural, share
 
 __all__ = ["LayerRow", "PartRow", "layer_rows", "part_rows", "pin_rows"]
 

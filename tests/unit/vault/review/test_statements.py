@@ -1,8 +1,8 @@
-"""Numbers that are figures are told from those that name something."""
+"""Numbers that are quantities are told from those that name something."""
 
 import pytest
 
-from vault.review.figures import find_statements
+from vault.review.statements import find_statements
 
 
 @pytest.mark.parametrize(
@@ -17,9 +17,9 @@ from vault.review.figures import find_statements
         ("バケツは210リットル 入ります", [[210.0]]),
     ],
 )
-def test_figures_are_read(text: str, values: list[list[float]]) -> None:
+def test_quantities_are_read(text: str, values: list[list[float]]) -> None:
     (statement,) = find_statements(text)
-    found = [sorted(figure.values, reverse=True) for figure in statement.figures]
+    found = [sorted(quantity.values, reverse=True) for quantity in statement.quantities]
     assert found == [sorted(some, reverse=True) for some in values]
 
 
