@@ -368,7 +368,12 @@ class Assistant:
         self._turns.stop_other_models(model)
 
     def check_model(self, cancel: CancelToken, model: str | None = None) -> ModelCheck:
-        """Test the given model, or else the configured one, by making a short call."""
+        """Test the given model, or else the configured one, with a short call.
+
+        Raises:
+            InvalidRequest: no model is configured.
+            ModelError: the model does not answer, or the service rejects the key.
+        """
         if (model or self.settings.values.chat_model) == EXTRACTIVE:
             raise InvalidRequest("No model is set, so there is nothing to test.")
         return self._turns.check_model(cancel, {"chat.model": model} if model else None)

@@ -135,7 +135,7 @@ def join_texts(question: str, noted: Iterable[Segment]) -> str:
 
 
 def decide_text(session: SessionPort, setup: ProjectSetup) -> bool:
-    """Return whether to include the text of notes, as first decided in this session."""
+    """Return whether to include the text of notes, as decided in the session's first turn."""
     found = (_read_record(entry) for entry in session.path())
     first = next((record for record in found if record is not None), None)
     return setup.includes_text if first is None else first.includes_text

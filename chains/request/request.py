@@ -181,7 +181,7 @@ class TurnContext:
 
     @property
     def customization(self) -> Customization:
-        """Return whether to include the text of notes, as decided in the session's first turn."""
+        """The user's prompts, instructions and hooks."""
         return self.chain.customization
 
     @property
