@@ -139,7 +139,7 @@ def lock(handle: int) -> None:
 
 
 def write_all(handle: int, content: bytes) -> None:
-    """Write all content to an open file, with a single system call if possible.
+    """Write all content to an open file, using a single system call if possible.
 
     Raises:
         OSError: the content could not be written completely.

@@ -39,7 +39,7 @@ class Ledger:
     """The ledger of outgoing calls. It can be shared by threads and processes."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
-        """Set the path of the file, which is created on the first call."""
+        """Set the path of the file. The file is created on the first call."""
         self._path = path
         self._max_bytes = max_bytes
         self._lock = threading.Lock()

@@ -80,7 +80,7 @@ class Paths:
 
     @property
     def sessions(self) -> Path:
-        """The folder of chats, with one file per chat."""
+        """The folder of chats. It contains one file per chat."""
         return self.data / "sessions"
 
     @property
@@ -120,12 +120,12 @@ class Paths:
 
     @property
     def edits(self) -> Path:
-        """The folder of the edit journal, which is needed for undo."""
+        """The folder of the edit journal. Without the journal, edits cannot be undone."""
         return self.state / "edits"
 
     @property
     def reviews(self) -> Path:
-        """The folder of the dismissed findings of reviews, with one file per vault."""
+        """The folder of the dismissed findings of reviews. It contains one file per vault."""
         return self.state / "reviews"
 
     @property
@@ -140,15 +140,15 @@ class Paths:
 
     @property
     def indexes(self) -> Path:
-        """The folder of the indexes, with one subfolder per vault."""
+        """The folder of the indexes. It contains one subfolder per vault."""
         return self.data / "vaults"
 
     def index_folder(self, vault: Path) -> Path:
-        """Return the index folder of a vault, which is named by a hash of the vault's path."""
+        """Return the index folder of a vault. Its name is a hash of the vault's path."""
         return self.indexes / _hash_path(vault)
 
     def project_folder(self, project: Path) -> Path:
-        """Return the settings folder of a project, which is named by a hash of its path."""
+        """Return the settings folder of a project. Its name is a hash of the project's path."""
         return self.projects / _hash_path(project)
 
 

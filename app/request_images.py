@@ -132,7 +132,7 @@ def _take_image(images: dict[str, str], found: re.Match[str]) -> str:
 
 
 def compress_text(text: str) -> bytes:
-    """Compress a text, which may contain lone surrogates."""
+    """Compress a text. It may contain lone surrogates."""
     return zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 

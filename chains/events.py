@@ -92,7 +92,7 @@ class ModelLoadProgressed:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The attached and retrieved segments of a turn, with citation numbers."""
+    """The attached and retrieved segments of a turn. Each has a citation number."""
 
     segments: tuple[Segment, ...]
 
@@ -285,7 +285,7 @@ class AskResult:
     sentences: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON values, with every field of `strata ask --json`."""
+        """Return the result as JSON values. All fields of `strata ask --json` are included."""
         read = {} if self.read_whole is None else {"read_whole": dict(self.read_whole)}
         sourced = {"sentences": self.sentences, "with_source": len(self.citations)}
         return {

@@ -278,10 +278,7 @@ def _order(name: str) -> list[tuple[int, int, str]]:
 
 
 def _describe_known(
-    model: ModelInfo,
-    known: Mapping[str, Any],
-    served: ServedModel | None,
-    by_hand: int | None,
+    model: ModelInfo, known: Mapping[str, Any], served: ServedModel | None, by_hand: int | None
 ) -> ModelInfo:
     """Combine a model's properties from the table, its server and the settings."""
     limit = known.get("max_input_tokens") or known.get("max_tokens")

@@ -150,7 +150,7 @@ def _load(name: str) -> "Encoding | None":
 
 
 def _encodings_folder() -> Path | None:
-    """Find litellm's encodings folder without importing litellm, which takes seconds."""
+    """Find litellm's encodings folder. Importing litellm for this would take seconds."""
     spec = importlib.util.find_spec("litellm")
     for location in (spec and spec.submodule_search_locations) or ():
         folder = Path(location, "litellm_core_utils", "tokenizers")

@@ -76,7 +76,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that a model may call, with either `run` or `propose`.
+    """A tool that a model may call. It has either `run` or `propose`.
 
     Attributes:
         run: runs the tool with validated arguments. A `ToolFailed` or `VaultError` becomes an error

@@ -69,7 +69,7 @@ def compact_by_section(
 
 
 def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Format an attachment from an earlier turn, with its text escaped.
+    """Format an attachment from an earlier turn, and escape its text.
 
     Texts of up to 5,000 characters are kept verbatim. Longer texts are reduced to headings and
     previews, and end with a line that explains how to read the full text.

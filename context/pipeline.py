@@ -48,7 +48,7 @@ Mode = Literal["send", "preview"]
 
 
 def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> PreparedRequest:
-    """Build a request that fits its budget, with a report of its content.
+    """Build a request that fits its budget, and a report of its content.
 
     New log entries (transforms, a trim, a compaction or a drop) are stored in one write. A preview
     stores none.
@@ -106,7 +106,7 @@ class _FittedPlan:
         return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
 
     def plan_with_usage_note(self, request: RequestSetup) -> RequestPlan:
-        """Return the plan, with a note about the used budget if such a note is due."""
+        """Return the plan. If a note about the used budget is due, the plan contains it."""
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy
         draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)

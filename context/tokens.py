@@ -37,7 +37,7 @@ PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request of any 
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """The interface of a tokenizer, which also knows the overhead of each message."""
+    """The interface of a tokenizer that also knows the overhead of each message."""
 
     @property
     def name(self) -> str:

@@ -151,7 +151,7 @@ def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
 
 
 class TrimPass:
-    """One trimming pass over a list of messages, which tracks their total size.
+    """One trimming pass over a list of messages. It keeps track of their total size.
 
     Args:
         limit: the maximum total size of the messages.

@@ -72,7 +72,7 @@ class Controllers:
 def make_controllers(
     assistant: Assistant, runner: TaskRunner, frame: WindowFrame, drafts_file: Path
 ) -> Controllers:
-    """Create the controllers, which connect themselves to each other.
+    """Create the controllers. They connect themselves to each other.
 
     Args:
         assistant: the application's use-cases.

@@ -101,7 +101,7 @@ class Embedder:
             self._answer(self._ask([], exports=True), on_wait)
 
     def start(self) -> None:
-        """Start the child process, which loads the model in the background."""
+        """Start the child process. It loads the model in the background."""
         self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":

@@ -104,7 +104,7 @@ _ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
 
 
 def _start_window(args: argparse.Namespace, open_window: "Callable[[Startup], int]") -> int:
-    """Open the window, with the vault from the command line if there is one."""
+    """Open the window. If the command line names a vault, the window opens that vault."""
     from app.cli.interrupt import run_to_exit_code
     from app.cli.output import Output
     from app.log import open_log

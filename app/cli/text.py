@@ -163,7 +163,7 @@ def search_result(result: "SearchResult") -> Iterator[str]:
 
 
 def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
-    """Format one page of a note list, with the number of notes searched."""
+    """Format one page of a note list, and the number of notes that were searched."""
     total = result.total or 0
     for hit in result.hits:
         yield f"{place(hit.path, hit.lines)}  {plain(hit.title)}: {plain(hit.text)}"

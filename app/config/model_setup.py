@@ -98,7 +98,7 @@ class ModelSetup:
         return find_servers(self._settings.values, self._ledger, self._limits)
 
     def list_services(self) -> tuple[ModelService, ...]:
-        """List the providers that require an API key, with their models."""
+        """List the providers that require an API key. Each one contains its models."""
         return tuple(
             ModelService(
                 service.name,

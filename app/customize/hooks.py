@@ -38,7 +38,7 @@ class _Refused(Exception):
 
 @dataclass(frozen=True)
 class LoadedHooks:
-    """The loaded hooks, with one sentence for each problem."""
+    """The loaded hooks, and one sentence for each problem."""
 
     registry: HookRegistry
     problems: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Hooks:
     """Loads hooks, and caches them until a file or setting changes."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the folder of the user's hook files, which need not exist."""
+        """Set the folder of the user's hook files. The folder need not exist."""
         self._folder = folder
         self._lock = threading.Lock()
         self._loaded: tuple[object, LoadedHooks] | None = None

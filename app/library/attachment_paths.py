@@ -34,7 +34,7 @@ class AttachedPath:
 
     @property
     def source(self) -> str:
-        """The name used in requests, with which the user can attach the file again."""
+        """The name that requests use. The user can attach the file again by this name."""
         is_path = self.is_in_vault and not self.is_named_whole
         return printable(self.path if is_path else str(self.file))
 

@@ -31,7 +31,7 @@ class NoteEdits:
     """Manages the edits to notes and their journal. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the journal's folder, which need not exist."""
+        """Set the folder of the journal. The folder need not exist."""
         self._journal = EditJournal(folder)
         self._lock = threading.Lock()
         self._runs: dict[str, EditRun] = {}

@@ -63,7 +63,7 @@ class FolderFiles:
         return read_as_tool(self.root, path, self.exclude)
 
     def read_attached(self, path: str) -> Note:
-        """Return the current version of an attached file, which may be of any kind that has text.
+        """Return the current version of an attached file of any kind that contains text.
 
         Raises:
             NoteExcluded: a pattern excludes the file, or the note marks itself as private.

@@ -63,7 +63,7 @@ class UndecodableImage(Exception):
 
 
 class ImageReader:
-    """Decodes images in a child process, which is started on demand.
+    """Decodes images in a child process that is started on demand.
 
     Recent images are cached, so that previews do not decode them on every keystroke. Thread-safe,
     but decodes one file at a time.

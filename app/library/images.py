@@ -33,7 +33,7 @@ _OTHER_PROGRAM = "Another program may open it; the menu has “Open in the defau
 
 
 class VaultImages:
-    """The images of the open vault, which are decoded in a child process to be shown."""
+    """The images of the open vault. They are decoded in a child process before they are shown."""
 
     def __init__(self, find_root: Callable[[], Path | None], reader: ImageReader) -> None:
         """Store the arguments without reading anything.

@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class VaultInstructions:
-    """A vault's AGENTS.md, with the user's decision.
+    """A vault's AGENTS.md, and the user's decision about it.
 
     Attributes:
         path: the path relative to the vault.
@@ -95,7 +95,7 @@ class InstructionDecisions:
     """Stores the user's decisions about AGENTS.md files by the digest of their text."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the folder for decisions, which need not exist."""
+        """Set the folder that stores the decisions. The folder need not exist."""
         self._folder = folder
 
     def of(self, library: Library, path: str = FILE_NAME) -> VaultInstructions | None:

@@ -289,7 +289,7 @@ class Library(FolderFiles):
         return self._search_whole(lambda: self._index.list_notes(query, limit, offset, covers))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments, which may be outside of the vault."""
+        """Return the best `k` passages in attachments, even in those outside of the vault."""
         return self._index.search_texts(read_texts(segments), query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:

@@ -99,7 +99,7 @@ class ProjectNotes:
         return self._show(self.library.list_notes(query, limit, offset, covers=self.covers))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments, which may be outside of the project."""
+        """Return the best `k` passages in attachments, even in those outside of the project."""
         return self.library.search_within(segments, query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:

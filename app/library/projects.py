@@ -94,7 +94,7 @@ class Projects:
         return self._name(folder)
 
     def find_folder(self, name: str) -> Path:
-        """Return the folder of a project, which need not exist."""
+        """Return the folder of a project. The folder need not exist."""
         vault = self._vault.folder
         return find_project_folder(None if vault is None else str(vault), name)
 

@@ -205,7 +205,7 @@ class SetSetting(Request):
 
 
 class Undo(Request):
-    """Undo an edit run, which contains the edits of one turn.
+    """Undo an edit run. A run consists of the edits of one turn.
 
     Attributes:
         run: the id of the edit run, or None for the chat's last one.

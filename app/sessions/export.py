@@ -35,7 +35,7 @@ _Resolve = Callable[[str], str | None]
 
 
 def export_markdown(chat: ChatTranscript) -> str:
-    """Return a chat as Markdown, with one section per message."""
+    """Return a chat as Markdown. Each message is a section."""
     sections = (section for item in chat.items for section in _list_lines(item, _name_source))
     return "\n".join((f"# {chat.title or 'Chat'}", *sections)) + "\n"
 

@@ -149,7 +149,7 @@ def _is_custom(entry: Entry, types: Sequence[str]) -> bool:
 
 
 def _has_mark(log: LoadedLog, mark: ChatMark) -> bool:
-    """Return whether a chat has a mark, as set by the last entry for that mark.
+    """Return whether a chat has a mark. The last entry for a mark sets or removes it.
 
     A later question removes the mark `archived`.
     """

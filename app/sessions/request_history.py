@@ -213,7 +213,7 @@ def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, 
 def _shown(
     body: Mapping[str, Any], wire: Mapping[str, Any] | None, chat: Session | None
 ) -> dict[str, Any]:
-    """Return a full request as JSON fields, with the ephemeral messages of its chat."""
+    """Return a full request as JSON fields, including the ephemeral messages of its chat."""
     return {"request_body": body, "wire": wire, "ephemeral_log": _ephemeral_log(chat)}
 
 

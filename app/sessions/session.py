@@ -39,7 +39,7 @@ COMPACTION = "compaction"
 
 
 class Session:
-    """A chat that is open for writing, with a locked file, or for reading only.
+    """A chat that is open either for writing, in a locked file, or for reading only.
 
     The file of a new chat is created with its first entries, so that a rejected question leaves no
     file.
@@ -124,7 +124,7 @@ class Session:
             ) from error
 
     def continue_from(self, entry: str | None) -> None:
-        """Make the next append continue from an entry, which changes the active path in memory.
+        """Change the active path in memory, so that the next append continues from an entry.
 
         Args:
             entry: the parent of the next entry, or None for the beginning of the chat.

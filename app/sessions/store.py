@@ -147,7 +147,7 @@ class SessionStore:
         return next((info.session for info in self.list()), None)
 
     def file(self, session: str) -> Path:
-        """Return the path of a chat's file, which need not exist."""
+        """Return the path of a chat's file. The file need not exist."""
         return self._folder / f"{session}.jsonl"
 
     def take_warning(self) -> str:

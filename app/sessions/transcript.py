@@ -16,7 +16,7 @@ MOST_STEP_CHARS: Final = 2_000
 
 @dataclass(frozen=True)
 class MessageItem:
-    """A user message or an answer, with its versions.
+    """A user message or an answer, including its versions.
 
     Attributes:
         entry: the id of the log entry. For an interrupted answer, this is the entry of the turn's
@@ -175,7 +175,7 @@ class SummaryItem:
 
 @dataclass(frozen=True)
 class HookChangeItem:
-    """A change by a hook, as shown in the transcript.
+    """An item of the transcript about a change made by a hook.
 
     Attributes:
         entry: the log entry id.

@@ -293,7 +293,7 @@ def _summary(entry: str, op: Mapping[str, Any], edit: Mapping[str, Any] | None) 
 def _find_dropped(
     path: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> tuple[DroppedItem | None, str]:
-    """Return the divider for dropped turns, with the id of the entry below it.
+    """Return the divider for dropped turns, and the id of the entry below it.
 
     This is the first entry of the oldest turn that is still sent.
     """

@@ -75,7 +75,7 @@ class TurnBuilder:
     def build_bare_turn(
         self, request: AskRequest, changes: Mapping[str, object] | None = None
     ) -> TurnRequest:
-        """Build a turn without attachments, which take time to read.
+        """Build a turn without its attachments, because reading them takes time.
 
         Args:
             request: the user's question and options.

@@ -18,7 +18,7 @@ MOST_LINES: Final = 2_000
 
 @dataclass(frozen=True)
 class CurrentText:
-    """The current text of a note, with the hash of its file."""
+    """The current text of a note, and the hash of its file."""
 
     text: str
     version: str

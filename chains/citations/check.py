@@ -20,7 +20,7 @@ SHORTEST_UNNUMBERED_WORDS: Final = 3
 
 @dataclass(frozen=True)
 class Citation:
-    """A citation in the answer, with the cited lines of the source.
+    """A citation in the answer, and the lines of the source that it cites.
 
     Attributes:
         lines: the lines of the quotation if it was found, otherwise of the whole passage.

@@ -47,7 +47,7 @@ def split_sentences(passage: str) -> list[str]:
 
 
 def split_paragraph(lines: Sequence[str]) -> list[str]:
-    """Return the sentences of a paragraph, with markup."""
+    """Return the sentences of a paragraph. Their markup is kept."""
     text = _join_text([line.strip() for line in lines])
     return list(_sentences(" ".join(text.split())))
 

@@ -283,7 +283,7 @@ def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
 
 
 def _shorten_item(block: PassageBlock) -> str:
-    """Return the first sentence of an item or paragraph for quoting, with the list marker."""
+    """Return the first sentence of an item or paragraph for quoting, after the list marker."""
     mark = _MARK.match(block.lines[0].lstrip())
     sentences = split_paragraph([_MARK.sub("", block.lines[0].lstrip()), *block.lines[1:]])
     return (f"{mark[0].strip()} " if mark else "") + _shorten(sentences[0] if sentences else "")

@@ -31,7 +31,7 @@ KeyFor = Callable[[str], str | None]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address of a model, with the names of the model and its service.
+    """The address of a model, and the names of the model and its service.
 
     Attributes:
         wire_name: the model's name with its provider's prefix.

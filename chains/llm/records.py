@@ -54,7 +54,7 @@ class CallRecorder:
 
 
 class ModelCallRecord:
-    """The record of one attempt to call a model, which is written only once.
+    """The record of one attempt to call a model. It is written only once.
 
     Attributes:
         tokens: the token count reported by the service, or None.

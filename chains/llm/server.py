@@ -120,7 +120,7 @@ def find_ollama_root(api_base: str) -> str:
 def find_local_servers(
     ledger: LedgerPort, addresses: Mapping[str, str] | None = None
 ) -> tuple[LocalServer, ...]:
-    """Find the model servers on this computer, with their models.
+    """Find the model servers on this computer, and list their models.
 
     Servers are queried in parallel with GET requests, without a key. Nothing is sent to ports that
     are closed.

@@ -84,7 +84,7 @@ class McpServer:
 
     @property
     def shown(self) -> str:
-        """The full command or address, with the names of variables and headers."""
+        """The full command or address, including the names of variables and headers."""
         if not self.command:
             names = f" (headers: {', '.join(sorted(self.headers))})" if self.headers else ""
             return show_text(self.url + names)

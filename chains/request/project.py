@@ -75,7 +75,7 @@ class ProjectPort(Protocol):
 
 @dataclass(frozen=True)
 class ProjectSetup:
-    """The project of a chain, with the decision whether L1 may include the text of its notes."""
+    """The project of a chain, and whether L1 may include the text of its notes."""
 
     notes: ProjectPort
     includes_text: bool = True
@@ -129,7 +129,7 @@ def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:
 
 
 def join_texts(question: str, noted: Iterable[Segment]) -> str:
-    """Combine a user message with the project's notes on L1, which cannot be cited."""
+    """Combine a user message with the project's notes on L1. These notes cannot be cited."""
     notes = (one.raw_content for one in noted if one.id.startswith(NOTE_ID))
     return "\n\n".join((question, *notes))
 

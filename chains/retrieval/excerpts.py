@@ -155,7 +155,7 @@ def _drop_too_large(
 def drop_repeats(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
-    """Drop empty and repeated attachments, with a warning for each.
+    """Drop empty and repeated attachments, and return a warning for each of them.
 
     A selection is repeated if a larger selection contains it, or if its whole note is attached and
     fits.

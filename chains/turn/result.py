@@ -98,7 +98,7 @@ def _warn_of_citations(
 def build_dry_result(
     context: TurnContext, report: ContextReport, read: MapReduceResult | None = None
 ) -> AskResult:
-    """Build the result of a dry run, which has no answer."""
+    """Build the result of a dry run. It contains no answer."""
     session, request = context.session, context.request
     return AskResult(
         session=session.id if session.path() else None,

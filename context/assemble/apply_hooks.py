@@ -223,7 +223,7 @@ def _find_layer(op: str) -> Layer:
 def _keep_runnable(
     hooked_path: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
-    """Return the tools that can run, with a warning for each tool that cannot.
+    """Return the tools that can run, and a warning for each tool that cannot.
 
     A hook's patch can describe a new tool, but it cannot add the code that runs the tool.
     """

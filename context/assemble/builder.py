@@ -39,7 +39,7 @@ NOTHING_KEPT: Final = "(nothing)"
 
 @dataclass(frozen=True)
 class RequestPlan:
-    """A draft request before the guard, with the data that trimming and compaction need.
+    """A draft request before the guard, and the data that trimming and compaction need.
 
     Attributes:
         trim_input: the history, user message and tool calls before trimming, without dropped turns.

@@ -243,7 +243,7 @@ class RequestSetup:
 
     @property
     def epoch(self) -> Epoch:
-        """The budget and model, which stored trims and drops must match."""
+        """The budget and the model. Stored trims and drops apply only if they match."""
         return Epoch(self.budget_tokens, self.inputs.model)
 
 

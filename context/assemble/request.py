@@ -218,17 +218,17 @@ class RequestDraft:
 
     @property
     def present(self) -> tuple[Message, ...]:
-        """The messages after the history, as sent."""
+        """The messages after the history, in the form in which they are sent."""
         return self._order({Layer.L5: (self.question,), Layer.W: self.work})
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, as sent."""
+        """All messages, in the form in which they are sent."""
         now = {Layer.L5: (self.question,), Layer.W: self.work}
         return self._order({Layer.L4: self.history_messages, **now})
 
     def _order(self, messages: Mapping[Layer, tuple[Message, ...]]) -> tuple[Message, ...]:
-        """Sort messages into wire order, with the uncached message last."""
+        """Sort messages into wire order, and put the uncached message last."""
         last = () if self.uncached is None else (self.uncached,)
         ordered = (message for _, some in sort_by_wire(messages) for message in some)
         return (*ordered, *last)

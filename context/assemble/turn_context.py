@@ -19,7 +19,7 @@ STANDING_TURNS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class FittedTail:
-    """A tail whose passages fit, with the passages that were dropped from it."""
+    """A tail whose passages fit, and the passages that were dropped from it."""
 
     tail: Tail
     dropped: tuple[Segment, ...] = ()

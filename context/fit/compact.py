@@ -57,7 +57,7 @@ class History:
 
 @dataclass(frozen=True)
 class PlannedCompaction:
-    """A compaction that freed tokens, with log entries that are not stored yet.
+    """A compaction that frees tokens. Its log entries are not stored yet.
 
     Attributes:
         summary: the summary, or an empty string if no summary was needed.

@@ -67,7 +67,7 @@ def _report_nothing(history: History) -> CompactionReport:
 
 @dataclass(frozen=True)
 class CompactionPreview:
-    """A preview of a requested compaction, with an outline in place of the model's summary.
+    """A preview of a compaction. An outline takes the place of the model's summary.
 
     Attributes:
         questions: the user messages that would be summarised, oldest first.

@@ -68,7 +68,7 @@ def _list_edits(path: Sequence[Entry]) -> Iterator[Mapping[str, object]]:
 
 
 def _find_operation(path: Sequence[Entry], compaction: str) -> Mapping[str, object] | None:
-    """Return the operation of a compaction, with the token count after the last edit.
+    """Return the operation of a compaction, and the token count after the last edit.
 
     The result is None if the path has no such compaction.
     """

@@ -220,7 +220,7 @@ def _list_result_bounds(work: Sequence[Message]) -> Iterator[int]:
 
 
 def drop_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Drop the oldest tool calls, with their results and the text around them."""
+    """Drop the oldest tool calls, including their results and the text around them."""
     batches = [at for at, message in enumerate(work) if message.role == "assistant"]
     return tuple(work[batches[1] :]) if len(batches) > 1 else ()
 

@@ -50,7 +50,7 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """How far a list of messages is trimmed, as indexes into the list.
+    """The extent to which a list of messages is trimmed, as indexes into the list.
 
     Attributes:
         cleaned: tool results before this index are replaced with line counts, unless they are

@@ -17,7 +17,7 @@ MEMORY_CHANGED: Final = "[Your memory has changed in this turn. It now reads:]"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A session's objective, with its completed and pending steps."""
+    """A session's objective, and its completed and pending steps."""
 
     current_objective: str = ""
     completed_steps: tuple[str, ...] = ()

@@ -160,7 +160,7 @@ class ReplayedPath:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages of the path after transforms, which requests can cache."""
+        """All messages of the path after transforms. Requests can cache them."""
         return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:

@@ -62,7 +62,7 @@ def make_interruption(last: Message) -> Message:
 
 
 def _pair_results(messages: Sequence[Message]) -> list[Message]:
-    """Return an assistant message and the following ones, with one result per tool call."""
+    """Return an assistant message and the next ones, adding or removing tool results."""
     if not messages:
         return []
     others = [message for message in messages[1:] if message.role != "tool"]

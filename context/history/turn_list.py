@@ -143,7 +143,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def digest(self) -> bytes:
-        """A hash of all messages, as sent."""
+        """A hash of all messages in the form in which they are sent."""
         return self._store.digest(self._start, self._stop)
 
     @property
@@ -253,7 +253,7 @@ class _Store:
         return value
 
     def count(self, start: int, stop: int) -> int:
-        """Count the tokens of a range of turns, as if it were the start of the history."""
+        """Count the tokens of a range of turns. The range counts as the start of the history."""
         if start >= stop:
             return 0
         tokens = self.tokens[stop] - self.tokens[start] + self._merged[start]

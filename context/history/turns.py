@@ -70,7 +70,7 @@ class Turn:
 
     @cached_property
     def shown(self) -> tuple[Message, ...]:
-        """The turn's original messages, with interrupted answers marked."""
+        """The turn's original messages. Interrupted answers are marked."""
         question = () if self.user is None else (self.user.message,)
         return (*question, *(_show_entry(entry) for entry in self.said))
 
@@ -86,7 +86,7 @@ class Turn:
         return self.user is not None and self.turn_id == entry.turn_id
 
     def with_segments(self, entry: SegmentsEntry) -> "Turn":
-        """Return the turn with the segments of a later entry, which replace the earlier ones."""
+        """Return the turn with its segments replaced by those of a later entry."""
         ids, stored_fields = (*self.entry_ids, entry.id), entry.extra or self.stored_fields
         return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
 
@@ -258,7 +258,7 @@ class MeasuredTurn:
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of the turn's messages, as sent."""
+        """A hash of the turn's messages in the form in which they are sent."""
         return b"".join(message.digest for message in self.messages)
 
     @property

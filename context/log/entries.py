@@ -95,7 +95,7 @@ class SegmentsEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class TransformEntry(Entry):
-    """A stored patch, which is replayed in every later request.
+    """A stored patch. It is replayed in every later request.
 
     Attributes:
         patch: the operations as JSON. See `context.patches`.
@@ -396,5 +396,5 @@ def is_path_entry(entry: Entry) -> bool:
 
 
 def is_unknown_schema(entry: Entry) -> TypeGuard[OtherEntry]:
-    """Return whether an entry has an unknown schema version, which makes the log read-only."""
+    """Return whether an entry has an unknown schema version, so that the log is read-only."""
     return isinstance(entry, OtherEntry) and is_path_entry(entry)

@@ -36,7 +36,7 @@ MISSING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class SessionHeader:
-    """The header, which is the first line of a session log."""
+    """The first line of a session log."""
 
     id: str
     timestamp: str
@@ -109,7 +109,7 @@ class SessionLog:
 
     @property
     def why_read_only(self) -> str | None:
-        """The reason why the session is read-only, as a sentence.
+        """A sentence that says why the session is read-only.
 
         This is None if entries can be appended.
         """

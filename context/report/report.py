@@ -64,7 +64,7 @@ class SegmentUse:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Content that a request leaves out, with the reason.
+    """Content that a request leaves out, and the reason.
 
     Attributes:
         entries: the ids of log entries or segments, or the names of tools.

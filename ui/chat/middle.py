@@ -102,7 +102,7 @@ class Middle(Scaled, Pane):
         return self._is_reading
 
     def show_note(self) -> None:
-        """Show the note, next to the chat if there is enough space, or else covering it."""
+        """Show the note next to the chat, or in place of the chat if there is too little space."""
         self._is_reading = True
         self._arrange()
 
@@ -144,7 +144,7 @@ class Middle(Scaled, Pane):
     def show_notice(
         self, tone: str, title: str, text: str, *actions: tuple[str, Callable[[], object]]
     ) -> None:
-        """Show a notice above the chat, with a title, a text and action buttons."""
+        """Show a notice above the chat: a title, a text and action buttons."""
         self._notice.show_notice(tone, title, text, actions)
         self._fit()
 
@@ -225,7 +225,7 @@ class Middle(Scaled, Pane):
 
 
 class Welcome(Pane):
-    """The welcome page, with buttons to choose a folder or to try the sample notes."""
+    """The welcome page, whose buttons choose a folder or open the sample notes."""
 
     folder_requested = Signal()
     samples_requested = Signal()
@@ -260,7 +260,7 @@ class Welcome(Pane):
         column.addStretch(5)
 
     def show_problem(self, message: str, hint: str) -> None:
-        """Show why a folder could not be opened, with a button to try again."""
+        """Show why a folder could not be opened, and a button to try again."""
         actions = (("Look again", self.again_requested.emit),)
         self._notice.show_notice("amber", message, hint, actions)
 

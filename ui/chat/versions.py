@@ -25,7 +25,7 @@ _NONE_YET = "Choose which model answers too. Its answer becomes another version 
 
 
 class VersionColumn(Pane):
-    """One version of an answer, with its model and a button to keep it.
+    """One version of an answer: the text, the model, and a button to keep the version.
 
     The signal `kept` is emitted when the user clicks that button.
 

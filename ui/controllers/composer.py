@@ -72,7 +72,7 @@ class ComposerController(QObject):
         session.loaded.connect(self._on_loaded)
 
     def next_message(self) -> NextMessage:
-        """Return the current message, with the mode and model to use."""
+        """Return the current message, and the mode and model to use."""
         session = self._session
         return NextMessage(
             session.session,
@@ -387,7 +387,7 @@ def _show_in(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
 
 
 def _overflow_sentence(context: Mapping[str, Any]) -> str:
-    """Explain why a message does not fit, with its token count and the free tokens."""
+    """Explain why a message does not fit, stating its token count and the free tokens."""
     tokens = context["layers"]["L5"]["tokens"]
     free = context["budget"] - context["used"] + tokens
     if free <= 0:

@@ -40,7 +40,7 @@ Perform = Callable[[str], object]
 
 @dataclass(frozen=True)
 class _Shown:
-    """A request report for the context panel, with the prices of the request's model.
+    """A request report for the context panel, and the prices of the request's model.
 
     Attributes:
         is_estimate: whether the report is an estimate, because passages will be added when the

@@ -16,7 +16,7 @@ Kept = dict[str, dict[str, object]]
 
 @dataclass(frozen=True)
 class NextMessage:
-    """The unsent message of a chat, with its mode and model."""
+    """The unsent message of a chat, and its mode and model."""
 
     session: str | None
     text: str

@@ -337,7 +337,7 @@ class PaletteController(QObject):
         return self._palette.dismiss()
 
     def _note_focus(self) -> None:
-        """Remember the chat's focused widget, which gets the focus when the search is closed."""
+        """Remember the chat's focused widget. Closing the search restores its focus."""
         focused = QApplication.focusWidget()
         if focused is not None and not self._bar.isAncestorOf(focused):
             is_in_chat = self._frame.middle.isAncestorOf(focused)

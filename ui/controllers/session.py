@@ -214,7 +214,7 @@ class SessionController(QObject):
             self._show_empty()
 
     def _show_empty(self) -> None:
-        """Show an empty chat, with the project's name if it belongs to a project."""
+        """Show an empty chat. If it belongs to a project, show the project's name."""
         if self.project is None:
             self._transcript.show_empty(*self._empty)
         else:

@@ -33,7 +33,7 @@ StartTurn = Callable[[CancelToken], Iterator[Event]]
 
 @dataclass(frozen=True)
 class OutgoingMessage:
-    """A user message to send, with the options for sending it.
+    """A user message to send, and the options for sending it.
 
     Attributes:
         attached: the attachments of the message.

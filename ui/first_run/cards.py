@@ -21,7 +21,7 @@ _CIRCLE = 20
 
 
 class ChoiceCard(QAbstractButton):
-    """A card with a title and a sentence, which the user chooses by a click or the arrow keys.
+    """A card with a title and a sentence. A click or an arrow key chooses it.
 
     Args:
         icon_name: the name of the icon on the left.

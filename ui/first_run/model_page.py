@@ -261,7 +261,7 @@ def _shorten(name: str) -> str:
 
 
 class _FoundLine(QWidget):
-    """A line that shows whether model servers were found, with a button to search again."""
+    """A line that shows whether model servers were found, and a button to search again."""
 
     def __init__(self, look: Callable[[], object]) -> None:
         super().__init__()

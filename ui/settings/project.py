@@ -82,7 +82,7 @@ class ProjectDialog(QDialog):
 
 
 class ProjectFields(QWidget):
-    """The fields for a project's patterns and model, which are saved together."""
+    """The fields for a project's patterns and model. One button saves both."""
 
     def __init__(self, projects: Projects, name: str, runner: TaskRunner) -> None:
         super().__init__()

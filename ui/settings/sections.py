@@ -22,7 +22,7 @@ _MOST_LISTED = 200
 
 
 class TextSizeSection(QWidget):
-    """The section for the text size, which is stored in the window state, not in the settings."""
+    """The section for the text size. The size belongs to the window state, not to the settings."""
 
     scale_chosen = Signal(float)
 

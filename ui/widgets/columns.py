@@ -226,7 +226,7 @@ class Columns(QWidget):
 
 
 class _Drawer(Pane):
-    """A drawer: a column shown on top of the middle one, with a hairline at its inner edge."""
+    """A column that is shown on top of the middle one. Its inner edge is a hairline."""
 
     def __init__(self, parent: QWidget, content: QWidget, edge: Qt.Edge) -> None:
         super().__init__("panel", parent)

@@ -81,7 +81,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Match:
-    """A choice that matches the query, with the matching spans of its text."""
+    """A choice that matches the query, and the matching spans of its text."""
 
     choice: Choice
     spans: tuple[tuple[int, int], ...] = ()

@@ -275,6 +275,6 @@ def plain_tip(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Convert a text to a single line, with control characters escaped."""
+    """Convert a text to a single line, and escape control characters."""
     flat = " ".join(text.split())
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)

@@ -49,7 +49,7 @@ _TONES: Final = {"head": "text.tertiary", "note": "text.tertiary", "same": "text
 
 
 class DiffView(QFrame):
-    """A unified diff in a box of at most twelve lines, which scrolls and can be expanded.
+    """A unified diff in a box of at most twelve lines. The box scrolls and can be expanded.
 
     Args:
         diff: the unified diff of one or more notes.

@@ -197,7 +197,7 @@ def find_start(field: QTextEdit | QPlainTextEdit, place: QTextCursor) -> QRect:
 
 
 def mark_occurrences(found: Sequence[QTextCursor], at: int) -> list[QTextEdit.ExtraSelection]:
-    """Build the highlights of all occurrences, with a different colour for the current one.
+    """Build the highlights of all occurrences. The current one has another colour.
 
     Args:
         found: the occurrences, as cursors that select them.

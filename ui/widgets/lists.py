@@ -179,7 +179,7 @@ class RowDelegate(QStyledItemDelegate):
 
 
 class FitTree(WithMenus, QTreeView):
-    """A tree view without header and branch lines, as high as its rows up to a maximum height.
+    """A tree view without header and branch lines that is as high as its rows, up to a maximum.
 
     Rows with children open and close on a click.
 

@@ -74,7 +74,7 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
 
 
 def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
-    """Create a file and its missing folders, with arguments as in `replace_file`.
+    """Create a file and its missing folders. The arguments are those of `replace_file`.
 
     Raises:
         EditOutdated: the file already exists.

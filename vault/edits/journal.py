@@ -109,7 +109,7 @@ class EditJournal:
             os.close(handle)
 
     def read(self) -> list[EditStep]:
-        """Return all steps in order, with their latest status."""
+        """Return all steps in order. Each has its latest status."""
         steps: dict[str, EditStep] = {}
         for line in self._read_lines():
             with suppress(ValueError, KeyError, TypeError):

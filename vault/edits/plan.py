@@ -45,7 +45,7 @@ class ContentChange:
 
 @dataclass(frozen=True, slots=True)
 class FileMove:
-    """A move of a file to another path, with unchanged content."""
+    """A move of a file to another path. The content does not change."""
 
     path: str
     to: str
@@ -169,7 +169,7 @@ def plan_append(path: str, before: bytes, text: str) -> EditPlan:
 
 
 def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:
-    """Plan to add a link at the end of the section "Related", which is created if missing.
+    """Plan to add a link at the end of the section "Related". A missing section is created.
 
     Raises:
         EditRefused: the note is not text, or its encoding cannot store the link.

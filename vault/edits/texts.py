@@ -26,7 +26,7 @@ class Replacement(NamedTuple):
 
 @dataclass(frozen=True)
 class EditableText:
-    r"""A note's text, which can be edited without changing any other bytes.
+    r"""A note's text. Editing it does not change any other bytes of the note.
 
     Attributes:
         path: the note's path, for error messages.

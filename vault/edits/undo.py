@@ -244,7 +244,7 @@ class _Files:
 
 
 def _is_one_file(step: EditStep) -> bool:
-    """Return whether both paths of a move refer to the same file, which a crash can cause."""
+    """Return whether both paths of a move name the same file. This can happen after a crash."""
     with suppress(OSError):
         return os.path.samefile(Path(step.root, step.path), Path(step.root, step.to))
     return False

@@ -70,7 +70,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A span of a note's text, as character offsets, that may become a passage."""
+    """A span of a note's text that may become a passage. Positions are character offsets."""
 
     start: int
     end: int
@@ -104,7 +104,7 @@ def chunk_note(
 
 
 class _Text:
-    """A note's text, with the offset and token count of each line."""
+    """A note's text, and the offset and token count of each line."""
 
     def __init__(self, text: str, lines: Sequence[str], tick: Callable[[], None]):
         self.text = text

@@ -19,7 +19,7 @@ _CRASHES: Final = frozenset(
 
 
 class ParserClient:
-    """Parses files in a child process, which is started on demand.
+    """Parses files in a child process that is started on demand.
 
     Thread-safe, but parses one file at a time.
     """

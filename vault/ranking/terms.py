@@ -74,7 +74,7 @@ def _find_names(words: str) -> Iterator[str]:
 
 
 def _find_pairs(kept: str) -> Iterator[str]:
-    """Yield pairs of words separated only by a blank or hyphen, as phrases."""
+    """Yield, as phrases, the pairs of words that only a blank or hyphen separates."""
     for this, other in pairwise(_WORD.finditer(kept)):
         if kept[this.end() : other.start()] in (" ", "-") and not this[0].isdecimal():
             yield match_phrase(f"{this[0]} {other[0]}")

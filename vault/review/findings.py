@@ -63,7 +63,7 @@ class Finding:
 
     @property
     def key(self) -> str:
-        """The identity of the finding, which stays the same between reviews."""
+        """The identity of the finding. It stays the same between reviews."""
         paths = sorted(note.path for note in self.notes)
         whole = "\0".join((self.kind, *paths, self.detail))
         return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:24]

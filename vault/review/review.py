@@ -91,7 +91,7 @@ def review_notes(
 
 
 class _Rules:
-    """All rules, with the vocabulary that they share."""
+    """All rules, and the vocabulary that they share."""
 
     def __init__(self, outdated: OutdatedRule) -> None:
         self.vocabulary = Vocabulary()

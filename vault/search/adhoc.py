@@ -90,7 +90,7 @@ def search_texts(
 
 
 def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
-    """Yield the hits, then other passages up to `k`, with at least one per text.
+    """Yield the hits, then other passages up to `k`. Each text yields at least one.
 
     Passages next to a hit come first, then passages from the start of each text in turn.
     """

@@ -51,7 +51,7 @@ _SOLID = re.compile(f"{_FENCE}|{_TABLE}", re.MULTILINE | re.DOTALL)
 
 
 class _Span(NamedTuple):
-    """A span of a passage, with those stems of the query that it contains."""
+    """A span of a passage, and the query's stems that it contains."""
 
     start: int
     end: int
@@ -64,7 +64,7 @@ _Ranked = Sequence[tuple[float, _Span]]
 def search_excerpts(
     search: Callable[[str, int], SearchResult], passages: Passages | None, query: str, k: int
 ) -> SearchResult:
-    """Find the `k` best hits, with passages of long notes cut to excerpts.
+    """Find the `k` best hits. Passages of long notes are cut to excerpts.
 
     Args:
         search: returns the best passages for a query.

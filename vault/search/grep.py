@@ -78,7 +78,7 @@ def find_lines(
 def find_backlinks(
     root: Path, paths: Sequence[str], read: Read, path: str, resolver: LinkResolver
 ) -> Iterator[tuple[str, Link]]:
-    """Yield the links to a note, with the paths of the notes that contain them.
+    """Yield the links to a note, and the paths of the notes that contain them.
 
     Args:
         root: the folder of notes.

@@ -39,7 +39,7 @@ class StalenessFilter:
     def keep_current(
         self, passages: Iterable[tuple[int, Passage]]
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield the passages that still exist and are not excluded, with current line numbers."""
+        """Yield the passages that still exist and are not excluded, and update their lines."""
         for chunk_id, passage in passages:
             if passage.path not in self._seen:
                 self._seen[passage.path] = self._check_file(passage)

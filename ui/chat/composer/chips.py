@@ -267,7 +267,7 @@ class ChipRow(FlowRow):
         return [chip for chip in self.shown() if isinstance(chip, Chip)]
 
     def show_states(self, states: Mapping[Attachment, ChipState]) -> None:
-        """Show the attachments of an unsent message, with their states."""
+        """Show the attachments of an unsent message and their states."""
         known = {chip.attachment: chip for chip in self.chips()}
         chips = []
         for attachment, state in states.items():

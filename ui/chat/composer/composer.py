@@ -224,7 +224,7 @@ class Composer(Scaled, QWidget):
         self._fit()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Start watching the window's height, which limits the height of the text field."""
+        """Start watching the window's height, because it limits the text field's height."""
         super().showEvent(event)
         self.window().installEventFilter(self)
         self._fit()
@@ -330,7 +330,7 @@ class Composer(Scaled, QWidget):
         self.submitted.emit(self.text())
 
     def _refuse(self, attachment: Attachment, problem: str) -> None:
-        """Show why an attachment cannot be sent, with a button to remove it."""
+        """Show why an attachment cannot be sent, and a button to remove it."""
         way_out = (f"Remove {attachment.name}", lambda: self._on_chip_removed(attachment))
         self.show_error(f"{problem} Nothing was sent.", (way_out,))
 

@@ -159,7 +159,7 @@ class SendButton(QPushButton):
 
 
 class ComposerLine(Scaled, QFrame):
-    """A line above the composer's buttons, with one sentence and action buttons.
+    """A line above the composer's buttons that shows one sentence and action buttons.
 
     Args:
         tone: `danger` for an error that prevents sending, otherwise `info`.

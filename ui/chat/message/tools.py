@@ -38,7 +38,7 @@ _Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 
 
 class ToolStrip(Scaled, AccessibleFrame):
-    """A strip with two groups of buttons, which wraps onto two lines if space is short.
+    """A strip with two groups of buttons. It wraps onto two lines if space is short.
 
     The signal `lines_changed` is emitted when the number of lines changes.
 

@@ -49,7 +49,7 @@ _HINT = "{} asks again, Esc leaves it as it was. The present answer is kept besi
 
 
 class UserMessage(AccessibleFrame):
-    """The widget of one user message, with its attachments, tools and versions.
+    """The widget of one user message, including its attachments, tools and versions.
 
     Signals:
         action_requested: a `MessageAction`.
@@ -217,7 +217,7 @@ class _Block(QWidget):
 
 
 class _Body(QTextEdit):
-    """A read-only field for plain text, which is as tall as its text up to a maximum."""
+    """A read-only field for plain text. It is as tall as its text, up to a maximum."""
 
     cut_changed = Signal()
 

@@ -20,7 +20,7 @@ WALKABLE = "walkable"
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A message, divider or error in the chat, with or without a widget.
+    """A message, divider or error in the chat. Its widget may not exist at the moment.
 
     Attributes:
         make: builds the widget. It is called again if the widget is needed after its removal.
@@ -86,7 +86,7 @@ class MessageRow(QWidget):
         ]
 
     def set_current(self, is_current: bool) -> None:
-        """Mark this as the current message, which has a focus ring."""
+        """Set whether this is the current message. The current message has a focus ring."""
         self.is_current = is_current
         self.update()
 
@@ -111,7 +111,7 @@ class _Column(QVBoxLayout):
         return self.totalMinimumSize().height()
 
     def setGeometry(self, rect: QRect) -> None:
-        """Place the messages, which may extend beyond the rectangle's lower edge."""
+        """Place the messages. They may extend beyond the rectangle's lower edge."""
         height = max(rect.height(), self.find_height(rect.width()))
         super().setGeometry(QRect(rect.x(), rect.y(), rect.width(), height))
 

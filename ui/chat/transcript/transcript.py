@@ -91,7 +91,7 @@ class Transcript(QWidget):
         self._stack.setCurrentWidget(self.empty)
 
     def set_models(self, choices: Sequence[ModelChoice]) -> None:
-        """Set the models' labels and locations, which are shown below the answers."""
+        """Set the models' labels and locations. Answers show them below the text."""
         self.maker.set_models(choices, self.feed.rows)
 
     def load(self, chat: Chat) -> None:
@@ -102,7 +102,7 @@ class Transcript(QWidget):
         self.scroller.to_end()
 
     def show_unanswered(self, entry: str) -> None:
-        """Show that the last message has no answer, with a button that asks for one."""
+        """Show that the last message has no answer, and a button that asks for one."""
         self.feed.append(self.maker.loose("failure", lambda: self.maker.retry(_UNANSWERED, entry)))
         self.scroller.to_end()
 

@@ -176,7 +176,7 @@ class MessageMaker(QObject):
         return made
 
     def retry(self, message: str, entry: str, code: str = "") -> Failure:
-        """Build the widget of a stored error, with its original actions.
+        """Build the widget of a stored error. It offers the error's original actions.
 
         Args:
             message: the text to show.

@@ -74,7 +74,7 @@ class ChatActionController(QObject):
         self._frame.sidebar.chat_search.begin()
 
     def open_hit(self, hit: ChatHit) -> None:
-        """Open the chat of a search hit, scrolled to the hit's message, with the words highlighted.
+        """Open the chat of a search hit, scroll to the message, and highlight the words.
 
         If the message belongs to another version of the chat, that version is shown.
         """

@@ -42,7 +42,7 @@ class NoteMenuController(QObject):
             self._frame.notifier.toast(_NO_PROGRAM.format(file.name))
 
     def open_in_obsidian(self) -> None:
-        """Open the note in Obsidian, which finds the vault from the file's full path."""
+        """Open the note in Obsidian. Obsidian finds the vault by the file's full path."""
         file = self._find_file()
         if file is None:
             return

@@ -51,7 +51,7 @@ class NoteVisit:
 
 
 class VisitHistory:
-    """The history of visited notes and images, as in a browser."""
+    """The history of visited notes and images, like a browser's history."""
 
     def __init__(self) -> None:
         self._visits: list[NoteVisit] = []

@@ -82,7 +82,7 @@ class RuleLine:
 
 @dataclass(slots=True, eq=False)
 class Rows:
-    """A group of a table's rows, which Qt lays out as a separate table.
+    """A group of a table's rows. Qt lays out each group as a separate table.
 
     Attributes:
         start: a text position in the last cell.

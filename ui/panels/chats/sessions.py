@@ -63,7 +63,7 @@ class ChatListModel(QAbstractListModel):
         self.vault = ""
 
     def set_chats(self, chats: "Sequence[SessionInfo]", running: Container[str] = ()) -> None:
-        """Replace all chats, which must be sorted from newest to oldest.
+        """Replace all chats. They must be sorted from newest to oldest.
 
         Args:
             running: the session IDs of the chats that are being answered.

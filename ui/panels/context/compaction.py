@@ -167,7 +167,7 @@ class CompactionDialog(QDialog):
         self._on_text_changed()
 
     def _show_step(self, said: str, parts: Sequence[QWidget], name: str) -> None:
-        """Show one step of the dialog, with only the widgets that belong to this step."""
+        """Show one step of the dialog, and only those widgets that belong to it."""
         self._about.setText(said)
         self._problem.hide()
         for part in (self._figures, self.text, self.make, self.use):

@@ -24,7 +24,7 @@ _FIELD_HEIGHT: Final = 64
 
 
 class MemoryView(QWidget):
-    """The chat's memory, which the user can edit.
+    """The chat's memory, as shown to the user for editing.
 
     Emits `saved` with the edited memory, in the form used by request reports.
 

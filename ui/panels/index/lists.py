@@ -24,7 +24,7 @@ _FETCHED = 500
 
 
 class NoteLists(QWidget):
-    """The notes in one state, which the user selects from a menu.
+    """The notes in one state. The user selects the state from a menu.
 
     By default, the first state that has any notes is selected.
 

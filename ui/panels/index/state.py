@@ -16,7 +16,7 @@ _COVERED = "Search covers what is done."
 
 @dataclass(frozen=True)
 class IndexState:
-    """The state of the index and of the current indexing run, with the texts that describe it.
+    """The state of the index and of the current indexing run, and texts that describe it.
 
     Attributes:
         kind: `none`, `running`, `paused`, `done`, `stopped` or `failed`.

@@ -269,7 +269,7 @@ class MarkdownColors(QSyntaxHighlighter):
         return self._lines >= self.document().blockCount()
 
     def begin(self, *, is_note_start: bool) -> None:
-        """Prepare for a new text, which may or may not start at the beginning of the note."""
+        """Prepare for a new text. `is_note_start` is true if the text is the start of the note."""
         self._is_note_start = is_note_start
         self._lines = 0
 

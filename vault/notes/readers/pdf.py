@@ -21,7 +21,7 @@ _HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium marks a hyphenated word at a 
 
 
 def read(data: bytes) -> Extract:
-    """Read a PDF file, with a heading `Page N` above the text of each page.
+    """Read a PDF file. A heading `Page N` precedes the text of each page.
 
     Raises:
         ReadingFailed: the file is damaged, needs a password, has too many pages or no text.
