@@ -81,12 +81,25 @@ def m005_images_of_requests(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX request_image_hash ON request_image (hash)")
 
 
+def m006_partial_answers(connection: sqlite3.Connection) -> None:
+    """Add a table of answers that are still arriving, so that a killed process loses none."""
+    connection.execute(
+        """
+        CREATE TABLE partial_answer (
+            session TEXT PRIMARY KEY,
+            entry TEXT NOT NULL
+        ) WITHOUT ROWID
+        """
+    )
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_last_requests,
     m002_list_of_chats,
     m003_tool_result_blobs,
     m004_session_snapshots,
     m005_images_of_requests,
+    m006_partial_answers,
 )
 
 

@@ -1,8 +1,8 @@
-"""The database `state.db`: last requests, chat summaries, large tool results.
+"""The database `state.db`: last requests, chat summaries, large tool results, partial answers.
 
-Requests and summaries can be rebuilt, and chats can continue without tool results. A damaged
-database is therefore renamed and replaced. It counts as damaged if SQLite reports damage, or if it
-contains unexpected data.
+Requests and summaries can be rebuilt, and chats can continue without tool results and partial
+answers. A damaged database is therefore renamed and replaced. It counts as damaged if SQLite
+reports damage, or if it contains unexpected data.
 """
 
 import hashlib
@@ -211,8 +211,38 @@ class StateDB:
             lambda row: decompress_text(row[0]),
         )
 
+    def save_partial(self, session: str, entry: Mapping[str, Any]) -> None:
+        """Store the answer that is arriving in a chat, as a log entry. It replaces the last one.
+
+        Raises:
+            StorageFailed: the database cannot be written.
+        """
+        self._write(
+            "INSERT OR REPLACE INTO partial_answer VALUES (?, ?)", (session, json.dumps(entry))
+        )
+
+    def partial(self, session: str) -> dict[str, Any] | None:
+        """Return the log entry of a chat's partial answer, or None.
+
+        Raises:
+            StorageFailed: the database cannot be read.
+        """
+        return self._one(
+            "SELECT entry FROM partial_answer WHERE session = ?",
+            (session,),
+            lambda row: dict(json.loads(_of_type(str, row[0]))),
+        )
+
+    def forget_partial(self, session: str) -> None:
+        """Remove a chat's partial answer, because the log has it.
+
+        Raises:
+            StorageFailed: the database cannot be written.
+        """
+        self._write("DELETE FROM partial_answer WHERE session = ?", (session,))
+
     def forget_chat(self, session: str, results: Sequence[str]) -> None:
-        """Remove a chat's requests, list entry and token counts, and the given tool results.
+        """Remove all data of a chat, and the given tool results. Their bytes are overwritten.
 
         Args:
             session: the chat.
@@ -226,8 +256,11 @@ class StateDB:
         self._write(_DELETE_UNUSED_IMAGES, ())
         self._write("DELETE FROM chat WHERE session = ?", (session,))
         self._write("DELETE FROM session_snapshots WHERE session = ?", (session,))
+        self.forget_partial(session)
         for ref_id in results:
             self._write("DELETE FROM tool_result_blobs WHERE ref_id = ?", (ref_id,))
+        # The write-ahead log still contains the deleted rows.
+        self._run(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
 
     def close(self) -> None:
         """Close the database. The next use opens it again."""
@@ -285,6 +318,7 @@ class StateDB:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA secure_delete = ON")  # deleted chats leave no text
                 _check_version(connection)
                 migrate(connection)
             except BaseException:

@@ -15,7 +15,7 @@ from typing import Final, Generic, TypeVar
 
 from chains.cancel import CancelToken
 
-__all__ = ["Emit", "WorkerPool", "call", "gather", "iterate", "start_call"]
+__all__ = ["Emit", "WorkerPool", "call", "gather", "iterate", "repeat", "start_call"]
 
 T = TypeVar("T")
 
@@ -184,6 +184,28 @@ def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None
             function()
 
     pool.submit(attempt)
+
+
+def repeat(function: Callable[[], object], interval_s: float) -> Callable[[], None]:
+    """Call a function again and again in a thread of its own, ignoring exceptions.
+
+    Returns a function that ends the repetition. It waits for a call that is running.
+    """
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.wait(interval_s):
+            with suppress(Exception):
+                function()
+
+    thread = threading.Thread(target=run, name="chains-repeat", daemon=True)
+    thread.start()
+
+    def end() -> None:
+        ended.set()
+        thread.join()
+
+    return end
 
 
 def call(function: Callable[[], T], cancel: CancelToken, pool: WorkerPool = _POOL) -> T:

@@ -288,7 +288,9 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             yield _head(plain(item.model), item)
             for step in item.steps:
                 yield from _step(step)
-            yield plain(item.shown_text) or f"({item.status})"
+            yield plain(item.shown_text) or plain(item.ending) or f"({item.status})"
+            if item.shown_text and item.ending:
+                yield plain(item.ending)
             if item.found_sources:
                 yield item.found_sources
             yield from (f"[{c.n}] {place(c.path, c.lines, c.page)}" for c in item.citations)

@@ -155,13 +155,7 @@ def _list_lines(item: TranscriptItem, show_source: Callable[[Citation], str]) ->
             if names:
                 yield from ("", f"Attached: {', '.join(names)}")
         case AnswerItem():
-            yield from ("", f"## {item.model}", "", item.shown_text or f"({item.status})")
-            if item.found_sources:
-                yield from ("", item.found_sources)
-            if item.citations:
-                yield from ("", "Sources:", "")
-            for cited in item.citations:
-                yield f"{cited.n}. {show_source(cited)}"
+            yield from _list_answer_lines(item, show_source)
         case CustomItem():
             yield from ("", "## A program", "", item.text)
         case SummaryItem():
@@ -172,3 +166,15 @@ def _list_lines(item: TranscriptItem, show_source: Callable[[Citation], str]) ->
             yield from ("", f"The hook {item.hook} changed what is sent: {told}")
         case _:
             yield from ("", f"The {item.turns:,} turns above are not sent any more.")
+
+
+def _list_answer_lines(item: AnswerItem, show_source: Callable[[Citation], str]) -> Iterator[str]:
+    yield from ("", f"## {item.model}", "", item.shown_text or item.ending or f"({item.status})")
+    if item.shown_text and item.ending:
+        yield from ("", item.ending)
+    if item.found_sources:
+        yield from ("", item.found_sources)
+    if item.citations:
+        yield from ("", "Sources:", "")
+    for cited in item.citations:
+        yield f"{cited.n}. {show_source(cited)}"

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from app.durable import create_synced, write_synced
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
@@ -36,6 +37,8 @@ _log = logging.getLogger(__name__)
 # Receives a log after a write, with the size and time of its file.
 Remember = Callable[[LoadedLog, os.stat_result], None]
 COMPACTION = "compaction"
+_NOT_LOOKED_UP: Final = "No request can be looked up"
+_T = TypeVar("_T")
 
 
 class Session:
@@ -191,13 +194,9 @@ class Session:
         Args:
             counter: returns the token counter. Called only if counts are stored.
         """
-        try:
-            snapshot = self._state.snapshot(self.id)
-        except StorageFailed as error:
-            _log.warning("The chat %s is counted anew: %s", self.id, error)
-            self._degrade(error)
-            return
-        if snapshot:
+        nothing: Snapshot = {}
+        problem = f"The chat {self.id} is counted anew"
+        if snapshot := self._use_state(lambda: self._state.snapshot(self.id), nothing, problem):
             _recall_counts(self.path(), snapshot, counter())
 
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
@@ -207,11 +206,9 @@ class Session:
         """
         if not self._is_compacted or (at := _find_last_compaction(self.path())) is None:
             return
-        try:
-            self._state.save_snapshot(self.id, _count_messages(self.path()[:at], counter()))
-        except StorageFailed as error:
-            _log.warning("What was counted of the chat %s is not kept: %s", self.id, error)
-            self._degrade(error)
+        counts = _count_messages(self.path()[:at], counter())
+        problem = f"What was counted of the chat {self.id} is not kept"
+        self._use_state(lambda: self._state.save_snapshot(self.id, counts), None, problem)
 
     def new_id(self) -> str:
         """Return an unused entry id of eight hexadecimal digits."""
@@ -233,12 +230,8 @@ class Session:
         """
         said = (entry for entry in self.path() if isinstance(entry, MessageEntry))
         answered = {entry.turn_id for entry in said if entry.message.role == "assistant"}
-        try:
-            sent = answered & self._state.kept_turns(self.id)
-        except StorageFailed as error:
-            _log.warning("No request can be looked up: %s", error)
-            self._degrade(error)
-            return None
+        kept_turns = partial(self._state.kept_turns, self.id)
+        sent = answered & self._use_state(kept_turns, frozenset[str](), _NOT_LOOKED_UP)
         last = next((turn for turn in reversed(turn_ids(self.path())) if turn in sent), None)
         kept = None if last is None else self.kept_request(last)
         return None if kept is None else kept.body
@@ -250,12 +243,7 @@ class Session:
 
     def kept_request(self, turn: str) -> StoredRequest | None:
         """Return a turn's last request, or None if it is not stored."""
-        try:
-            return self._state.request(self.id, turn)
-        except StorageFailed as error:
-            _log.warning("No request can be looked up: %s", error)
-            self._degrade(error)
-            return None
+        return self._use_state(lambda: self._state.request(self.id, turn), None, _NOT_LOOKED_UP)
 
     def save_request(
         self,
@@ -266,45 +254,49 @@ class Session:
         wire: Mapping[str, Any] | None,
     ) -> None:
         """Store a request. Failures do not stop the turn, since requests can be rebuilt."""
-        try:
-            self._state.save_request(StoredRequest(self.id, turn, request, report, body, wire))
-        except StorageFailed as error:
-            _log.warning("The request of turn %s is not kept: %s", turn, error)
-            self._degrade(error)
+        stored = StoredRequest(self.id, turn, request, report, body, wire)
+        problem = f"The request of turn {turn} is not kept"
+        self._use_state(lambda: self._state.save_request(stored), None, problem)
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
         """Replace the report of a stored request, and return whether the request exists."""
-        try:
-            return self._state.save_report(self.id, turn, request, report)
-        except StorageFailed as error:
-            _log.warning("The report of turn %s is not kept: %s", turn, error)
-            self._degrade(error)
-            return False
+        save = partial(self._state.save_report, self.id, turn, request, report)
+        return self._use_state(save, False, f"The report of turn {turn} is not kept")
+
+    def save_partial(self, entry: MessageEntry) -> None:
+        """Store the part of an answer that has arrived. `SessionStore` appends it after a kill."""
+        save = partial(self._state.save_partial, self.id, entry.to_dict())
+        self._use_state(save, None, "The answer that is arriving is not kept")
+
+    def forget_partial(self) -> None:
+        """Remove the stored part of an answer, because the log now has the answer."""
+        forget = partial(self._state.forget_partial, self.id)
+        self._use_state(forget, None, "A partial answer is not removed")
 
     def keep_result(self, tool: str, content: str) -> str | None:
         """Store a large tool result, and return its reference, or None if it cannot be stored."""
-        try:
-            return self._state.keep_result(tool, content)
-        except StorageFailed as error:
-            _log.warning("A result of %s stays in the chat itself: %s", tool, error)
-            self._degrade(error)
-            return None
+        problem = f"A result of {tool} stays in the chat itself"
+        return self._use_state(lambda: self._state.keep_result(tool, content), None, problem)
 
     def load_result(self, ref_id: str) -> str | None:
         """Return a stored tool result, or None."""
-        try:
-            return self._state.result(ref_id)
-        except StorageFailed as error:
-            _log.warning("The result %s cannot be read: %s", ref_id, error)
-            self._degrade(error)
-            return None
+        problem = f"The result {ref_id} cannot be read"
+        return self._use_state(lambda: self._state.result(ref_id), None, problem)
 
-    def _degrade(self, error: StorageFailed) -> None:
-        """Record a failure of `state.db`. The chat continues without the database."""
-        self._degraded[
-            "The database beside the chats cannot be used, so requests are not kept for a later "
-            f"look and large tool results stay in the chat: {error}"
-        ] = None
+    def _use_state(self, use: Callable[[], _T], fallback: _T, problem: str) -> _T:
+        """Use `state.db`, or record its failure and return the fallback.
+
+        The chat continues without the database.
+        """
+        try:
+            return use()
+        except StorageFailed as error:
+            _log.warning("%s: %s", problem, error)
+            self._degraded[
+                "The database beside the chats cannot be used, so requests are not kept for a "
+                f"later look and large tool results stay in the chat: {error}"
+            ] = None
+            return fallback
 
     def _up_to_date(self, handle: int) -> int:
         """Migrate the file to the current version if needed, and return its descriptor."""

@@ -6,14 +6,24 @@ import re
 import secrets
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from app.durable import lock, open_file, sync_folder
-from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFailed, storage_errors
+from app.errors import (
+    AppError,
+    InvalidRequest,
+    SessionBusy,
+    SessionMissing,
+    StorageFailed,
+    storage_errors,
+)
 from app.sessions.file import LoadedLog, load_log, mend_end
 from app.sessions.listing import SessionInfo, describe_unreadable, read_kept_info, summarise_log
 from app.sessions.session import Session, now
 from app.state_db import StateDB
+from context.errors import MalformedEntry
+from context.log.entries import MessageEntry, parse_entry
 from context.log.parse import SessionHeader
 
 _log = logging.getLogger(__name__)
@@ -28,6 +38,7 @@ class SessionStore:
         self._folder = folder
         self._state = state
         self._lock = threading.Lock()
+        self._rescue = threading.Lock()  # a second reader waits until the first one has written
         self._newest: tuple[tuple[str, int, int], LoadedLog] | None = None
         self._begun: dict[str, LoadedLog] = {}
 
@@ -74,10 +85,14 @@ class SessionStore:
             except BaseException:
                 os.close(handle)
                 raise
-        return Session(path, log, self._state, handle, remember=self._remember)
+        chat = Session(path, log, self._state, handle, remember=self._remember)
+        self._append_partial(chat)
+        return chat
 
     def read(self, session: str) -> Session:
         """Open a chat for reading only. Others may write to it at the same time.
+
+        An answer that a killed process left is appended to the chat first.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -86,6 +101,7 @@ class SessionStore:
         if (begun := self._unwritten(session)) is not None:
             return self._new(begun)
         path = self._find_file(session)
+        self._rescue_partial(session)
         with storage_errors(path):
             return Session(path, self._load(path), self._state, handle=None)
 
@@ -212,6 +228,28 @@ class SessionStore:
             self._state.forget_chat(session, [ref.decode("ascii") for ref in results])
         except (OSError, StorageFailed) as error:
             _log.warning("Requests or results of the chat %s were not removed: %s", session, error)
+
+    def _rescue_partial(self, session: str) -> None:
+        """Append the partial answer of a killed process to its chat.
+
+        A chat that cannot be written now stays as it is: its answer may still be arriving.
+        """
+        with self._rescue, suppress(AppError):
+            if self._state.partial(session) is not None:
+                self.open(session).close()
+
+    def _append_partial(self, chat: Session) -> None:
+        """Append the partial answer in `state.db` to a locked chat, unless the log has it."""
+        try:
+            if (kept := self._state.partial(chat.id)) is None:
+                return
+            entry = parse_entry(kept)
+            is_stored = any(stored.id == entry.id for stored in chat.log.entries)
+            if isinstance(entry, MessageEntry) and not is_stored:
+                chat.append([entry])
+            self._state.forget_partial(chat.id)
+        except (AppError, MalformedEntry) as error:
+            _log.warning("A partial answer of the chat %s is not restored: %s", chat.id, error)
 
     def _infos(self, files: Iterable[Path]) -> Iterator[SessionInfo]:
         for path in files:

@@ -124,6 +124,29 @@ class AnswerItem(MessageItem):
         is_found = self.sentences and self.citations
         return name_share(self.citations, self.sentences) if is_found else ""
 
+    @property
+    def ending(self) -> str:
+        """A sentence about why the answer is incomplete, or an empty string if it is complete."""
+        if self.status == "interrupted":
+            return describe_ending(self.reason, bool(self.text.strip() or self.steps))
+        reason = " ".join(self.reason.split()).rstrip(".")
+        return f"No answer arrived: {reason}." if self.status == "error" and reason else ""
+
+
+def describe_ending(reason: str, has_arrived: bool) -> str:
+    """Say why an answer ended early.
+
+    Args:
+        reason: the reason, or an empty string if the user stopped the answer.
+        has_arrived: whether there is text or a step of the answer.
+    """
+    if reason:
+        why = " ".join(reason.split()).rstrip(".")
+        return f"The answer broke off: {why}. What had arrived is kept."
+    return (
+        "Stopped. What had arrived is kept." if has_arrived else "Stopped before anything arrived."
+    )
+
 
 @dataclass(frozen=True)
 class CustomItem:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from io import UnsupportedOperation
 from typing import Any, Protocol
 
-from context.log.entries import Entry, OtherEntry, UsageEntry
+from context.log.entries import Entry, MessageEntry, OtherEntry, UsageEntry
 
 __all__ = ["SessionPort", "SessionView"]
 
@@ -58,6 +58,12 @@ class SessionPort(Protocol):
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
         """Store a request's final report. Return whether the request itself is stored."""
+
+    def save_partial(self, entry: MessageEntry) -> None:
+        """Store the part of an answer that has arrived, outside of the log."""
+
+    def forget_partial(self) -> None:
+        """Remove the stored part of an answer, because the log now has the answer."""
 
 
 class SessionView:
@@ -125,6 +131,13 @@ class SessionView:
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:  # noqa: ARG002
         """Store nothing and return False."""
         return False
+
+    def save_partial(self, entry: MessageEntry) -> None:  # noqa: ARG002
+        """Raise `UnsupportedOperation`."""
+        raise UnsupportedOperation("A session that is only viewed keeps no answers.")
+
+    def forget_partial(self) -> None:
+        """Do nothing, since no answer is kept."""
 
     def keep_result(self, tool: str, content: str) -> str | None:  # noqa: ARG002
         """Store nothing and return None."""

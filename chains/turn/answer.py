@@ -1,6 +1,7 @@
 """Stream the answer of a turn, and store it.
 
-A partial answer is stored too, whether it was cancelled, interrupted or ended by an error.
+A partial answer is stored too, whether it was cancelled, interrupted or ended by an error. While an
+answer arrives, its text so far is kept outside of the log, in case the process is killed.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from time import monotonic
 from typing import Any, Final
 
 from chains.citations.quotes import EscapeRemover
+from chains.concurrency import repeat
 from chains.errors import Cancelled, ModelError
 from chains.events import (
     ContextPrepared,
@@ -52,6 +54,10 @@ __all__ = ["AnswerStream", "TurnAnswer"]
 LEAST_COUNTED_SHARE: Final = 0.25
 # No server has a context length below this, so a smaller request is never cut.
 SMALLEST_CONTEXT: Final = 4_096
+# How often the text of an arriving answer is kept.
+KEEPING_INTERVAL_S: Final = 1.0
+# The reason in the log entry of an answer whose process was killed.
+CLOSED: Final = "Strata was closed"
 
 
 def _describe_wait(model: ModelInfo) -> str:
@@ -152,6 +158,9 @@ class AnswerStream:
         self._read = read
         sources = (*turn.request.segments, *read)
         self._escapes = EscapeRemover(sources, context.request.question)
+        self._id = ""
+        self._end_keeping: Callable[[], None] | None = None
+        self._kept_pieces = 0
         self._is_unsaved = False
         self._saved: tuple[PreparedTurn, Mapping[str, Any] | None] | None = None
 
@@ -260,7 +269,26 @@ class AnswerStream:
     def _add_text(self, text: str) -> Iterator[Event]:
         if text:
             self._partial.pieces.append(text)
+            self._start_keeping()
             yield TextDelta(text)
+
+    def _start_keeping(self) -> None:
+        """Keep the text in the background from now on, so that the stream never waits for it.
+
+        Message hooks may remove text that must not be stored. With such hooks, nothing is kept
+        before they have seen the whole answer.
+        """
+        hooks = self._context.customization.hooks
+        if self._end_keeping is None and not (hooks is not None and hooks.has("message")):
+            self._id = self._context.session.new_id()
+            self._end_keeping = repeat(self._keep_text, KEEPING_INTERVAL_S)
+
+    def _keep_text(self) -> None:
+        if (pieces := len(self._partial.pieces)) > self._kept_pieces:
+            entry = self._build_entry(Message("assistant", self._partial.text))
+            entry = replace(entry, status="interrupted", reason=CLOSED)
+            self._kept_pieces = pieces
+            self._context.session.save_partial(entry)
 
     def _list_warnings(self, ended: ModelEnded) -> Iterator[str]:
         if ended.status == "interrupted":
@@ -284,31 +312,22 @@ class AnswerStream:
     def _store(self) -> TurnAnswer:
         """Store the answer and its usage."""
         partial, session, turn = self._partial, self._context.session, self._turn
+        if self._end_keeping is not None:
+            self._end_keeping()
         if held := self._escapes.end():
             partial.pieces.append(held)
         hooks = self._context.customization.hooks
         message, warnings = run_answer_hooks(partial.message, hooks)
         partial.warnings += warnings
         self._report = self._complete_report()
-        seconds = round(monotonic() - self._context.request.started_s, 3)
-        entry = MessageEntry(
-            session.new_id(),
-            session.path()[-1].id,
-            session.now(),
-            message,
-            turn.turn,
-            model=self._context.request.model,
-            usage=partial.usage.to_dict() if partial.usage else None,
-            status=partial.status,
-            seconds=seconds,
-            reason=partial.reason or None,
-            error_code=partial.error_code,
-        )
+        entry = self._build_entry(message)
         new: list[Entry] = [entry]
         if partial.usage is not None:
             usage = CallUsage(turn.request.report, partial.usage)
             new.append(build_usage_entry(session, turn.turn, usage, parent=entry.id))
         session.append(new)
+        if self._kept_pieces:
+            session.forget_partial()
         self._save_request()
         return TurnAnswer(
             entry.id,
@@ -319,8 +338,25 @@ class AnswerStream:
             calls=list_tool_calls(message),
             usage=partial.usage,
             sources=turn.request.segments,
-            seconds=seconds,
+            seconds=entry.seconds,
             reason=partial.reason,
+        )
+
+    def _build_entry(self, message: Message) -> MessageEntry:
+        """Build the log entry of the answer, as it is now."""
+        partial, session = self._partial, self._context.session
+        return MessageEntry(
+            self._id or session.new_id(),
+            session.path()[-1].id,
+            session.now(),
+            message,
+            self._turn.turn,
+            model=self._context.request.model,
+            usage=partial.usage.to_dict() if partial.usage else None,
+            status=partial.status,
+            seconds=round(monotonic() - self._context.request.started_s, 3),
+            reason=partial.reason or None,
+            error_code=partial.error_code,
         )
 
     def _complete_report(self) -> ContextReport:

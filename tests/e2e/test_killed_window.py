@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.killed_window import DRAFT, QUESTION, SIZE
+from tests.support.model_server import Answer, ModelServer
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,9 +24,9 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
-def start(kind: str, home: Path, notes: Path) -> "subprocess.Popen[str]":
+def start(kind: str, home: Path, notes: Path, *options: str) -> "subprocess.Popen[str]":
     """Start the program with somebody at it, in a process group of its own."""
-    argv = ["--set", f"vault.path={notes}"]
+    argv = ["--set", f"vault.path={notes}", *options]
     screen = home.with_name("screen.json")
     shown = {"name": "s", "x": 0, "y": 0, "width": 1920, "height": 1080, "logicalDpi": 96, "dpr": 1}
     screen.write_text(json.dumps({"screens": [shown]}))
@@ -58,6 +59,17 @@ def test_chat_draft_text_size_and_geometry_come_back_after_a_kill(
     assert (before["title"], before["draft"], before["size"]) == (QUESTION, DRAFT, list(SIZE))
     assert before["scale"] > 1
     assert read_and_kill(start("tell", home, notes)) == before
+
+
+def test_an_answer_that_was_arriving_is_shown_as_broken_off(tmp_path: Path, notes: Path) -> None:
+    home, text = tmp_path / "home", "Leaves rot in a heap for a year."
+    with ModelServer(Answer(text, chunk_chars=8, stall_after=5)) as server:
+        options = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=gpt-4o")
+        before = read_and_kill(start("ask", home, notes, *options))
+        assert before["endings"] == [[text, ""]]
+        after = read_and_kill(start("tell", home, notes, *options))
+    ending = "The answer broke off: Strata was closed. What had arrived is kept."
+    assert (after["title"], after["endings"]) == (QUESTION, [[text, ending]])
 
 
 def test_a_second_start_ends_and_the_first_window_goes_on(tmp_path: Path, notes: Path) -> None:

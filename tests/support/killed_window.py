@@ -1,6 +1,6 @@
 """The real program with a simulated user, who acts before a kill or reports what is back.
 
-`python -m tests.support.killed_window act|tell OPTIONS…` prints one JSON document when it is done.
+`python -m tests.support.killed_window act|ask|tell OPTIONS…` prints one JSON document when done.
 """
 
 import json
@@ -29,6 +29,7 @@ def tell(page: WindowPage) -> dict[str, Any]:
     return {
         "title": page.chat.title,
         "answers": len(page.chat.answers()),
+        "endings": [[answer.text, answer.ending] for answer in page.chat.answers()],
         "draft": page.composer.text,
         "scale": Theme.current().scale,
         "size": [page.view.width(), page.view.height()],
@@ -56,6 +57,8 @@ class Sitter:
         self._steps: list[Callable[[WindowPage], bool]] = [self._is_there]
         if kind == "act":
             self._steps += [self._act, lambda page: bool(page.chat.answers()), self._write]
+        elif kind == "ask":
+            self._steps += [self._ask, lambda page: any(one.text for one in page.chat.answers())]
         else:
             self._steps += [lambda page: bool(page.chat.answers())]
         self._timer = QTimer(interval=_PAUSE_MS)
@@ -78,6 +81,11 @@ class Sitter:
 
     def _act(self, page: WindowPage) -> bool:
         act(page)
+        return True
+
+    def _ask(self, page: WindowPage) -> bool:
+        page.composer.choose_mode("chat")
+        page.composer.send(QUESTION)
         return True
 
     def _write(self, page: WindowPage) -> bool:

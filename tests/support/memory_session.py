@@ -17,6 +17,7 @@ class MemorySession:
     writes: list[tuple[Entry, ...]] = field(default_factory=list)
     saved: list[dict[str, Any]] = field(default_factory=list)
     results: dict[str, str] = field(default_factory=dict)
+    partials: list[MessageEntry] = field(default_factory=list)
 
     def path(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if is_path_entry(entry))
@@ -60,6 +61,12 @@ class MemorySession:
         assert (self.saved[-1]["turn"], self.saved[-1]["request"]) == (turn, request)
         self.saved.append({**self.saved[-1], "report": report})
         return True
+
+    def save_partial(self, entry: MessageEntry) -> None:
+        self.partials.append(entry)
+
+    def forget_partial(self) -> None:
+        self.partials.clear()
 
     def keep_result(self, tool: str, content: str) -> str | None:
         ref_id = f"r{len(self.results)}"

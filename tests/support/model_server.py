@@ -248,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._start_stream()
         for index, event in enumerate(events):
             if index == answer.stall_after:
-                self.server.owner.closing.wait(30)
+                self.server.owner.closing.wait(120)
             if index == answer.break_after:
                 self.close_connection = True
                 return

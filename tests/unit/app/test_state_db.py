@@ -200,6 +200,20 @@ def test_two_processes_may_begin_at_once(file: Path) -> None:
     assert results == [REQUEST] * 8
 
 
+def test_the_bytes_of_a_forgotten_chat_are_gone(db: StateDB, file: Path) -> None:
+    secret = "the key is under the mat " * 400
+    for text in (secret, f"{secret}, left"):
+        db.save_partial("s1", {"content": text})
+    assert db.partial("s1") == {"content": f"{secret}, left"}
+    other = StateDB(file)  # as another process has it open
+    assert other.partial("s2") is None
+    db.forget_chat("s1", ())
+    assert db.partial("s1") is None
+    contents = [path.read_bytes() for path in file.parent.iterdir()]
+    assert not any(b"under the mat" in content for content in contents)
+    other.close()
+
+
 def fill(db: StateDB) -> list[str]:
     """Put something into every table; return the references of results."""
     info = {"session": "s", "title": "Grüße", "created": "", "updated": "", "turns": 1}
@@ -207,6 +221,7 @@ def fill(db: StateDB) -> list[str]:
         db.save_request(replace(REQUEST, session=f"s{number}"))
         db.save_chat_info(f"s{number}", 1, 2, {**info, "vault": None, "project": None})
         db.save_snapshot(f"s{number}", {"m": {"text": number}})
+        db.save_partial(f"s{number}", {"content": "half"})
     return [db.keep_result("tool", f"result {number} " * 50) for number in range(8)]
 
 
@@ -222,6 +237,7 @@ def test_whatever_bytes_are_damaged_the_database_is_usable(
         db.kept_turns(f"s{number}")
         db.chat_info(f"s{number}", 1, 2)
         db.snapshot(f"s{number}")
+        db.partial(f"s{number}")
         db.result(ref)
     assert [db.result(ref) for ref in fill(db)][-1] == "result 7 " * 50
     assert db.request("s7", "t1") == replace(REQUEST, session="s7")
@@ -237,6 +253,7 @@ def test_whatever_bytes_are_damaged_the_database_is_usable(
         "UPDATE request SET number = 'one'",
         "UPDATE request SET body = 3",
         "UPDATE chat SET info = '{'",
+        "UPDATE partial_answer SET entry = '[1'",
         "UPDATE chat SET info = cast(x'ff' AS TEXT)",
         "UPDATE tool_result_blobs SET content = 'no bytes'",
         "DROP TABLE chat",
@@ -255,6 +272,7 @@ def test_what_was_never_written_is_damage(db: StateDB, file: Path, change: str) 
     connection.close()
     db.request("s1", "t1")
     db.chat_info("s1", 1, 2)
+    db.partial("s1")
     db.result(refs[0])
     assert file.with_suffix(".db.damaged").exists()
     assert "Your chats are untouched." in db.take_warning()

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from chains.cancel import CancelToken
-from chains.concurrency import BUFFER_ITEMS, Emit, WorkerPool, call, iterate, start_call
+from chains.concurrency import BUFFER_ITEMS, Emit, WorkerPool, call, iterate, repeat, start_call
 from chains.errors import Cancelled
 
 
@@ -40,6 +40,40 @@ def test_what_is_begun_beside_holds_nobody_up_and_breaks_nothing():
     assert not has_run.is_set()
     may_end.set()
     assert has_run.wait(30)
+
+
+def test_a_repeated_call_goes_on_after_an_error_and_ends_when_told():
+    calls, is_third = [], threading.Event()
+
+    def fail() -> None:
+        calls.append(1)
+        if len(calls) == 3:
+            is_third.set()
+        raise ValueError("broken")
+
+    end = repeat(fail, 0.001)
+    assert is_third.wait(30)
+    end()
+    count = len(calls)
+    assert "chains-repeat" not in [thread.name for thread in threading.enumerate()]
+    assert len(calls) == count
+
+
+def test_the_end_of_a_repetition_waits_for_a_running_call():
+    is_running, may_end, ended = threading.Event(), threading.Event(), []
+
+    def work() -> None:
+        is_running.set()
+        may_end.wait(30)
+        ended.append("call")
+
+    end = repeat(work, 0.001)
+    assert is_running.wait(30)
+    ending = threading.Thread(target=lambda: (end(), ended.append("end")))
+    ending.start()
+    may_end.set()
+    ending.join(30)
+    assert ended[-2:] == ["call", "end"]
 
 
 def test_cancelling_stops_within_200_ms_while_the_producer_blocks():

@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
+from app.sessions.transcript import describe_ending
 from chains.citations.changes import ChangedSource
 from ui.chat.message.answer_status import StepLine, UnverifiedNotice
 from ui.chat.message.answer_tools import AnswerTools
@@ -27,9 +28,6 @@ from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = ["Answer"]
-
-_STOPPED = "Stopped. What had arrived is kept."
-_STOPPED_EARLY = "Stopped before anything arrived."
 
 
 class Answer(AccessibleFrame):
@@ -196,9 +194,7 @@ class Answer(AccessibleFrame):
             can_retry: whether to offer "Try again".
         """
         has_arrived = bool(self._text.strip() or self.steps.steps)
-        stopped = _STOPPED if has_arrived else _STOPPED_EARLY
-        broken = f"The answer broke off: {one_line(reason).rstrip('.')}. What had arrived is kept."
-        self.ending = broken if reason else stopped
+        self.ending = describe_ending(one_line(reason), has_arrived)
         line = QHBoxLayout()
         line.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
         line.setSpacing(12)

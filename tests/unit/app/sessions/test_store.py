@@ -2,6 +2,7 @@ import errno
 import json
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,85 @@ def test_a_closed_chat_goes_on_where_it_ended(store: SessionStore) -> None:
     with store.open(session) as again:
         say(again, "user", "second", "t9")
     assert texts_of(store.read(session)) == ["first", "answer", "second"]
+
+
+def leave_partial(store: SessionStore, session: str, text: str) -> MessageEntry:
+    """Leave a partial answer to the last message of a chat, as a killed process does."""
+    with store.open(session) as chat:
+        place = chat.new_id(), chat.path()[-1].id, chat.now()
+        said = Message("assistant", text)
+        entry = MessageEntry(*place, said, "t0", status="interrupted", reason="Strata was closed")
+        chat.save_partial(entry)
+    return entry
+
+
+def test_a_partial_answer_of_a_killed_process_is_appended_once(store: SessionStore) -> None:
+    session = chat(store, "first")
+    entry = leave_partial(store, session, "half an ans")
+    for _ in range(2):
+        assert store.read(session).path()[-1] == entry
+    assert texts_of(store.read(session)) == ["first", "half an ans"]
+    with store.open(session) as again:
+        assert again.path()[-1] == entry
+
+
+def test_a_partial_answer_is_appended_when_its_chat_is_continued(store: SessionStore) -> None:
+    session = chat(store, "first")
+    entry = leave_partial(store, session, "half an ans")
+    with store.open(session) as again:
+        assert again.path()[-1] == entry
+        say(again, "user", "second", "t9")
+    assert texts_of(store.read(session)) == ["first", "half an ans", "second"]
+
+
+def test_an_answer_that_is_arriving_elsewhere_is_left_alone(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    session = chat(store, "first")
+    elsewhere = SessionStore(tmp_path / "sessions", StateDB(tmp_path / "state" / "state.db"))
+    with elsewhere.open(session) as writing:
+        leaf = writing.path()[-1].id
+        said = Message("assistant", "half")
+        writing.save_partial(MessageEntry(writing.new_id(), leaf, writing.now(), said, "t0"))
+        assert texts_of(store.read(session)) == ["first"]
+    elsewhere.close()
+    assert texts_of(store.read(session)) == ["first", "half"]
+
+
+def test_an_answer_that_the_log_has_is_not_appended_again(store: SessionStore) -> None:
+    session = chat(store, "first", "whole")
+    with store.open(session) as again:
+        whole = again.path()[-1]
+        assert isinstance(whole, MessageEntry)
+        again.save_partial(whole)
+    assert texts_of(store.read(session)) == ["first", "whole"]
+    assert len(lines_of(store, session)) == 3
+
+
+def test_readers_at_the_same_time_all_see_the_partial_answer(store: SessionStore) -> None:
+    session = chat(store, "first")
+    leave_partial(store, session, "half")
+    found: list[list[str]] = []
+    readers = [
+        threading.Thread(target=lambda: found.append(texts_of(store.read(session))))
+        for _ in range(8)
+    ]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    assert found == [["first", "half"]] * 8
+
+
+def test_a_partial_answer_that_cannot_be_read_is_left_out(
+    store: SessionStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = chat(store, "first")
+    state = StateDB(tmp_path / "state" / "state.db")
+    state.save_partial(session, {"type": "message", "role": "nobody"})
+    state.close()
+    assert texts_of(store.read(session)) == ["first"]
+    assert "is not restored" in caplog.text
 
 
 def test_a_second_writer_is_told_that_it_is_busy_and_a_reader_is_not(store: SessionStore) -> None:

@@ -1,5 +1,6 @@
 """Whole turns: the real chains, prompts, budget and client, against a scripted server."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,11 +18,13 @@ from chains.events import (
     Usage,
     Warned,
 )
+from chains.prompts import Customization
 from chains.request.chain import Chain
 from chains.tokenizer import load_counter
 from chains.turn.run import preview, rebuild, run_turn
 from context.errors import ContextOverflow
 from context.history.turns import list_turns
+from context.hooks import HookRegistry
 from context.log.entries import MessageEntry, SegmentsEntry, UsageEntry
 from tests.support.memory_session import ListSearch, MemorySession, hit
 from tests.support.model_server import Answer, Failure
@@ -329,6 +332,49 @@ def test_a_warning_of_the_search_reaches_the_report(run, search, monkeypatch):
     events = run()
     assert Warned("Searched by words only.") in events
     assert "Searched by words only." in result_of(events).warnings
+
+
+# A killed process
+
+
+@pytest.fixture
+def kept(session, monkeypatch):
+    """An event that is set as soon as a part of an answer is kept outside of the log."""
+    kept, save = threading.Event(), session.save_partial
+    monkeypatch.setattr(session, "save_partial", lambda entry: (save(entry), kept.set()))
+    monkeypatch.setattr("chains.turn.answer.KEEPING_INTERVAL_S", 0.001)
+    return kept
+
+
+def test_an_arriving_answer_is_kept_until_the_log_has_it(server, session, ask, kept):
+    server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
+    request = ask(api_base=server.url, mode="chat")
+    running = run_turn(Chain("chat", lambda _: None), request, session, CancelToken())
+    next(event for event in running if isinstance(event, TextDelta))
+    assert kept.wait(30)
+    (partial,) = session.partials
+    running.close()  # type: ignore[attr-defined]
+    answer = session.messages[-1]
+    assert (partial.id, partial.parent_id) == (answer.id, answer.parent_id)
+    assert (partial.message, partial.status) == (answer.message, "interrupted")
+    assert (partial.reason, partial.model) == ("Strata was closed", "scripted")
+    assert session.partials == []
+
+
+@pytest.mark.parametrize(("kind", "is_kept"), [("message", False), ("before_agent_start", True)])
+def test_an_answer_that_a_hook_must_see_first_is_not_kept_before(
+    server, session, ask, kept, monkeypatch, kind, is_kept
+):
+    monkeypatch.setattr("chains.turn.answer.repeat", lambda work, _s: (work(), lambda: None)[1])
+    hooks = HookRegistry()
+    hooks.on(kind, lambda event: None)
+    server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
+    chain = Chain("chat", lambda _: None, customization=Customization(hooks=hooks))
+    request = ask(api_base=server.url, mode="chat")
+    running = run_turn(chain, request, session, CancelToken())
+    next(event for event in running if isinstance(event, TextDelta))
+    running.close()  # type: ignore[attr-defined]
+    assert kept.is_set() is is_kept
 
 
 # Stopping
