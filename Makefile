@@ -59,7 +59,7 @@ picture: $(READY)
 frozen: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[freeze]"
 	@$(BIN)/python -m PyInstaller --noconfirm --log-level WARN --distpath dist --workpath build freeze/strata.spec
-	@$(BIN)/python -m tests.support.frozen_program dist/strata/strata
+	@$(BIN)/python -m tests.support.processes.frozen_program dist/strata/strata
 
 format: $(READY)
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support.forked_processes import ForkedProcesses
+from tests.support.processes.forked_processes import ForkedProcesses
 from vault.embedder import Embedder
 from vault.workers.process import start_process
 

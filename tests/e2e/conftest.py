@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import write_notes
-from tests.support import program as programs
-from tests.support.forked_processes import ForkedProcesses
-from tests.support.model_server import ModelServer
-from tests.support.program import Program, end_all
+from tests.support.models.model_server import ModelServer
+from tests.support.processes import program as programs
+from tests.support.processes.forked_processes import ForkedProcesses
+from tests.support.processes.program import Program, end_all
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.test_prefix import Sent, requests
-from tests.support.model_server import Answer, Body, ModelServer, alternating, roles_of
-from tests.support.program import Program
-from tests.support.recount import recount
-from tests.support.rpc import Rpc
+from tests.support.models.model_server import Answer, Body, ModelServer, alternating, roles_of
+from tests.support.processes.program import Program
+from tests.support.processes.rpc import Rpc
+from tests.support.sessions.recount import recount
 
 TurnRunner = Callable[[Program], Program]
 ANSWER = "The barrel stands behind the shed, and holds two hundred litres of rain. " * 6

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program
-from tests.support.recount import recount
-from tests.support.rpc import Rpc
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program
+from tests.support.processes.rpc import Rpc
+from tests.support.sessions.recount import recount
 
 TurnRunner = Callable[[Program], Program]
 _SOURCE = re.compile(

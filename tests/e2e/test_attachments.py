@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.attached import PASSAGE, assert_consistent, prose, rows
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program, ended
-from tests.support.rpc import next_event, send
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program, ended
+from tests.support.processes.rpc import next_event, send
+from tests.support.sessions.attached import PASSAGE, assert_consistent, prose, rows
 
 CHAT = ("--mode", "chat")
 NOT_INDEXED = "These notes are not indexed yet; `strata index` does it."

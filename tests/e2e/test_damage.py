@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.damage import damage_file
-from tests.support.program import Program
+from tests.support.processes.program import Program
+from tests.support.vaults.damage import damage_file
 
 STATE = "The list of chats and the last requests were damaged and are being rebuilt."
 INDEX = "The index was damaged and is being rebuilt. Your notes are untouched."

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.model_server import Answer, ModelServer, Silence
-from tests.support.program import Program, children_of, command_of, kill, wait_until
-from tests.support.rpc import Line, next_event, respond, send
+from tests.support.models.model_server import Answer, ModelServer, Silence
+from tests.support.processes.program import Program, children_of, command_of, kill, wait_until
+from tests.support.processes.rpc import Line, next_event, respond, send
 
 KILLS = 20
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program
 
 
 def test_edits_that_are_all_approved_are_undone_later_but_a_brake_still_holds(

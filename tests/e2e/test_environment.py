@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from chains.gguf.file import make_name
-from tests.support.documents import pdf
-from tests.support.image_files import draw
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program, children_of, command_of, ended
-from tests.support.tiny_model import needs_library, write_model
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.models.tiny_model import needs_library, write_model
+from tests.support.processes.program import Program, children_of, command_of, ended
+from tests.support.vaults.documents import pdf
+from tests.support.vaults.image_files import draw
 
 pytestmark = pytest.mark.started  # the processes are looked at
 

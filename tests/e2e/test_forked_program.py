@@ -5,10 +5,10 @@ import signal
 
 import pytest
 
-from tests.support import program as programs
-from tests.support.forked_processes import ForkedProcesses
-from tests.support.program import Program, ended, kill
-from tests.support.rpc import respond
+from tests.support.processes import program as programs
+from tests.support.processes.forked_processes import ForkedProcesses
+from tests.support.processes.program import Program, ended, kill
+from tests.support.processes.rpc import respond
 
 
 @pytest.fixture(params=["started", "forked"])

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.image_files import PLACE, decode, draw, take_photo
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program, ended
-from tests.support.rpc import Rpc, next_event, respond, response
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program, ended
+from tests.support.processes.rpc import Rpc, next_event, respond, response
+from tests.support.vaults.image_files import PLACE, decode, draw, take_photo
 
 SEES = ({"id": "eye", "capabilities": ["vision"]},)
 BLIND = ({"id": "ear", "capabilities": ["tools"]},)

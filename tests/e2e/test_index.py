@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.program import Program, children_of, command_of, ended, kill, wait_until
+from tests.support.processes.program import (
+    Program,
+    children_of,
+    command_of,
+    ended,
+    kill,
+    wait_until,
+)
 
 pytestmark = pytest.mark.started  # the processes are looked at
 
@@ -20,7 +27,7 @@ from app.library.library import IndexFinished
 from app.paths import Paths
 from app.wiring import build
 from chains.cancel import CancelToken
-from tests.support.program import children_of, command_of
+from tests.support.processes.program import children_of, command_of
 
 assistant = build(Paths.find())
 assistant.open_vault(Path(sys.argv[1]), remember=False)

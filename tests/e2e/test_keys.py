@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.file_keyring import BACKEND, VARIABLE, read_keys
-from tests.support.model_server import ModelServer
-from tests.support.program import Program
+from tests.support.models.model_server import ModelServer
+from tests.support.processes.file_keyring import BACKEND, VARIABLE, read_keys
+from tests.support.processes.program import Program
 
 SECRET = "sk-environment-0123456789"
 GET_ADDRESS = 0x8915  # SIOCGIFADDR

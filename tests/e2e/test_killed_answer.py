@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program, kill, wait_until
-from tests.support.rpc import Rpc, next_event, response, send
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program, kill, wait_until
+from tests.support.processes.rpc import Rpc, next_event, response, send
 
 QUESTION, TEXT = "How is compost made?", "Leaves rot in a heap for a year."
 

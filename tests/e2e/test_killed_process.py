@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.crashing_files import Death
-from tests.support.fork_server import ForkServer
-from tests.support.killed_chat import reply
-from tests.support.model_server import ModelServer
+from tests.support.kills.crashing_files import Death
+from tests.support.kills.fork_server import ForkServer
+from tests.support.kills.killed_chat import reply
+from tests.support.models.model_server import ModelServer
 
 FEW = 8
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.killed_window import DRAFT, QUESTION, SIZE
-from tests.support.model_server import Answer, ModelServer
+from tests.support.kills.killed_window import DRAFT, QUESTION, SIZE
+from tests.support.models.model_server import Answer, ModelServer
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,7 @@ def start(kind: str, home: Path, notes: Path, *options: str) -> "subprocess.Pope
     screen.write_text(json.dumps({"screens": [shown]}))
     platform = f"offscreen:configfile={screen}"
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.support.killed_window", kind, *argv],
+        [sys.executable, "-m", "tests.support.kills.killed_window", kind, *argv],
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,

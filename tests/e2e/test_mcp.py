@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult, TextContent
 
-from tests.support.program import (
+from tests.support.processes.program import (
     LONGEST_RUN_S,
     SCRIPT,
     Program,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.support.program import Program
+from tests.support.processes.program import Program
 
 
 def test_a_renamed_folder_embeds_nothing(program: Program, small_vault: Path) -> None:

@@ -8,9 +8,9 @@ from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from context.log.entries import MessageEntry
 from context.messages import Message
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program
-from tests.support.rpc import Rpc
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program
+from tests.support.processes.rpc import Rpc
 
 ANSWER = "The barrel stands behind the shed, and holds two hundred litres of rain. " * 20
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program
 
 
 @pytest.fixture

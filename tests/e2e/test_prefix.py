@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.model_server import Answer, Body, ModelServer
-from tests.support.program import Program
-from tests.support.rpc import Rpc
+from tests.support.models.model_server import Answer, Body, ModelServer
+from tests.support.processes.program import Program
+from tests.support.processes.rpc import Rpc
 
 TurnRunner = Callable[[Program], Program]
 ANSWER = "The beans want warm soil, and the barrel holds two hundred litres of rain. " * 12

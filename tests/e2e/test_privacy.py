@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.documents import docx, paragraph, pdf
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program
-from tests.support.rpc import Rpc
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program
+from tests.support.processes.rpc import Rpc
+from tests.support.vaults.documents import docx, paragraph, pdf
 
 TurnRunner = Callable[[Program], Program]
 

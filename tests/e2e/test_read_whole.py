@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.model_server import ModelServer
-from tests.support.part_reader import ANSWER, days, is_part, reads_parts
-from tests.support.program import Program, ended
-from tests.support.rpc import next_event, send
+from tests.support.models.model_server import ModelServer
+from tests.support.models.part_reader import ANSWER, days, is_part, reads_parts
+from tests.support.processes.program import Program, ended
+from tests.support.processes.rpc import next_event, send
 
 ASKED = ("ask", "What happened?", "--mode", "chat")
 SMALL = ("--set", "autoCompactThreshold=4000")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program, ended
-from tests.support.rpc import Rpc, next_event, response, send
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program, ended
+from tests.support.processes.rpc import Rpc, next_event, response, send
 
 
 @pytest.fixture

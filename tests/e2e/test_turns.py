@@ -10,9 +10,9 @@ from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from context.log.entries import MessageEntry
 from context.messages import Message
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.program import Program, ended, kill, wait_until
-from tests.support.recount import recount
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.processes.program import Program, ended, kill, wait_until
+from tests.support.sessions.recount import recount
 
 TurnRunner = Callable[[Program], Program]
 CHAT = ("--mode", "chat")

@@ -12,8 +12,8 @@ from app.library.library import Library
 from app.paths import Paths
 from chains.cancel import CancelToken
 from tests.e2e.test_index import child_named, many_notes
-from tests.support.killed_index import DoomedIndex, texts_of
-from tests.support.program import Program, ended, wait_until
+from tests.support.kills.killed_index import DoomedIndex, texts_of
+from tests.support.processes.program import Program, ended, wait_until
 from vault.errors import IndexBusy
 
 pytestmark = pytest.mark.started  # the processes are looked at

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.test_index import many_notes
-from tests.support.model_server import ModelServer
-from tests.support.program import Done, Program
+from tests.support.models.model_server import ModelServer
+from tests.support.processes.program import Done, Program
 
 TurnRunner = Callable[[Program], Program]
 CHAT = ("--mode", "chat")

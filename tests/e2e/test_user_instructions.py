@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.model_server import ModelServer
-from tests.support.program import Program
+from tests.support.models.model_server import ModelServer
+from tests.support.processes.program import Program
 
 CHAT = ("--mode", "chat")
 TEXT = "Answer in Dutch. </user_instructions> & {x} %s\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.program import Program
+from tests.support.processes.program import Program
 
 CHECKOUT = Path(__file__).parents[2]
 

@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
-from tests.support.desktop import Desktop
-from tests.support.model_server import ModelServer
-from tests.support.transcripts import HERE, Place
+from tests.support.models.model_server import ModelServer
+from tests.support.window.desktop import Desktop
+from tests.support.window.transcripts import HERE, Place
 from ui.actions import Keymap
 from ui.chat.transcript.transcript import Transcript
 from ui.tasks import TaskRunner

@@ -15,7 +15,7 @@ from app.sessions.ask import AskRequest
 from app.startup import StartupInfo
 from chains.cancel import CancelToken
 from tests.conftest import write_notes
-from tests.support.clicks import (
+from tests.support.window.clicks import (
     button_named,
     choose_from_button,
     choose_from_row,
@@ -26,8 +26,8 @@ from tests.support.clicks import (
     row_of,
     type_keys,
 )
-from tests.support.desktop import Desktop
-from tests.support.window_pages import find
+from tests.support.window.desktop import Desktop
+from tests.support.window.window_pages import find
 from ui.chat.message.answer import Answer
 from ui.notify import FaultNotice
 from ui.palette import Palette

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.window_pages import open_window
+from tests.support.window.window_pages import open_window
 from ui import window as window_module
 from ui.notify import DesktopNotifier
 from ui.tasks import TaskRunner

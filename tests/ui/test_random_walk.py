@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.support.random_walk_window import walk
+from tests.support.window.random_walk_window import walk
 from ui.theme import Mode
 
 PRESSES = 100

@@ -19,10 +19,10 @@ from app.errors import StorageFailed, describe
 from app.sessions.listing import SessionInfo
 from app.startup import StartupInfo
 from chains.errors import Offline
-from tests.support import widgets
-from tests.support.clicks import click_button
-from tests.support.contexts import make_context
-from tests.support.window_pages import find
+from tests.support.sessions.contexts import make_context
+from tests.support.window import widgets
+from tests.support.window.clicks import click_button
+from tests.support.window.window_pages import find
 from ui.actions import COMMANDS
 from ui.chat.composer.attachment import Attachment, Drops
 from ui.chat.composer.attachment_state import ChipState

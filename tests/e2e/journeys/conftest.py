@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.model_server import ModelServer
-from tests.support.program import Program
-from tests.support.remote_window import Opened, RemoteWindow, Screen
+from tests.support.models.model_server import ModelServer
+from tests.support.processes.program import Program
+from tests.support.window.remote_window import Opened, RemoteWindow, Screen
 
 
 @pytest.fixture(scope="session")

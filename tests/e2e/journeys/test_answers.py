@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PySide6.QtGui import QImage
 
-from tests.support.model_server import Answer, Body, ModelServer
-from tests.support.remote_window import Opened, RemoteWindow
+from tests.support.models.model_server import Answer, Body, ModelServer
+from tests.support.window.remote_window import Opened, RemoteWindow
 
 QUESTION = "How much does the barrel hold?"
 WORDS = "a word and another word " * 40

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
-from tests.support.model_server import Answer, ModelServer, Silence
-from tests.support.remote_window import Opened, RemoteWindow
+from tests.support.models.model_server import Answer, ModelServer, Silence
+from tests.support.window.remote_window import Opened, RemoteWindow
 
 BEANS = ("How deep go the beans?", "Three centimetres deep.")
 PEAS = ("What about peas?", "Peas may freeze.")

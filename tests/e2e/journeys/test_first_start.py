@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.support.model_server import Answer, ModelServer
-from tests.support.remote_window import Opened
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.remote_window import Opened
 
 STEPS = ("Where are your notes?", "Which model answers?", "Ask something.")
 ANSWER = "The server is backed up every night at 02:30."

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program, wait_until
-from tests.support.remote_window import Opened
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program, wait_until
+from tests.support.window.remote_window import Opened
 
 DRAFT = "A thought that is not sent"
 

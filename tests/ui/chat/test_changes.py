@@ -7,8 +7,8 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
-from tests.support.model_server import Answer, ModelServer
-from tests.support.window_pages import open_window
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.window_pages import open_window
 from ui.tasks import TaskRunner
 from ui.widgets.diff import DiffView
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage, QPainter, QStandardItemModel
 from PySide6.QtWidgets import QApplication, QLabel, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
-from tests.support import widgets
+from tests.support.window import widgets
 from ui.chat.message.answer_status import UnverifiedNotice
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.markdown.page.view import MarkdownView

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.clicks import button_named, click_button
-from tests.support.model_server import Answer, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.clicks import button_named, click_button
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
 LONG = "\n\n".join(f"Paragraph {n} of a long answer about rain." for n in range(30))

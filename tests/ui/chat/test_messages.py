@@ -20,7 +20,7 @@ from app.sessions.transcript import (
 )
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ToolEnded, ToolStarted
-from tests.support import widgets
+from tests.support.window import widgets
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import HookDivider, NoteBlock, SummaryDivider

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import UserItem
-from tests.support.transcripts import (
+from tests.support.window.transcripts import (
     LONG,
     RICH,
     TIME,

@@ -15,7 +15,7 @@ from app.sessions.transcript import DroppedItem, UserItem
 from chains.citations.check import Citation, Unverified
 from chains.errors import Offline
 from context.errors import ContextHookError
-from tests.support.transcripts import (
+from tests.support.window.transcripts import (
     HERE,
     RICH,
     TIME,

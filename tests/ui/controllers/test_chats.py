@@ -14,8 +14,8 @@ from app.assistant import Assistant
 from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import TextDelta
-from tests.support.clicks import click_button, click_item, open_menu
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.window.clicks import click_button, click_item, open_menu
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
 BARREL, PEAS = "How much does the barrel hold?", "Where are the peas?"

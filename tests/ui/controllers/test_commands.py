@@ -7,8 +7,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.model_server import ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import ModelServer
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
 

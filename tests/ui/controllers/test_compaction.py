@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.model_server import Answer, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.message.blocks import SummaryDivider
 from ui.tasks import TaskRunner
 

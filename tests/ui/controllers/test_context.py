@@ -6,8 +6,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.model import LiteLLMModel
-from tests.support.model_server import Answer, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.message.blocks import FoldedDivider, SummaryDivider
 from ui.chat.message.user import UserMessage
 from ui.tasks import TaskRunner

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState
 from ui.controllers.notes import NoteListing, build_offers

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.conftest import write_notes
-from tests.support.model_server import Answer, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.window_pages import WindowPage, open_window
 
 LONG_MS = 60_000
 TOMATOES, KOMPOST = "garden/Tomatoes.md", "garden/Kompost.md"

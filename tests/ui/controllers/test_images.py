@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.image_files import HEIC, decode, draw
-from tests.support.model_server import Answer, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.vaults.image_files import HEIC, decode, draw
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Drops
 
 MODELS = ({"id": "eye", "capabilities": ["vision"]}, {"id": "ear", "capabilities": ["tools"]})

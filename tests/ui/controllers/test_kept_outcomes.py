@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.clicks import click_button
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window.clicks import click_button
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
 QUESTION = "How much does the barrel hold?"

@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.paths import Paths
 from app.startup import Startup
-from tests.support.clicks import button_named
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.window.clicks import button_named
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.settings.keyboard import CommandRow
 from ui.shortcuts import ShortcutsDialog, command_choices
 from ui.tasks import TaskRunner

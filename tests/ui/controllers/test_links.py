@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
-from tests.support.clicks import LEFT, NONE, choose_from_row, click_button, click_row, row_of
-from tests.support.note_page import NotePage
-from tests.support.window_pages import ChatPage, WindowPage, find, open_window
+from tests.support.window.clicks import LEFT, NONE, choose_from_row, click_button, click_row, row_of
+from tests.support.window.note_page import NotePage
+from tests.support.window.window_pages import ChatPage, WindowPage, find, open_window
 from ui.chat.message.approval_card import ApprovalCard
 from ui.tasks import TaskRunner
 from ui.widgets.lists import ROW

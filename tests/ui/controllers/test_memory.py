@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.conftest import write_notes
-from tests.support.model_server import Answer, ModelServer
-from tests.support.window_pages import WindowPage, named, open_window
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.window_pages import WindowPage, named, open_window
 from ui.tasks import TaskRunner
 
 NOTED = {"scratchpad": "Beans in May.", "facts_add": ["The soil is acid."]}

@@ -7,9 +7,9 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
-from tests.support.clicks import click_row
-from tests.support.note_page import NotePage
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.window.clicks import click_row
+from tests.support.window.note_page import NotePage
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
 

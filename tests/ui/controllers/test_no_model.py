@@ -8,9 +8,9 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
-from tests.support.first_run_page import FirstRunPage
-from tests.support.model_server import ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import ModelServer
+from tests.support.window.first_run_page import FirstRunPage
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
 FIGURES = ("of ", "Window ", "Reused from before")

@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
-from tests.support.clicks import choose_from_row, click_row, row_of
-from tests.support.desktop import Desktop
-from tests.support.note_page import NotePage
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.window.clicks import choose_from_row, click_row, row_of
+from tests.support.window.desktop import Desktop
+from tests.support.window.note_page import NotePage
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.markdown.page.note_view import NoteView
 from ui.panels.notes.image import ImagePage
 from ui.tasks import TaskRunner

@@ -7,10 +7,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.documents import pdf
-from tests.support.model_server import Failure, ModelServer, Silence
-from tests.support.part_reader import ANSWER, days, is_part, reads_parts
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Failure, ModelServer, Silence
+from tests.support.models.part_reader import ANSWER, days, is_part, reads_parts
+from tests.support.vaults.documents import pdf
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
 from ui.tasks import TaskRunner
 

@@ -4,7 +4,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.shortcuts import command_choices
 from ui.tasks import TaskRunner
 

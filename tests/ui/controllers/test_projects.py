@@ -9,15 +9,15 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.clicks import (
+from tests.support.models.model_server import ModelServer
+from tests.support.window.clicks import (
     choose_from_row,
     click_button,
     click_row,
     press_enter_on,
     row_of,
 )
-from tests.support.model_server import ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.settings.project import ProjectDialog
 from ui.tasks import TaskRunner
 

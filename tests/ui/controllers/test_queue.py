@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.model_server import Answer, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.window_pages import WindowPage, open_window
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.conftest import write_notes
-from tests.support import widgets
-from tests.support.clicks import button_named, click_button
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window import widgets
+from tests.support.window.clicks import button_named, click_button
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.quick_ask import QuickAskWindow
 from ui.tasks import TaskRunner
 from ui.widgets.controls import Switch

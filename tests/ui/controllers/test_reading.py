@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
-from tests.support.clicks import click_item, click_row, open_menu
-from tests.support.note_page import NotePage
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.window.clicks import click_item, click_row, open_menu
+from tests.support.window.note_page import NotePage
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 from ui.widgets.find_bar import FindBar

@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
-from tests.support.clicks import button_named, click_button, click_item, open_menu
-from tests.support.note_page import NotePage
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.window.clicks import button_named, click_button, click_item, open_menu
+from tests.support.window.note_page import NotePage
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.panels.notes.finding import FindingCard
 from ui.panels.notes.review import ReviewPanel
 from ui.tasks import TaskRunner

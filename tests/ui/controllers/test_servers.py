@@ -10,9 +10,9 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.conftest import write_notes
-from tests.support.mcp_server import count_starts, settings_entry
-from tests.support.model_server import Answer, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.servers.mcp_server import count_starts, settings_entry
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
 
 LONG_MS = 60_000
@@ -50,7 +50,7 @@ def test_a_server_is_shown_before_its_first_start_and_then_its_tools_ask(
     window.composer.send("Add them.")
     wait_for_card(window, qtbot, "Use an MCP server?")
     (card,) = window.chat.approvals()
-    assert "-m tests.support.mcp_server" in card.accessibleName()
+    assert "-m tests.support.servers.mcp_server" in card.accessibleName()
     assert count_starts(tmp_path) == 0
     window.press("Use the server")
     wait_for_card(window, qtbot, "Use a tool of leaves?")

@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.contexts import make_context
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.sessions.contexts import make_context
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.markdown.page.view import MarkdownView
 from ui.panels.context.left_out_list import LeftOutList
 from ui.tasks import TaskRunner

@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 from vault.embedder import Embedder
 

@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.events import Step
-from tests.support import widgets
-from tests.support.clicks import button_named, click_button, open_menu
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.window_pages import WindowPage, clipboard, open_window
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window import widgets
+from tests.support.window.clicks import button_named, click_button, open_menu
+from tests.support.window.window_pages import WindowPage, clipboard, open_window
 from ui.chat.message.answer_status import StepLine
 from ui.controllers.turns import ChatTurn, OutgoingMessage
 from ui.panels.context.layer_tree import shorten_place

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support import widgets
-from tests.support.clicks import button_named, choose, click_button
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.window_pages import WindowPage, find, open_window
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window import widgets
+from tests.support.window.clicks import button_named, choose, click_button
+from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.chat.versions import VersionsDialog
 from ui.tasks import TaskRunner
 

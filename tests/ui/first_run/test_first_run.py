@@ -12,12 +12,12 @@ from pytestqt.qtbot import QtBot
 
 import chains.models
 from app.assistant import Assistant
-from tests.support import widgets
-from tests.support.clicks import click_button
-from tests.support.file_keyring import VARIABLE, FileKeyring, read_keys
-from tests.support.first_run_page import FirstRunPage
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.processes.file_keyring import VARIABLE, FileKeyring, read_keys
+from tests.support.window import widgets
+from tests.support.window.clicks import click_button
+from tests.support.window.first_run_page import FirstRunPage
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.panels.index.state import IndexState
 from ui.tasks import TaskRunner
 from ui.theme import Theme

@@ -9,11 +9,11 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.gguf import process
-from tests.support import widgets
-from tests.support.clicks import click_button
-from tests.support.first_run_page import FirstRunPage
-from tests.support.tiny_model import ANSWER, NAME, needs_library, write_model
-from tests.support.window_pages import WindowPage, open_window
+from tests.support.models.tiny_model import ANSWER, NAME, needs_library, write_model
+from tests.support.window import widgets
+from tests.support.window.clicks import click_button
+from tests.support.window.first_run_page import FirstRunPage
+from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
 CARD = "A model file"

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from tests.support.clicks import click_item, open_menu
+from tests.support.window.clicks import click_item, open_menu
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme

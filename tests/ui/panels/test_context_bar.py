@@ -8,7 +8,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QProgressBar
 from pytestqt.qtbot import QtBot
 
-from tests.support.contexts import CHATS, make_context
+from tests.support.sessions.contexts import CHATS, make_context
 from ui.panels.context.bar import ContextBar
 from ui.panels.context.scale import bar_parts, label_spans, marks, slots
 from ui.theme import Theme, tokens

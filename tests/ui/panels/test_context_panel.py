@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from tests.support.contexts import (
+from tests.support.sessions.contexts import (
     CHATS,
     QUESTIONS,
     make_context,
@@ -15,7 +15,12 @@ from tests.support.contexts import (
     make_segment,
     panel_states,
 )
-from tests.support.widgets import cut_labels, outside_their_parents, overlapping_siblings, unnamed
+from tests.support.window.widgets import (
+    cut_labels,
+    outside_their_parents,
+    overlapping_siblings,
+    unnamed,
+)
 from ui.panels.context.layer_rows import layer_rows, part_rows
 from ui.panels.context.layer_tree import LayerTree, PinList
 from ui.panels.context.left_out_list import LeftOutList

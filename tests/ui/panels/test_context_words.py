@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.contexts import (
+from tests.support.sessions.contexts import (
     QUESTIONS,
     make_context,
     make_dropped,

@@ -7,7 +7,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from tests.support import widgets
+from tests.support.window import widgets
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.panel import IndexPanel
 from ui.panels.index.state import IndexState, NotesByState

@@ -22,10 +22,10 @@ from app.assistant import Assistant
 from app.config.schema import schema, use_labels
 from app.config.secrets import name_key
 from app.config.settings import SECTIONS
-from tests.support import widgets
-from tests.support.contexts import make_context, make_segment
-from tests.support.file_keyring import VARIABLE, FileKeyring
-from tests.support.settings_dialog import open_settings
+from tests.support.processes.file_keyring import VARIABLE, FileKeyring
+from tests.support.sessions.contexts import make_context, make_segment
+from tests.support.window import widgets
+from tests.support.window.settings_dialog import open_settings
 from ui.panels.context.bar import ContextBar
 from ui.settings.dialog import SettingsDialog
 from ui.settings.fields import NumberField, parse_number

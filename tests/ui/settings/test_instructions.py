@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.library.user_texts import MOST_CHARS
-from tests.support.clicks import click_button, click_row
-from tests.support.settings_dialog import open_settings
+from tests.support.window.clicks import click_button, click_row
+from tests.support.window.settings_dialog import open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
 

@@ -9,9 +9,16 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support import widgets
-from tests.support.clicks import LEFT, NONE, button_named, click_button, click_item, open_menu
-from tests.support.settings_dialog import open_settings
+from tests.support.window import widgets
+from tests.support.window.clicks import (
+    LEFT,
+    NONE,
+    button_named,
+    click_button,
+    click_item,
+    open_menu,
+)
+from tests.support.window.settings_dialog import open_settings
 from ui.actions import COMMANDS, Keymap
 from ui.settings.dialog import SettingsDialog
 from ui.settings.keyboard import CommandRow, KeyField, refuse_keys

@@ -6,9 +6,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.clicks import click_button, click_row
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.settings_dialog import open_settings
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window.clicks import click_button, click_row
+from tests.support.window.settings_dialog import open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
 

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.config.settings import SECTIONS
-from tests.support.clicks import click_button, click_row, press_keys, visible_rows
-from tests.support.settings_dialog import open_settings
+from tests.support.window.clicks import click_button, click_row, press_keys, visible_rows
+from tests.support.window.settings_dialog import open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
 

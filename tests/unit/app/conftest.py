@@ -9,7 +9,7 @@ import pytest
 from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
-from tests.support.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, ModelServer
 from vault.embedder import Embedder
 
 

@@ -16,8 +16,8 @@ from app.wiring import build, find_vault
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, MessageEnded, TextDelta, Warned
 from context.errors import ContextOverflow
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 from vault.errors import VaultMissing
 from vault.index import VaultIndex
 from vault.indexing.throttle import UpdateQueue

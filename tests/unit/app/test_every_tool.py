@@ -15,10 +15,10 @@ from app.wiring import build
 from chains.cancel import CancelToken
 from chains.ledger import NoLedger
 from chains.web.client import WebClient
-from tests.support.mcp_server import settings_entry
-from tests.support.model_server import Answer, Body, ModelServer
-from tests.support.turns import result_of
-from tests.support.web_server import Page, WebServer, allow_loopback
+from tests.support.models.model_server import Answer, Body, ModelServer
+from tests.support.servers.mcp_server import settings_entry
+from tests.support.servers.web_server import Page, WebServer, allow_loopback
+from tests.support.sessions.turns import result_of
 from vault.embedder import Embedder
 
 Call = tuple[str, dict[str, Any]]

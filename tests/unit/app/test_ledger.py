@@ -14,8 +14,8 @@ from app.ledger import Ledger
 from chains.cancel import CancelToken
 from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 from vault.errors import VectorStoreFailed
 
 

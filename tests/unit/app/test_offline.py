@@ -16,8 +16,8 @@ from chains.cancel import CancelToken
 from chains.events import CompactionEnded
 from chains.llm.http import is_loopback
 from chains.model import _litellm
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 from vault.embedder import Embedder
 
 QUESTION = "How many litres does the barrel hold?"

@@ -5,7 +5,7 @@ from pathlib import Path
 from app.assistant import Assistant
 from chains.cancel import CancelToken
 from chains.events import AskResult, CompactionEnded
-from tests.support.turns import ask, result_of
+from tests.support.sessions.turns import ask, result_of
 
 OPENING = "No model is set"
 

@@ -15,8 +15,8 @@ from app.library.attachments import Selection
 from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import Mode
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import result_of
 
 HIDDEN = {
     "Private.md": "---\nprivate: true\ntags: [zebratag]\n---\nZebracode 7391, see [[Plan]].\n",

@@ -18,7 +18,7 @@ from app.migrations import MIGRATIONS
 from app.request_images import StoredRequest
 from app.state_db import StateDB
 from context.envelope import EncodedJson
-from tests.support.damage import damage_file
+from tests.support.vaults.damage import damage_file
 
 REQUEST = StoredRequest("s1", "t1", 1, {"used": 3}, {"messages": ["ä\ud83e"]}, None)
 

@@ -14,8 +14,8 @@ from chains.request.session import SessionView
 from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
 from context.tokens import ByteEstimator
-from tests.support.memory_session import MemorySession
-from tests.support.model_server import ModelServer
+from tests.support.models.model_server import ModelServer
+from tests.support.sessions.memory_session import MemorySession
 
 
 @pytest.fixture

@@ -25,8 +25,8 @@ from chains.llm.port import Endpoint, ModelEnded, ModelSent, ModelText, ModelWai
 from chains.model import LiteLLMModel
 from chains.models import describe
 from context.errors import ContextOverflow, UnguardedRequest
-from tests.support.gemini_events import gemini_events
-from tests.support.model_server import Answer, Failure, ModelServer, Raw, Silence
+from tests.support.models.gemini_events import gemini_events
+from tests.support.models.model_server import Answer, Failure, ModelServer, Raw, Silence
 
 
 @pytest.fixture

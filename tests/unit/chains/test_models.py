@@ -3,7 +3,7 @@ import pytest
 from chains.llm import server as servers
 from chains.llm.server import ServedModel, list_served_models
 from chains.models import describe
-from tests.support.model_server import ModelServer
+from tests.support.models.model_server import ModelServer
 
 LLAMA_CPP = {"id": "/models/qwen.gguf", "meta": {"n_ctx": 8192, "n_ctx_train": 32768}}
 VLLM = {"id": "Qwen/Qwen2", "max_model_len": 16384}

@@ -13,7 +13,7 @@ from context.hooks import ContextResult, HookRegistry, MessageEvent
 from context.log.entries import EphemeralEntry, TransformEntry, parse_entry
 from context.messages import Message, list_tool_calls
 from context.patches import MESSAGE_OPS, apply_patch
-from tests.support.chats import Chat
+from tests.support.sessions.chats import Chat
 from tests.unit.context.test_loop import PATCHES as FITTING
 from tests.unit.context.test_loop import STEPS, Loop, play
 from tests.unit.context.test_loop import operations as fitting

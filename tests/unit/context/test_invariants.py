@@ -14,8 +14,8 @@ from context.layers import Layer
 from context.log.entries import MessageEntry, parse_entry
 from context.messages import Message
 from context.tokens import count_message
-from tests.support.chats import Chat, passage
-from tests.support.recount import merge_for_wire
+from tests.support.sessions.chats import Chat, passage
+from tests.support.sessions.recount import merge_for_wire
 
 SCRIPTS = (
     "Plain words, with a sentence. ",

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from context.errors import MalformedEntry
 from context.layers import WIRE_ORDER, Layer, Segment, render_segments
-from tests.support.chats import passage
+from tests.support.sessions.chats import passage
 
 
 def test_the_wire_order_names_every_layer_once():

@@ -26,8 +26,8 @@ from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPa
 from context.pipeline import prepare
 from context.report.markdown import envelope_markdown
 from context.tokens import count_message
-from tests.support.chats import TIME, Chat, passage
-from tests.support.recount import merge_for_wire
+from tests.support.sessions.chats import TIME, Chat, passage
+from tests.support.sessions.recount import merge_for_wire
 from tests.unit.context.history.test_tool_pairing import check_pairs
 
 SEARCH = ToolDefinition("search", "Searches the notes", {"type": "object"})

@@ -7,7 +7,7 @@ from context.errors import BadInputs, ContextOverflow
 from context.layers import Layer
 from context.log.entries import DropEntry, SegmentsEntry
 from context.messages import TextPart, ToolDefinition
-from tests.support.chats import Chat, passage
+from tests.support.sessions.chats import Chat, passage
 
 
 def chars(tokens):

@@ -24,7 +24,7 @@ from context.tokens import (
     count_tool,
     raise_factor,
 )
-from tests.support.chats import passage
+from tests.support.sessions.chats import passage
 
 
 class Words:

@@ -16,8 +16,8 @@ from context.log.entries import EphemeralEntry, MessageEntry
 from context.patches import _APPLIERS
 from context.report.markdown import envelope_markdown
 from resources import read_text
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 from vault.embedder import Embedder
 
 PAGE = read_text("vault/Guide/Hooks.md")

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.documents import pdf
+from tests.support.vaults.documents import pdf
 from vault.access import list_allowed_notes, read_allowed, read_as_tool
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.index import VaultIndex

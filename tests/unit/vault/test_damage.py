@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.damage import damage_file
+from tests.support.vaults.damage import damage_file
 from vault.embedder import Embedder
 from vault.errors import IndexDamaged, IndexUnusable
 from vault.index import VaultIndex

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.chroma_server import ChromaServer
+from tests.support.servers.chroma_server import ChromaServer
 from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.embedding.models import DIMENSION

@@ -10,9 +10,9 @@ import pytest
 
 from app.cli.parser import run
 from chains.web.client import WebClient
-from tests.support.mcp_server import count_starts, settings_entry
-from tests.support.model_server import Answer, Body, ModelServer
-from tests.support.web_server import Page, WebServer, allow_loopback
+from tests.support.models.model_server import Answer, Body, ModelServer
+from tests.support.servers.mcp_server import count_starts, settings_entry
+from tests.support.servers.web_server import Page, WebServer, allow_loopback
 
 Ask = Callable[..., dict[str, Any]]
 
@@ -101,7 +101,7 @@ def test_a_server_is_started_once_it_is_approved_and_asked_again_when_it_changed
     sums = ("leaves__add", {"a": 20, "b": 22})
     denied = ask(*sums, *servers, "--approve", "reads")
     assert "its start was not approved" in denied["warnings"][0]
-    assert "-m tests.support.mcp_server" in denied["warnings"][0]
+    assert "-m tests.support.servers.mcp_server" in denied["warnings"][0]
     assert count_starts(folder) == 0
     found = ask(*sums, *servers, "--approve", "all")
     assert [tool["status"] for tool in found["tools"]] == ["ok"]

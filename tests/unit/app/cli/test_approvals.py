@@ -15,8 +15,8 @@ from app.cli.parser import run
 from app.sessions.agent import AgentBuilder
 from chains.cancel import CancelToken
 from chains.tool import ApprovalRequest, KeptHunks, Proposal
-from tests.support.asking_tools import Diary
-from tests.support.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.asking_tools import Diary
 
 Ask = Callable[..., tuple[str, str]]
 Type = Callable[[bytes], None]

@@ -14,7 +14,7 @@ from app.cli.interrupt import Interruptible
 from app.cli.parser import build_parser, run
 from app.cli.progress import ProgressLine, format_progress
 from app.startup import Startup
-from tests.support.model_server import Answer, Failure, ModelServer
+from tests.support.models.model_server import Answer, Failure, ModelServer
 from vault.indexing.indexer import IndexProgress
 
 HEAVY = [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import run
-from tests.support.model_server import ModelServer
+from tests.support.models.model_server import ModelServer
 from tests.unit.app.cli.test_cli import document
 
 Strata = Callable[..., tuple[int, str, str]]

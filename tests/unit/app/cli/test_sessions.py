@@ -10,8 +10,8 @@ import pytest
 
 from app.assistant import Assistant
 from app.cli.parser import run
-from tests.support.model_server import ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 Sessions = Callable[..., tuple[int, str, str]]
 

@@ -11,8 +11,8 @@ from app.ledger import Ledger
 from chains.cancel import CancelToken
 from chains.errors import MissingKey, ModelUnavailable
 from chains.llm import server as servers
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.turns import ask
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.sessions.turns import ask
 
 VISION = {"id": "see", "max_model_len": 32_768, "capabilities": ["vision", "tools"]}
 

@@ -11,8 +11,8 @@ from app.errors import InvalidRequest, NotFound, TurnFailed, describe
 from app.rpc.wire import convert_event
 from chains.events import ModelLoadProgressed
 from chains.gguf import process
-from tests.support.tiny_model import ANSWER, NAME, needs_library, write_model
-from tests.support.turns import ask, result_of
+from tests.support.models.tiny_model import ANSWER, NAME, needs_library, write_model
+from tests.support.sessions.turns import ask, result_of
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from app.errors import BadSetting, InvalidRequest, NoKeyring
 from chains.cancel import CancelToken
 from chains.errors import MissingKey
 from chains.models import list_services
-from tests.support.file_keyring import VARIABLE, FileKeyring, read_keys
-from tests.support.model_server import Answer, Failure, ModelServer
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.processes.file_keyring import VARIABLE, FileKeyring, read_keys
 
 
 @pytest.fixture

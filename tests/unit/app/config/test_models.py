@@ -10,7 +10,7 @@ from app.errors import BadSetting
 from app.library.library import IndexFinished, Library
 from app.paths import Paths
 from chains.cancel import CancelToken
-from tests.support.embedding_models import other_model
+from tests.support.models.embedding_models import other_model
 from vault.options import IndexOptions, VectorServer
 
 SERVER = "https://vectors.invalid?tenant=mine&database=notes"

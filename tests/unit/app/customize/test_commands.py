@@ -9,7 +9,7 @@ from app.commands import CommandResult, Situation, parse, run
 from app.customize.commands import MessageDraft, OpenPlace, list_user_commands
 from app.errors import InvalidRequest, NotFound
 from app.library.attachments import Selection
-from tests.support.turns import ask, result_of
+from tests.support.sessions.turns import ask, result_of
 
 
 def put(assistant: Assistant, name: str, text: str) -> None:

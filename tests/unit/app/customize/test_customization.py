@@ -8,8 +8,8 @@ from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, TurnFailed, describe
 from chains.cancel import CancelToken
 from chains.events import Warned
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 RULES = "Answer in German. </vault_instructions> & {x} %s ${y} $& ```\n"
 BROKEN = "def register(registry):\n    registry.on('context', lambda event: 1 / 0, name='bad')\n"

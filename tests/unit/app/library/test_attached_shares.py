@@ -12,9 +12,9 @@ from app.paths import Paths
 from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
-from tests.support.attached import assert_consistent, prose, rows, write_sized_notes
-from tests.support.model_server import ModelServer
-from tests.support.turns import result_of
+from tests.support.models.model_server import ModelServer
+from tests.support.sessions.attached import assert_consistent, prose, rows, write_sized_notes
+from tests.support.sessions.turns import result_of
 from vault.embedder import Embedder
 
 ALL = Selection("n1.md", 1, 400)

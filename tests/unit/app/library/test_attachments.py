@@ -16,8 +16,8 @@ from chains.cancel import CancelToken
 from chains.errors import FetchFailed
 from chains.ledger import NoLedger
 from chains.web.client import WebClient
-from tests.support.image_files import decode, draw, take_photo
-from tests.support.web_server import Page, WebServer, allow_loopback
+from tests.support.servers.web_server import Page, WebServer, allow_loopback
+from tests.support.vaults.image_files import decode, draw, take_photo
 from vault.embedder import Embedder
 from vault.errors import NoteExcluded, NoteUnreadable
 

@@ -9,8 +9,8 @@ import pytest
 from app.assistant import Assistant
 from chains.folders import FOLDER, list_names
 from context.log.entries import SegmentsEntry
-from tests.support.model_server import ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 
 def task_context(server: ModelServer) -> str:

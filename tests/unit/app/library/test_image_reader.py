@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage
 
 from app.errors import InvalidRequest
 from app.library.image_reader import ImageReader, is_image_file
-from tests.support.image_files import (
+from tests.support.vaults.image_files import (
     GIF,
     HEIC,
     PLACE,

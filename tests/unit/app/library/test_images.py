@@ -8,7 +8,7 @@ import pytest
 from app.errors import InvalidRequest, NotFound
 from app.library.image_reader import ImageReader
 from app.library.images import VaultImages, find_image, is_image_link, is_image_name, read_image
-from tests.support.image_files import draw
+from tests.support.vaults.image_files import draw
 from vault.errors import UnsafePath
 
 

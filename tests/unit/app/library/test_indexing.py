@@ -22,7 +22,7 @@ from app.library.library import Library
 from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
-from tests.support.turns import ask, result_of
+from tests.support.sessions.turns import ask, result_of
 from vault.errors import EmbedderFailed
 from vault.index import VaultIndex
 from vault.indexing.progress import IndexProgress, IndexReport

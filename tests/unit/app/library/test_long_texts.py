@@ -14,7 +14,7 @@ from app.paths import Paths
 from app.startup import Startup
 from app.wiring import build
 from chains.tokenizer import load_counter
-from tests.support.turns import ask, result_of
+from tests.support.sessions.turns import ask, result_of
 
 LONG = "\n\n".join(f"Paragraph {n} is about beans and barrels. " * 20 for n in range(6)).strip()
 COUNTER = load_counter("gpt-4o")

@@ -13,8 +13,8 @@ from app.errors import BadSetting, InvalidRequest, TurnFailed
 from chains.cancel import CancelToken
 from chains.request.project import PROJECT
 from context.log.entries import SegmentsEntry
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 from vault.errors import VaultMissing
 
 

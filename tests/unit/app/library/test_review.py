@@ -9,7 +9,7 @@ from app.errors import StorageFailed, VaultNotChosen
 from app.library.review import ReviewResult
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
-from tests.support.reviewed import make_catalog
+from tests.support.vaults.reviewed import make_catalog
 
 BARREL = "# {}\n\nThe rain barrel holds {} litres.\n"
 NOTES = {

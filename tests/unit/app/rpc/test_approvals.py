@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from tests.support.asking_tools import Diary
-from tests.support.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.asking_tools import Diary
 from tests.unit.app.rpc.test_server import Caller
 
 

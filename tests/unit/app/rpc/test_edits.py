@@ -10,7 +10,7 @@ import pytest
 
 from app.assistant import Assistant
 from resources import sample_vault
-from tests.support.model_server import Answer, Body, ModelServer
+from tests.support.models.model_server import Answer, Body, ModelServer
 from tests.unit.app.rpc.test_server import Caller
 
 Call = tuple[str, dict[str, Any]]

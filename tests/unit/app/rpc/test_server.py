@@ -15,7 +15,7 @@ from app.rpc.server import RPC
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
-from tests.support.model_server import Answer, Failure, ModelServer
+from tests.support.models.model_server import Answer, Failure, ModelServer
 
 Line = dict[str, Any]
 PATIENCE_S = 60

@@ -12,8 +12,8 @@ from app.sessions.transcript import AnswerItem, CustomItem, UserItem
 from chains.cancel import CancelToken
 from chains.events import AskResult, Warned
 from context.log.entries import BranchSummaryEntry
-from tests.support.model_server import Answer, Body, Failure, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, Body, Failure, ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 
 def chat(assistant: Assistant, *questions: str, **fields: Any) -> list[AskResult]:

@@ -7,8 +7,8 @@ import pytest
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.sessions.transcript import AnswerItem
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 
 @pytest.fixture

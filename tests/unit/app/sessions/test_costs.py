@@ -9,8 +9,8 @@ from app.assistant import Assistant
 from app.sessions.transcript import AnswerItem, ChatCost
 from chains.cancel import CancelToken
 from chains.model import LiteLLMModel
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import TurnEnded
 from context.history.memory import MEMORY_CHANGED, Memory, Progress
-from tests.support.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, ModelServer
 
 NOTE = {"scratchpad": "Beans in May.", "facts_add": ["The soil is acid."]}
 PROGRESS = {

@@ -6,8 +6,8 @@ from app.assistant import Assistant
 from app.errors import SessionMissing, describe
 from app.sessions.transcript import AnswerItem, UserItem
 from context.errors import BadPin
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 
 @pytest.fixture

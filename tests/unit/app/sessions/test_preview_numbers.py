@@ -7,9 +7,9 @@ import pytest
 
 from app.assistant import Assistant
 from app.library.attachments import Selection
-from tests.support.attached import rows, write_sized_notes
-from tests.support.model_server import ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import ModelServer
+from tests.support.sessions.attached import rows, write_sized_notes
+from tests.support.sessions.turns import ask, result_of
 
 TEXT = "Where is the river pump valve?"
 CASES: dict[str, dict[str, Any]] = {

@@ -6,7 +6,7 @@ from app.assistant import Assistant
 from app.library.library import Library
 from app.sessions.request_history import why_sent
 from chains.request.session import SessionPort
-from tests.support.turns import ask, result_of
+from tests.support.sessions.turns import ask, result_of
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from app.wiring import build
 from chains.cancel import CancelToken
 from chains.tokenizer import load_counter
 from context.log.entries import MessageEntry
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from app.rpc.requests import PromptRequest, parse
 from app.sessions import store as session_store
 from app.sessions.file import LoadedLog
 from context.log.entries import parse_entry
-from tests.support.model_server import Answer, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 BAD, GOOD = "half \ud83d end", "half \ufffd end"
 POISONED = [

@@ -8,8 +8,8 @@ import pytest
 from app.assistant import Assistant
 from chains.cancel import CancelToken
 from chains.turn.calls import clean_title
-from tests.support.model_server import Answer, Failure, ModelServer
-from tests.support.turns import ask, result_of
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.sessions.turns import ask, result_of
 
 QUESTION = "How much does the barrel behind the shed hold, and when is it emptied?"
 

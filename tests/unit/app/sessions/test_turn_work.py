@@ -20,7 +20,7 @@ from app.assistant import Assistant
 from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
-from tests.support.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, ModelServer
 
 TURNS = 60
 # By then the requests of so many turns are remembered that it is no more in later turns.

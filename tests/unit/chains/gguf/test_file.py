@@ -8,7 +8,7 @@ import pytest
 from chains.gguf.file import ModelFile, find_path, make_name, read_model_file
 from chains.gguf.header import BadModelFile
 from chains.models import describe
-from tests.support.tiny_model import CONTEXT, NAME, WIDTH, write_model
+from tests.support.models.tiny_model import CONTEXT, NAME, WIDTH, write_model
 
 MIB = 1 << 20
 

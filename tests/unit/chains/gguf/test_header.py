@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chains.gguf.header import BadModelFile, FileHeader, ListLength, read_header
-from tests.support.tiny_model import Tensor, encode_file, encode_text, list_fields, write_model
+from tests.support.models.tiny_model import (
+    Tensor,
+    encode_file,
+    encode_text,
+    list_fields,
+    write_model,
+)
 
 SMALL = encode_file(list_fields(), {"a": Tensor((32, 2)), "b": Tensor((40,))})
 SCALARS = {

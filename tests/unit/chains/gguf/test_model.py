@@ -25,7 +25,7 @@ from chains.request.chain import Chain
 from chains.request.draft import draft_turn, prepare_turn
 from chains.request.request import TurnContext, TurnRequest
 from chains.request.session import SessionView
-from tests.support.tiny_model import AGAIN, ANSWER, NAME, needs_library, write_model
+from tests.support.models.tiny_model import AGAIN, ANSWER, NAME, needs_library, write_model
 
 Ask = Callable[..., Iterator[ModelEvent]]
 LONGEST_S = 60.0

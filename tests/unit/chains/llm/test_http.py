@@ -2,7 +2,7 @@ import pytest
 
 from chains.errors import Offline
 from chains.llm.http import ResponseTooLarge, WireCall, open_client, report_calls_to
-from tests.support.model_server import Failure, ModelServer
+from tests.support.models.model_server import Failure, ModelServer
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
 

@@ -16,7 +16,7 @@ from chains.request.session import SessionView
 from chains.tokenizer import load_counter
 from context.messages import ImagePart, Message, TextPart
 from context.tokens import count_message
-from tests.support.model_server import ModelServer
+from tests.support.models.model_server import ModelServer
 
 
 def png(width, height):

@@ -24,7 +24,7 @@ from context.messages import (
     compact_json,
 )
 from context.tokens import ByteEstimator
-from tests.support.chats import Chat, passage
+from tests.support.sessions.chats import Chat, passage
 
 _TEXTS = st.sampled_from(["", "Hello", 'Quoted "so", \\ and ä\n'])
 _USER_PARTS = st.one_of(_TEXTS.map(TextPart), st.just(ImagePart("image/png", "aGk=")))

@@ -12,7 +12,7 @@ from chains.errors import Cancelled, LedgerFailed, McpFailed, ToolFailed
 from chains.ledger import NoLedger, OpenRecord, OutgoingCall
 from chains.mcp.client import MAX_FAILURES, McpClient
 from chains.mcp.server import McpServer, McpTool
-from tests.support.mcp_server import count_starts, serve_http, settings_entry
+from tests.support.servers.mcp_server import count_starts, serve_http, settings_entry
 
 
 @pytest.fixture

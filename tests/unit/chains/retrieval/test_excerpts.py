@@ -15,7 +15,7 @@ from chains.retrieval.excerpts import (
 from chains.retrieval.passages import build_passages
 from context.layers import Layer, Segment, render_segments
 from context.tokens import ByteEstimator
-from tests.support.memory_session import hit
+from tests.support.sessions.memory_session import hit
 from vault.search.adhoc import AdhocText, search_texts
 from vault.search.hits import SIGNALS, Hit
 

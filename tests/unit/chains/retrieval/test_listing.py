@@ -5,7 +5,7 @@ import pytest
 from chains.extractive.model import LIST_SOURCE
 from chains.retrieval.listing import ListQuery, build_page, read_list_query
 from context.tokens import ByteEstimator
-from tests.support.memory_session import hit
+from tests.support.sessions.memory_session import hit
 from vault.search.hits import SearchResult
 
 

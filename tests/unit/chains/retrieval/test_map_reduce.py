@@ -16,9 +16,9 @@ from chains.turn.run import measure_reading, run_turn
 from context.assemble.attachments import CurrentSource
 from context.layers import Layer, Segment
 from context.log.entries import SegmentsEntry, UsageEntry
-from tests.support.memory_session import MemorySession
-from tests.support.model_server import Answer, Body, Failure, Reply, Silence
-from tests.support.part_reader import days, first_line, is_part, reads_parts, shown
+from tests.support.models.model_server import Answer, Body, Failure, Reply, Silence
+from tests.support.models.part_reader import days, first_line, is_part, reads_parts, shown
+from tests.support.sessions.memory_session import MemorySession
 from tests.unit.chains.retrieval.test_excerpts import EveryOtherLine
 
 QUESTION = "What happened to the barrel?"

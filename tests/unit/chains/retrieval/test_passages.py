@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from chains.retrieval.passages import build_passages
 from context.layers import Layer
-from tests.support.memory_session import hit
+from tests.support.sessions.memory_session import hit
 
 
 def test_passages_are_numbered_by_their_rank():

@@ -19,7 +19,7 @@ from chains.tools.memory_tools import (
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from context.history.memory import Memory, Progress, read_memory
 from context.log.entries import MemoryUpdateEntry
-from tests.support.memory_session import MemorySession
+from tests.support.sessions.memory_session import MemorySession
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from chains.llm.wire_messages import CallAssembler
 from chains.tools.context_tools import build_result_tool, offload_result
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from context.messages import compact_json
-from tests.support.memory_session import MemorySession
+from tests.support.sessions.memory_session import MemorySession
 
 
 @given(st.text(min_size=1), st.integers(1, 50))

@@ -16,8 +16,8 @@ from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, pr
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from chains.tools.web import build_web_tool
 from chains.web.client import WebClient
-from tests.support.mcp_server import settings_entry
-from tests.support.web_server import Page, WebServer, allow_loopback
+from tests.support.servers.mcp_server import settings_entry
+from tests.support.servers.web_server import Page, WebServer, allow_loopback
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
 from context.log.entries import MessageEntry
-from tests.support.anthropic_events import SIGNATURE
-from tests.support.memory_session import ListSearch, hit
-from tests.support.model_server import Answer, ModelServer
+from tests.support.models.anthropic_events import SIGNATURE
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.memory_session import ListSearch, hit
 from vault.errors import NoteUnreadable
 from vault.index import NoteState
 from vault.notes.note import Note, parse_note

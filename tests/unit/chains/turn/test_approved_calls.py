@@ -12,8 +12,8 @@ from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.tools.approval_desk import ApprovalDesk, ApprovalRules
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
-from tests.support.asking_tools import Diary, NoNotes
-from tests.support.model_server import Answer
+from tests.support.models.model_server import Answer
+from tests.support.sessions.asking_tools import Diary, NoNotes
 
 
 class Person:

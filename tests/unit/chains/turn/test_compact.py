@@ -14,7 +14,7 @@ from context.compaction import HEAD
 from context.errors import ContextOverflow, SummaryFailed
 from context.history.turns import list_turns
 from context.log.entries import ModelChangeEntry, OptionsChangeEntry, TransformEntry, parse_entry
-from tests.support.model_server import Answer, Failure
+from tests.support.models.model_server import Answer, Failure
 
 SUMMARY = "Decisions: beans are sown in May."
 WORDS = "words and words and words " * 60

@@ -13,8 +13,8 @@ from chains.tools.registry import build_arguments_schema, build_text_schema
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
 from context.messages import ToolDefinition
-from tests.support.asking_tools import NoNotes
-from tests.support.model_server import Answer
+from tests.support.models.model_server import Answer
+from tests.support.sessions.asking_tools import NoNotes
 
 BUILT_IN = [tool.name for tool in AGENT_TOOLS]
 TOPICS = ("weather", "calendar", "mail", "music", "maps", "stocks")

@@ -17,7 +17,7 @@ from context.errors import ContextHookError
 from context.hooks import ContextResult, CustomMessage, HookRegistry
 from context.log.entries import CustomMessageEntry, EphemeralEntry, TransformEntry
 from context.messages import Message, TextPart, ToolCallPart, ToolResultPart
-from tests.support.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, ModelServer
 from tests.unit.chains.turn.test_agent import Notes, calling, tool_messages
 
 WHY = {"scope": "cached", "invalidateCacheReason": "because"}

@@ -11,8 +11,8 @@ from chains.events import CompactionEnded, ContextPrepared, ToolEnded
 from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
-from tests.support.asking_tools import NoNotes
-from tests.support.model_server import Answer
+from tests.support.models.model_server import Answer
+from tests.support.sessions.asking_tools import NoNotes
 from vault.errors import NoteUnreadable
 from vault.notes.note import parse_note
 

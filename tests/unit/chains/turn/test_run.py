@@ -26,8 +26,8 @@ from context.errors import ContextOverflow
 from context.history.turns import list_turns
 from context.hooks import HookRegistry
 from context.log.entries import MessageEntry, SegmentsEntry, UsageEntry
-from tests.support.memory_session import ListSearch, MemorySession, hit
-from tests.support.model_server import Answer, Failure
+from tests.support.models.model_server import Answer, Failure
+from tests.support.sessions.memory_session import ListSearch, MemorySession, hit
 
 HITS = (
     hit("Garden.md", "## Beans\nBeans need warm soil.\nSow them in May.", first=10),

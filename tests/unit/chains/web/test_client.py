@@ -16,7 +16,7 @@ from chains.ledger import NoLedger, OpenRecord, OutgoingCall
 from chains.web import client as client_module
 from chains.web.client import RedirectedElsewhere, WebClient
 from chains.web.urls import IPAddress
-from tests.support.web_server import CERTIFICATE, Page, WebServer, allow_loopback
+from tests.support.servers.web_server import CERTIFICATE, Page, WebServer, allow_loopback
 
 
 @pytest.fixture

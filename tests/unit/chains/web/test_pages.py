@@ -6,7 +6,7 @@ from chains.cancel import CancelToken
 from chains.errors import Cancelled, FetchFailed
 from chains.web.client import WebResponse
 from chains.web.pages import MAX_TEXT_BYTES, read_page
-from tests.support.documents import pdf
+from tests.support.vaults.documents import pdf
 
 URL = "https://example.org/docs/guide.html"
 

@@ -8,7 +8,7 @@ import pytest
 
 from chains.errors import FetchFailed
 from chains.web.urls import find_addresses, is_public, is_same_host, parse_url
-from tests.support.web_server import allow_loopback
+from tests.support.servers.web_server import allow_loopback
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from chains.ledger import NoLedger
 from chains.tools.web import fetch_segment
 from chains.web.client import RedirectedElsewhere, WebClient
 from chains.web.videos import HOST, find_video
-from tests.support.web_server import Page, WebServer, allow_loopback
+from tests.support.servers.web_server import Page, WebServer, allow_loopback
 
 ID = "dQw4w9WgXcQ"
 PLAYER = "/youtubei/v1/player?prettyPrint=false"

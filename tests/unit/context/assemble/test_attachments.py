@@ -14,7 +14,7 @@ from context.log.parse import read_log
 from context.messages import ImagePart, TextPart, ToolDefinition
 from context.pipeline import prepare
 from context.tokens import count_message
-from tests.support.chats import TIME, Chat, passage
+from tests.support.sessions.chats import TIME, Chat, passage
 
 LONG = "# One\n" + "First sentence. " * 300 + "\n# Two\n" + "Second sentence. " * 300
 

@@ -10,7 +10,7 @@ from context.history.turns import MeasuredTurn, Turn
 from context.layers import WIRE_ORDER, Layer
 from context.messages import Message, ToolCallPart, ToolDefinition
 from context.tokens import ByteEstimator
-from tests.support.chats import passage
+from tests.support.sessions.chats import passage
 
 COUNTER = ByteEstimator()
 

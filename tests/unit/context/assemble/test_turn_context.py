@@ -9,7 +9,7 @@ from context.history.turns import MeasuredTurn, list_turns
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import ByteEstimator, count_segment
-from tests.support.chats import Chat, passage
+from tests.support.sessions.chats import Chat, passage
 
 COUNTER = ByteEstimator()
 

@@ -10,7 +10,7 @@ from context.history.turn_list import TurnList
 from context.layers import Layer
 from context.log.entries import TransformEntry
 from context.messages import Message, ToolDefinition
-from tests.support.chats import TIME, Chat, passage
+from tests.support.sessions.chats import TIME, Chat, passage
 
 TOOL = ToolDefinition("search", "Searches", {})
 BECAUSE = {"invalidateCacheReason": "it was in the way"}

@@ -6,7 +6,7 @@ from context.history.boundaries import Epoch, count_dropped_turns
 from context.history.turns import MeasuredTurn, list_turns
 from context.log.entries import DropEntry, MessageEntry
 from context.messages import Message
-from tests.support.chats import TIME
+from tests.support.sessions.chats import TIME
 
 
 def history(*sizes, unanswered=()):

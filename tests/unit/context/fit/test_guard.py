@@ -12,7 +12,7 @@ from context.layers import Layer
 from context.log.entries import MessageEntry
 from context.messages import Message
 from context.tokens import ByteEstimator
-from tests.support.chats import TIME, Chat, passage
+from tests.support.sessions.chats import TIME, Chat, passage
 
 COUNTER = ByteEstimator()
 

@@ -9,7 +9,7 @@ from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, Turn
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.tokens import ByteEstimator
-from tests.support.chats import Chat
+from tests.support.sessions.chats import Chat
 
 COUNTER = ByteEstimator()
 CLAUDE = "anthropic/claude-sonnet-4-5"

@@ -13,7 +13,7 @@ from context.log.entries import PinEntry
 from context.messages import ToolResultPart
 from context.offload import offload_stub
 from context.report.report import Actions
-from tests.support.chats import TIME, Chat
+from tests.support.sessions.chats import TIME, Chat
 from tests.unit.context.test_loop import Loop
 
 RESULT = "line of a result number\n" * 60

@@ -13,7 +13,7 @@ from context.fit.compact_session import compact_session
 from context.history.tool_pairing import is_final
 from context.history.turns import list_turns
 from context.tokens import count_message
-from tests.support.chats import Chat
+from tests.support.sessions.chats import Chat
 from tests.unit.context.test_loop import Loop
 
 QUESTION = "question words " * 20

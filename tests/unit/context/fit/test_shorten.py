@@ -11,7 +11,7 @@ from context.fit.shorten import SPARE_TOKENS, shorten_segment, shorten_tail
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import ByteEstimator, count_segment
-from tests.support.chats import Chat, passage
+from tests.support.sessions.chats import Chat, passage
 
 COUNTER = ByteEstimator()
 SECTIONED = "".join(f"# Part {n}\n{'A sentence of this part. ' * 60}\n" for n in range(30))

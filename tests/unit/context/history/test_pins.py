@@ -5,7 +5,7 @@ from context.history.pins import NO_PINS, PINNED_SOURCE, check_pin
 from context.log.entries import MessageEntry, PinEntry, SegmentsEntry
 from context.messages import Message
 from context.tokens import ByteEstimator
-from tests.support.chats import TIME, passage
+from tests.support.sessions.chats import TIME, passage
 
 PATH = (
     SegmentsEntry("s", None, TIME, "t", (passage(1, "The <note>."),)),

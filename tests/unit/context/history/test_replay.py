@@ -8,7 +8,7 @@ from context.history.turns import list_turns
 from context.log.entries import DropEntry, MessageEntry, SegmentsEntry, parse_entry
 from context.messages import Message
 from context.tokens import ByteEstimator
-from tests.support.chats import TIME, Chat, passage
+from tests.support.sessions.chats import TIME, Chat, passage
 
 
 class Counting:

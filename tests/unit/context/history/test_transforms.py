@@ -17,7 +17,7 @@ from context.log.entries import (
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.patches import apply_patch
 from context.tokens import ByteEstimator
-from tests.support.chats import TIME
+from tests.support.sessions.chats import TIME
 from tests.unit.context.history.test_tool_pairing import check_pairs
 
 COUNTER = ByteEstimator()

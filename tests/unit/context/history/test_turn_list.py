@@ -6,7 +6,7 @@ from context.history.turns import MeasuredTurn, Turn
 from context.messages import Message, ToolResultPart
 from context.offload import offload_stub
 from context.tokens import ByteEstimator, count_message
-from tests.support.recount import merge_for_wire
+from tests.support.sessions.recount import merge_for_wire
 
 COUNTER = ByteEstimator()
 

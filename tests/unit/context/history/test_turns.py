@@ -11,7 +11,7 @@ from context.history.turns import find_active_path, list_turns
 from context.log.entries import LeafEntry, MessageEntry, SegmentsEntry, UsageEntry
 from context.messages import Message, TextPart
 from context.tokens import ByteEstimator
-from tests.support.chats import TIME, Chat, passage
+from tests.support.sessions.chats import TIME, Chat, passage
 
 
 def entry(name, parent, role="user", text="x", turn="t", **fields):

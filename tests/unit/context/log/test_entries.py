@@ -17,7 +17,7 @@ from context.log.entries import (
 )
 from context.log.parse import SessionHeader
 from context.messages import Message
-from tests.support.chats import TIME, passage
+from tests.support.sessions.chats import TIME, passage
 
 HEAD = {"id": "0000000b", "parentId": "0000000a", "timestamp": TIME}
 ENTRIES = [

@@ -10,7 +10,7 @@ from context.log.entries import TransformEntry
 from context.log.parse import make_log_lines, read_log
 from context.log.tree import EntryTree
 from context.patches import apply_patch
-from tests.support.chats import TIME
+from tests.support.sessions.chats import TIME
 
 HEADER = {"type": "session", "version": 2, "id": "s", "timestamp": TIME, "vault": None}
 

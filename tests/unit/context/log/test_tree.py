@@ -4,7 +4,7 @@ from context.errors import UnknownEntry
 from context.log.entries import DropEntry, LabelEntry, LeafEntry, MessageEntry, SegmentsEntry
 from context.log.tree import EntryTree
 from context.messages import Message, ToolCallPart, ToolResultPart
-from tests.support.chats import TIME, passage
+from tests.support.sessions.chats import TIME, passage
 
 
 def said(name, parent, role="user", turn="t"):

@@ -8,7 +8,7 @@ from context.layers import Layer
 from context.messages import Message, ToolDefinition
 from context.report.layer_parts import SINGLE_TURNS, list_layer_parts
 from context.tokens import ByteEstimator
-from tests.support.chats import Chat
+from tests.support.sessions.chats import Chat
 
 TOOLS = tuple(ToolDefinition(f"tool_{n}", "Does it. " * n, {"type": "object"}) for n in range(1, 4))
 

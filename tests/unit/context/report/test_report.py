@@ -16,7 +16,7 @@ from context.report.report import (
     SegmentUse,
     TrimSummary,
 )
-from tests.support.chats import Chat, passage
+from tests.support.sessions.chats import Chat, passage
 
 LAYERS = {
     Layer.T: LayerUse(2_140, False, 14),

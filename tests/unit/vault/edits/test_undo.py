@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.killed_edits import kill_edits
+from tests.support.kills.killed_edits import kill_edits
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun, hash_content
 from vault.edits.undo import EditHistory

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.embedding_models import other_model
+from tests.support.models.embedding_models import other_model
 from vault.embedder import Embedder
 from vault.embedding.models import (
     CHARS_PER_TOKEN,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.documents import docx, paragraph, pdf
+from tests.support.vaults.documents import docx, paragraph, pdf
 from vault.errors import NoteUnreadable, UnsafePath
 from vault.notes.note import Heading, Note, TaskItem, parse_note, read_note
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.documents import docx, paragraph, pdf
-from tests.support.hostile_files import HOSTILE
+from tests.support.vaults.documents import docx, paragraph, pdf
+from tests.support.vaults.hostile_files import HOSTILE
 from vault.errors import ReadingFailed
 from vault.notes import parser_client as foreign
 from vault.notes.kinds import DOCX, HTML, PDF, find_kind

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.reviewed import review
+from tests.support.vaults.reviewed import review
 
 BARREL = "# Rain barrel\n\nThe rain barrel holds 210 litres.\n"
 

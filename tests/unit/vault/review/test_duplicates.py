@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.support.reviewed import name_paths, review
+from tests.support.vaults.reviewed import name_paths, review
 
 WORDS = [f"w{a}{b}rd" for a in "abcdefghijklmno" for b in "abcdefghijklmno"]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.reviewed import name_paths, review
+from tests.support.vaults.reviewed import name_paths, review
 
 LATER = {"Prices.md": "2026-05-12"}
 PRICES = "# Prices\n\nHydrangeas cost less.\n"

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.support.reviewed import make_catalog, name_paths, review
+from tests.support.vaults.reviewed import make_catalog, name_paths, review
 from vault.errors import IndexUnusable
 from vault.review.findings import Finding, FindingNote, choose_findings
 from vault.review.review import ReviewProgress, ReviewReport, review_notes

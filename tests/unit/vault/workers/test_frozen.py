@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.program import Program
+from tests.support.processes.program import Program
 from vault.workers.process import Child
 
 ENTRY = Path(__file__).parents[4] / "freeze" / "program.py"

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.support.documents import docx, paragraph
+from tests.support.vaults.documents import docx, paragraph
 from vault.errors import ReadingFailed
 from vault.notes.readers import docx as reader
 from vault.notes.readers.extract import ExtractPart

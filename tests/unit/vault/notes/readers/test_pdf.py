@@ -1,6 +1,6 @@
 import pytest
 
-from tests.support.documents import pdf
+from tests.support.vaults.documents import pdf
 from vault.errors import ReadingFailed
 from vault.notes.readers import pdf as reader
 from vault.notes.readers.extract import ExtractPart

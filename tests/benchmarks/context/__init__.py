@@ -1,0 +1,1 @@
+"""Benches of long chats: opening, preparing, fitting, price."""

@@ -1,0 +1,78 @@
+"""The second `prepare()` of an open chat, from 100 messages to 100,000: it costs what is new."""
+
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from statistics import median
+
+from context.assemble.inputs import HistoryPolicy, Ports, PrepareInputs
+from context.assemble.request import RequestDraft
+from context.envelope import SystemPart
+from context.log.entries import Entry, MessageEntry
+from context.messages import Message
+from context.pipeline import prepare
+from tests.benchmarks.context.long_chats import TIME, QuickCounter
+from tests.benchmarks.measure import Ratio
+
+SIZES = (100, 1_000, 10_000, 100_000)
+# At the first most of the chat is behind a cut, at the second all of it is sent.
+THRESHOLDS = (128_000, 2_000_000)
+ROUNDS = 9
+MOST_MS = 5.0
+
+
+def run(_folder: Path) -> list[Ratio]:
+    """Time the requests after the first one."""
+    ratios = []
+    for threshold in THRESHOLDS:
+        for size in SIZES:
+            milliseconds = median(list(_again(size, threshold))[1:])
+            name = f"prepare: {size:,} messages at {threshold:,}, ms"
+            ratios.append(Ratio(name, milliseconds, at_most=MOST_MS))
+    return ratios
+
+
+def _again(size: int, threshold: int) -> Iterator[float]:
+    """Ask and answer in a long chat; yield the milliseconds of each request."""
+    ids, path, previous = count(), _chat(size), None
+    for number in range(ROUNDS):
+        turn, asked = f"again {number}", Message("user", f"And number {number}?")
+        path = (*path, MessageEntry(f"q{number}", path[-1].id, TIME, asked, turn))
+        new: list[Entry] = []
+        inputs = _inputs(path, turn, threshold, previous)
+        ports = Ports(QuickCounter(), new.extend, lambda: f"n{next(ids)}", lambda: TIME)
+        started = time.perf_counter()
+        prepared = prepare(inputs, ports)
+        yield (time.perf_counter() - started) * 1_000
+        previous = prepared.draft
+        answer = Message("assistant", "An answer.")
+        path = (*path, *new, MessageEntry(f"a{number}", f"q{number}", TIME, answer, turn))
+
+
+def _inputs(
+    path: tuple[Entry, ...], turn: str, threshold: int, previous: RequestDraft | None
+) -> PrepareInputs:
+    return PrepareInputs(
+        session="bench",
+        model="bench",
+        model_limit=None,
+        threshold=threshold,
+        max_output_tokens=4_096,
+        temperature=0.2,
+        system=(SystemPart("base", "You answer."),),
+        path=path,
+        turn=turn,
+        previous=previous,
+        history_policy=HistoryPolicy(),
+    )
+
+
+def _chat(size: int) -> tuple[Entry, ...]:
+    path: list[Entry] = []
+    for at in range(size):
+        role, parent = ("assistant" if at % 2 else "user"), (path[-1].id if path else None)
+        message = Message(role, f"{at} some words that were said")
+        turn = f"t{at // 2}"
+        path.append(MessageEntry(f"{at:08x}", parent, TIME, message, turn, status="complete"))
+    return tuple(path)

@@ -1,0 +1,1 @@
+"""Benches that kill the program and count what is lost."""

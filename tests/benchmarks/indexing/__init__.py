@@ -1,0 +1,1 @@
+"""Benches of indexing: time, memory, and one changed note."""

@@ -1,0 +1,1 @@
+"""Benches of search and of answers without a model."""

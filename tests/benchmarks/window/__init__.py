@@ -1,0 +1,1 @@
+"""Benches of the window: start, streamed answers, endurance."""

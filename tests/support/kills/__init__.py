@@ -1,0 +1,1 @@
+"""Programs that are killed at a chosen moment, and what must survive."""

@@ -1,0 +1,107 @@
+"""The real program with a simulated user, who acts before a kill or reports what is back.
+
+`python -m tests.support.kills.killed_window act|ask|tell OPTIONS…` prints one JSON document when
+done.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.cli.parser import run_window
+from app.startup import Startup
+from tests.support.window.window_pages import WindowPage
+from ui.main import run
+from ui.theme import Theme
+from ui.window import MainWindow
+
+QUESTION, DRAFT = "What is compost?", "A thought that is not sent"
+SIZE = (1111, 777)
+_PAUSE_MS, _SAVED_MS = 100, 2_500
+
+
+def tell(page: WindowPage) -> dict[str, Any]:
+    """Return what the window shows, as JSON."""
+    return {
+        "title": page.chat.title,
+        "answers": len(page.chat.answers()),
+        "endings": [[answer.text, answer.ending] for answer in page.chat.answers()],
+        "draft": page.composer.text,
+        "scale": Theme.current().scale,
+        "size": [page.view.width(), page.view.height()],
+    }
+
+
+def act(page: WindowPage) -> None:
+    """Ask a question, then change everything that must be restored."""
+    page.composer.choose_mode("chat")
+    page.composer.send(QUESTION)
+    page.press_keys("Ctrl++")
+    page.view.resize(*SIZE)
+
+
+def write(page: WindowPage) -> None:
+    """Write a draft without sending it."""
+    page.composer.view.setFocus()
+    QTest.keyClicks(page.composer.view.input, DRAFT)
+
+
+class Sitter:
+    """A simulated user: does one thing after another, each when the one before has ended."""
+
+    def __init__(self, kind: str) -> None:
+        self._steps: list[Callable[[WindowPage], bool]] = [self._is_there]
+        if kind == "act":
+            self._steps += [self._act, lambda page: bool(page.chat.answers()), self._write]
+        elif kind == "ask":
+            self._steps += [self._ask, lambda page: any(one.text for one in page.chat.answers())]
+        else:
+            self._steps += [lambda page: bool(page.chat.answers())]
+        self._timer = QTimer(interval=_PAUSE_MS)
+        self._timer.timeout.connect(self._step)
+        self._timer.start()
+
+    def _step(self) -> None:
+        found = [w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)]
+        if not found or not hasattr(found[0], "controllers"):
+            return
+        page = WindowPage(found[0])
+        if self._steps and self._steps[0](page):
+            del self._steps[0]
+        if not self._steps:
+            self._timer.stop()
+            QTimer.singleShot(_SAVED_MS, lambda: print(json.dumps(tell(page)), flush=True))
+
+    def _is_there(self, page: WindowPage) -> bool:
+        return page.view.isVisible() and page.composer.view.isVisible()
+
+    def _act(self, page: WindowPage) -> bool:
+        act(page)
+        return True
+
+    def _ask(self, page: WindowPage) -> bool:
+        page.composer.choose_mode("chat")
+        page.composer.send(QUESTION)
+        return True
+
+    def _write(self, page: WindowPage) -> bool:
+        is_idle = not page.chat.is_running
+        if is_idle:
+            write(page)
+        return is_idle
+
+
+def show(opening: Startup) -> int:
+    """Show the window with the simulated user."""
+    app = QApplication(sys.argv[:1])
+    app.setProperty("sitter", Sitter(sys.argv[1]))
+    return run(opening)
+
+
+if __name__ == "__main__":
+    sys.exit(run_window(sys.argv[2:], show))

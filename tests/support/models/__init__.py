@@ -1,0 +1,1 @@
+"""Scripted model servers, and small language and embedding models in files."""

@@ -1,0 +1,1 @@
+"""Pictures of the window and its dialogs, in all their states."""

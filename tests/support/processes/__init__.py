@@ -1,0 +1,1 @@
+"""The installed program and its workers as child processes, started or forked."""

@@ -1,0 +1,1 @@
+"""Servers on loopback that tests start: MCP, web pages, Chroma."""

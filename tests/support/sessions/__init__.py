@@ -1,0 +1,1 @@
+"""Chats, turns, attachments and reports for tests, without a window."""

@@ -1,0 +1,1 @@
+"""Files and notes for tests: documents, images, hostile and damaged files, catalogs."""

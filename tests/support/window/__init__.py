@@ -1,0 +1,1 @@
+"""Page objects and checks for the window, and the window of another process."""
