@@ -1,7 +1,7 @@
 """Two hundred conversations that die at a random moment, and what of them is lost.
 
 Each seed can be tried again:
-`STRATA_KILL_SEED=7 python -m pytest tests/e2e/test_killed_process.py`.
+`STRATA_KILL_SEED=7 python -m pytest tests/e2e/durability/test_killed_process.py`.
 """
 
 import shutil

@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.parser import run
 from tests.support.models.model_server import ModelServer
-from tests.unit.app.cli.test_cli import document
+from tests.support.processes.command_line import document
 
 Strata = Callable[..., tuple[int, str, str]]
 TEXT = "Be brief.\x1b[2J\u202eand\u200b\U000e0041 so on\n"

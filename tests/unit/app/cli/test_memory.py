@@ -5,7 +5,7 @@ import pytest
 from app.cli.parser import run
 from app.customize.memory import MemoryNote
 from app.paths import Paths
-from tests.unit.app.cli.test_cli import document
+from tests.support.processes.command_line import document
 
 
 @pytest.fixture

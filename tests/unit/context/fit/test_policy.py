@@ -14,7 +14,7 @@ from context.messages import ToolResultPart
 from context.offload import offload_stub
 from context.report.report import Actions
 from tests.support.sessions.chats import TIME, Chat
-from tests.unit.context.test_loop import Loop
+from tests.support.sessions.loops import Loop
 
 RESULT = "line of a result number\n" * 60
 QUESTION = "question " * 20

@@ -14,7 +14,7 @@ from context.history.tool_pairing import is_final
 from context.history.turns import list_turns
 from context.tokens import count_message
 from tests.support.sessions.chats import Chat
-from tests.unit.context.test_loop import Loop
+from tests.support.sessions.loops import Loop
 
 QUESTION = "question words " * 20
 ANSWER = "answer with words " * 20

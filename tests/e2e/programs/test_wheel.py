@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.processes.program import Program
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from app.library.library import Library
 from app.paths import Paths
 from chains.cancel import CancelToken
-from tests.e2e.test_index import child_named, many_notes
+from tests.e2e.vaults.test_index import child_named, many_notes
 from tests.support.kills.killed_index import DoomedIndex, texts_of
 from tests.support.processes.program import Program, ended, wait_until
 from vault.errors import IndexBusy

@@ -14,9 +14,9 @@ from context.log.entries import EphemeralEntry, TransformEntry, parse_entry
 from context.messages import Message, list_tool_calls
 from context.patches import MESSAGE_OPS, apply_patch
 from tests.support.sessions.chats import Chat
-from tests.unit.context.test_loop import PATCHES as FITTING
-from tests.unit.context.test_loop import STEPS, Loop, play
-from tests.unit.context.test_loop import operations as fitting
+from tests.support.sessions.loops import PATCHES as FITTING
+from tests.support.sessions.loops import STEPS, Loop, play
+from tests.support.sessions.loops import operations as fitting
 
 WORDS = st.text(max_size=12) | st.sampled_from(
     ["$& {} %s ${x}", "</source>", "```", "\u2028\ud800"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_prefix import Sent, requests
+from tests.e2e.models.test_prefix import Sent, requests
 from tests.support.models.model_server import Answer, Body, ModelServer, alternating, roles_of
 from tests.support.processes.program import Program
 from tests.support.processes.rpc import Rpc

@@ -13,7 +13,7 @@ import pytest
 from tests.support.kills.killed_window import DRAFT, QUESTION, SIZE
 from tests.support.models.model_server import Answer, ModelServer
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

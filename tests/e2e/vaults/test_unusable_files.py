@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_index import many_notes
+from tests.e2e.vaults.test_index import many_notes
 from tests.support.models.model_server import ModelServer
 from tests.support.processes.program import Done, Program
 

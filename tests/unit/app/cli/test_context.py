@@ -1,0 +1,45 @@
+"""`strata context`: the last request and the next one."""
+
+from pathlib import Path
+
+from tests.support.processes.command_line import Strata, document
+
+
+def test_the_last_request_is_shown_as_table_in_full_and_as_json(
+    ask: Strata, strata: Strata
+) -> None:
+    result = document(ask("First?", "--json")[1])
+    code, out, _ = strata("context")
+    assert code == 0
+    assert out.startswith("# Context Usage")
+    assert "# Context Envelope" in strata("context", "--full")[1]
+    shown = document(strata("context", "--last", "--full", "--json")[1])
+    assert shown["used"] == result["context"]["used"]
+    assert shown["rebuilt"] is False
+    assert shown["request_body"]["messages"][-1]["content"] == "First?"
+    assert shown["wire"]["messages"][-1]["content"] == "First?"
+
+
+def test_a_request_that_is_not_kept_any_more_is_rebuilt_and_says_so(
+    ask: Strata, strata: Strata, strata_home: Path
+) -> None:
+    first = document(ask("First?", "--json")[1])
+    (strata_home / "state" / "state.db").unlink()
+    shown = document(strata("context", "--full", "--json")[1])
+    assert (shown["rebuilt"], shown["when"], shown["wire"]) == (True, "last", None)
+    assert shown["used"] == first["context"]["used"]
+    assert shown["request_body"]["messages"][-1]["content"] == "First?"
+    assert strata("context")[1].startswith("(rebuilt")
+
+
+def test_the_next_request_holds_the_chat_so_far(ask: Strata, strata: Strata) -> None:
+    document(ask("First?", "--json")[1])
+    shown = document(strata("context", "--next", "--json")[1])
+    assert (shown["when"], shown["layers"]["L4"]["items"]) == ("next", 1)
+
+
+def test_before_the_first_chat_there_is_a_next_request_and_no_last(strata: Strata) -> None:
+    code, out, _ = strata("context", "--json")
+    assert (code, document(out)["error"]["code"]) == (1, "session_missing")
+    code, out, _ = strata("context", "--next", "--json")
+    assert (code, document(out)["session"]) == (0, None)

@@ -1,0 +1,75 @@
+"""`strata index` and `strata selftest`, and the progress that they show."""
+
+from pathlib import Path
+
+import pytest
+
+from app.cli.progress import ProgressLine, format_progress
+from tests.support.processes.command_line import Strata, document
+from vault.indexing.indexer import IndexProgress
+
+
+def test_the_self_test_asks_for_the_notes_that_are_there(strata: Strata, small_vault: Path) -> None:
+    where = ("--vault", str(small_vault))
+    assert "run: strata index" in strata("selftest", *where)[2]
+    strata("index", str(small_vault))
+    code, out, _ = strata("selftest", *where, "--json")
+    result = document(out)
+    assert code == 0
+    assert set(result) == {
+        *("questions", "recall_at_1", "recall_at_10", "mrr", "p50_ms", "p95_ms", "ranking"),
+    }
+    assert result["questions"] > 0
+    assert result["recall_at_10"] >= 0.5
+    assert "questions made from your notes" in strata("selftest", *where)[1]
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        (IndexProgress("seen"), "Reading your notes"),
+        (IndexProgress("scan", "a.md", 3, 9), "Indexing by words: 3 of 9 notes  a.md"),
+        (
+            IndexProgress("embed", "", 3, 1_200, 41.6),
+            "Indexing by meaning: 3 of 1,200 notes, 42 a second, 29 s left",
+        ),
+        (
+            IndexProgress("embed", "", 12, 60, 0.42),
+            "Indexing by meaning: 12 of 60 notes, 0.4 a second, 2 min left",
+        ),
+        (
+            IndexProgress("embed", "", 0, 7_500, 1.0),
+            "Indexing by meaning: 0 of 7,500 notes, 1.0 a second, 2 h 5 min left",
+        ),
+        (IndexProgress("store"), "Updating the vector store"),
+    ],
+)
+def test_progress_says_what_is_being_done(at: IndexProgress, words: str) -> None:
+    assert format_progress(at) == words
+
+
+def test_without_a_terminal_progress_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seconds = 0.0
+    line = ProgressLine(lambda: seconds)
+    for at in range(250):
+        seconds = at / 10
+        line.show("Searching…")  # a short step is for a terminal only
+        line.show_progress(IndexProgress("scan", "a\nb.md", at, 999))
+    line.clear()
+    shown = [f"Indexing by words: {at} of 999 notes  a b.md" for at in (20, 120, 220)]
+    assert capsys.readouterr().err.splitlines() == shown
+
+
+def test_an_index_is_rebuilt_and_a_failed_note_retried_when_asked(
+    strata: Strata, small_vault: Path
+) -> None:
+    (small_vault / "Broken.md").write_bytes(b"\xff\xff")
+    where = (str(small_vault), "--json")
+    first = document(strata("index", *where)[1])
+    assert document(strata("index", *where)[1])["embedded_chunks"] == 0
+    again = document(strata("index", "--rebuild", *where)[1])
+    assert (again["added"], again["embedded_chunks"]) == (first["notes"], first["embedded_chunks"])
+    assert document(strata("index", "--retry", *where)[1])["failed"] == first["failed"]
+    assert strata("index", "--retry", "--rebuild", *where)[0] == 2
