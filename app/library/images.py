@@ -11,22 +11,20 @@ from pathlib import Path
 from app.errors import InvalidRequest, NotFound, VaultNotChosen
 from app.library.image_reader import IMAGE_SUFFIXES, ImageReader, ReadImage, UndecodableImage
 from vault.access import read_allowed_image
-from vault.errors import NoteUnreadable, VaultError
+from vault.errors import NoteUnreadable
 from vault.exclude.rules import ExcludeRules
 from vault.notes.kinds import IMAGE
 from vault.notes.note import read_bytes
 
 __all__ = [
     "VaultImages",
-    "find_image",
     "is_image_link",
-    "is_image_name",
     "list_attachable_images",
-    "read_image",
 ]
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
-# Image formats that cannot be shown. A link to such an image shows a message instead.
+# Image formats that cannot be shown. A link to such an image shows a message instead. SVG files can
+# refer to other files.
 _OTHERS = (".svg", ".avif", ".heic", ".heif", ".tif", ".tiff")
 _MOST_FILES = 100_000
 _OTHER_PROGRAM = "Another program may open it; the menu has “Open in the default program”."
@@ -92,40 +90,13 @@ def is_image_link(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES + _OTHERS)
 
 
-def is_image_name(name: str) -> bool:
-    """Return whether a file is an image that can be displayed, judging by its name.
-
-    SVG is not supported, because such files can refer to other files.
-    """
-    return name.lower().endswith(_SUFFIXES)
-
-
-def read_image(root: Path, source: str, note: str) -> bytes:
-    """Read an image that a note shows, or return empty bytes if there is no such image.
-
-    Args:
-        root: the folder of the vault.
-        source: the path or name as written in the note, after percent-decoding.
-        note: the path of the note.
-    """
-    path = find_image(root, source, note)
-    try:
-        return read_bytes(root, path) if path else b""
-    except VaultError:
-        return b""
-
-
-def find_image(root: Path, source: str, note: str) -> str:
+def _find(root: Path, source: str, note: str) -> str:
     """Resolve an image in a note to a path relative to the vault.
 
     The path is resolved against the note's folder, then the vault. As in Obsidian, a bare name is
     then searched in all folders, and the least nested match is used. If there is no such image, the
     result is an empty string.
     """
-    return _find(root, source, note) if is_image_name(source) else ""
-
-
-def _find(root: Path, source: str, note: str) -> str:
     for path in _list_paths(source, note):
         if (root / path).is_file():
             return path

@@ -53,11 +53,12 @@ def take_photo(width: int, height: int) -> bytes:
     return bare[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + bare[2:]
 
 
-def make_bomb(width: int, height: int) -> bytes:
+def make_bomb(width: int, height: int, *, is_colored: bool = False) -> bytes:
     """Return a small PNG file with a huge number of black pixels."""
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2 if is_colored else 0, 0, 0, 0)
     packed = zlib.compressobj(9)
-    rows = b"".join(packed.compress(bytes(width + 1)) for _ in range(height)) + packed.flush()
+    row = bytes(width * (3 if is_colored else 1) + 1)
+    rows = b"".join(packed.compress(row) for _ in range(height)) + packed.flush()
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         _chunk(*chunk) for chunk in ((b"IHDR", head), (b"IDAT", rows), (b"IEND", b""))
     )

@@ -2,55 +2,59 @@
 
 from base64 import b64decode
 from collections.abc import Iterator
-from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QSize, Qt
-from PySide6.QtGui import QImage, QImageReader
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt
+from PySide6.QtGui import QImage
 
 from app.assistant import Assistant
-from app.library.images import VaultImages, read_image
+from app.errors import AppError, describe
+from app.library.images import VaultImages
 from chains.cancel import CancelToken
 from ui.panels.notes.image import OpenImage
 from ui.panels.notes.note_panel import NotePanel
 from ui.tasks import Task, TaskRunner
+from vault.errors import VaultError
 
-__all__ = ["ImageController", "decode_image", "open_image"]
+__all__ = ["ImageController", "open_image", "read_embedded"]
 
-_MOST_WIDTH = 1_520  # in pixels: the text column on a screen with a pixel ratio of 2
-_MOST_HEIGHT = 4_000
-_MOST_MB = 128
+# In pixels: the text column and the tallest image in it, on a screen with a pixel ratio of 2.
+_LARGEST = QSize(1_520, 1_440)
 
 
 class ImageController(QObject):
     """Loads the images that the open note's page requests, one after another.
 
-    Nothing is fetched from the network: only files inside the vault are read.
+    Nothing is fetched from the network: only files inside the vault are read. They are decoded in
+    a child process with limited memory.
     """
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, panel: NotePanel) -> None:
         super().__init__(panel)
         self._assistant, self._runner, self._panel = assistant, runner, panel
         self._waiting: list[str] = []
+        self._loading = ""
         self._task: Task | None = None
         panel.page.image_wanted.connect(self._on_wanted)
 
     def _on_wanted(self, source: str) -> None:
         self._waiting.append(source)
+        if self._task is not None and self._loading != self._panel.path:
+            self._task.cancel()  # another note has been opened
         self._start()
 
     def _start(self) -> None:
-        root, path = self._assistant.vault, self._panel.path
-        if self._task is not None or not self._waiting or root is None:
+        images, path = self._assistant.images, self._panel.path
+        if self._task is not None or not self._waiting:
             return
-        sources, self._waiting = self._waiting, []
-        self._task = self._runner.stream(lambda token: _load(root, sources, path, token))
+        sources, self._waiting, self._loading = self._waiting, [], path
+        self._task = self._runner.stream(lambda token: _load(images, sources, path, token))
         self._task.yielded.connect(self._on_loaded)
         self._task.finished.connect(self._on_finished)
         self._task.start()
 
-    def _on_loaded(self, loaded: tuple[str, str, QImage]) -> None:
+    def _on_loaded(self, loaded: tuple[str, str, QImage | str]) -> None:
         path, source, image = loaded
-        if path == self._panel.path and not image.isNull():
+        if path == self._panel.path:
             self._panel.page.show_image(source, image)
 
     def _on_finished(self) -> None:
@@ -70,32 +74,31 @@ def open_image(images: VaultImages, path: str) -> OpenImage:
     return OpenImage(path, read.version, image, read.own_size)
 
 
-def decode_image(data: bytes) -> QImage:
-    """Decode an image, scaled down to the text column. Return a null image on failure."""
-    buffer = QBuffer()
-    buffer.setData(QByteArray(data))
-    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer)
-    reader.setAutoTransform(True)
-    reader.setDecideFormatFromContent(True)
-    if bytes(reader.format().data()) in {b"svg", b"svgz", b"pdf"}:
-        return QImage()
-    size = reader.size()
-    if size.width() > _MOST_WIDTH or size.height() > _MOST_HEIGHT:
-        most = QSize(_MOST_WIDTH, _MOST_HEIGHT)
-        reader.setScaledSize(size.scaled(most, Qt.AspectRatioMode.KeepAspectRatio))
-    return reader.read()
+def read_embedded(images: VaultImages, source: str, note: str) -> QImage | str:
+    """Read an image that a note shows, scaled down to the text column.
+
+    Args:
+        images: the images of the vault.
+        source: the path or name of the image as written in the note.
+        note: the path of the note.
+
+    Returns:
+        The image, or a sentence that says why it cannot be shown.
+    """
+    try:
+        image = open_image(images, images.find(source, note)).image
+    except (AppError, VaultError) as error:
+        return describe(error).message
+    if image.width() <= _LARGEST.width() and image.height() <= _LARGEST.height():
+        return image
+    ratio, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+    return image.scaled(_LARGEST, ratio, smooth)
 
 
 def _load(
-    root: Path, sources: list[str], path: str, token: CancelToken
-) -> Iterator[tuple[str, str, QImage]]:
-    """Yield a tuple for each image: the note's path, the image's source, and the image.
-
-    An image that is missing or cannot be decoded is null.
-    """
-    QImageReader.setAllocationLimit(_MOST_MB)
+    images: VaultImages, sources: list[str], path: str, token: CancelToken
+) -> Iterator[tuple[str, str, QImage | str]]:
+    """Yield a tuple for each image: the note's path, the image's source, and the image or error."""
     for source in sources:
         token.raise_if_cancelled()
-        data = read_image(root, source, path)
-        yield path, source, decode_image(data) if data else QImage()
+        yield path, source, read_embedded(images, source, path)

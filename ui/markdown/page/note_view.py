@@ -27,7 +27,7 @@ class NoteView(MarkdownView):
     """
 
     def __init__(
-        self, part: NotePart, width: int, images: Mapping[str, QImage], parent: QWidget
+        self, part: NotePart, width: int, images: Mapping[str, QImage | str], parent: QWidget
     ) -> None:
         self._images, self._text_width = images, width - 2 * OUTDENT
         super().__init__(parent)

@@ -64,7 +64,8 @@ class DocumentWriter:
         written: the number of final leaves that have been written.
         recoloring: the highlighter for long code, which works in steps.
         doubtful: the start positions of the unverified citations.
-        pictures: the images to show, by their source. Other images are shown as placeholders.
+        pictures: the images to show, by their source, and the reasons why others are not shown.
+            None means that no image is loaded. Other images are shown as placeholders.
         picture_width: the width of the text in pixels, which no image exceeds.
     """
 
@@ -88,7 +89,7 @@ class DocumentWriter:
         self.tail = Decorations()
         self.written = 0
         self.doubtful: frozenset[int] = frozenset()
-        self.pictures: Mapping[str, QImage] = {}
+        self.pictures: Mapping[str, QImage | str] | None = None
         self.picture_width = 0
 
     @property
@@ -287,12 +288,15 @@ class DocumentWriter:
         return self._formats.text(role, tone, Run(""))
 
     def _write_missing(self, leaf: Missing, top: float) -> None:
-        if (picture := self.pictures.get(leaf.source)) is not None:
+        picture = (self.pictures or {}).get(leaf.source)
+        if isinstance(picture, QImage):
             self._begin(self._formats.spacer(top=top), leaf.boxes)
             href = self._href(Run("", link=NOTE + leaf.source))
             insert_picture(self._cursor, leaf, picture, self.picture_width, href)
             return
-        words = f"Image not loaded: {leaf.where}"
+        is_loading = self.pictures is not None and leaf.source and picture is None
+        state = "Loading image" if is_loading else "Image not loaded"
+        words = picture or f"{state}: {leaf.where}"
         block = self._formats.block("ui", words, top=top)
         inset = compute_inset(leaf.boxes)
         block.setLeftMargin(inset.start + CODE_PADDING + 24)
@@ -305,7 +309,7 @@ class DocumentWriter:
         runs = [Run(words)]
         if leaf.link:
             runs += [Run("   "), Run("Open in browser", link=leaf.link)]
-        elif leaf.source:
+        elif leaf.source and not is_loading:
             runs += [Run("   "), Run("Show image", link=NOTE + leaf.source)]
         self._insert(self._cursor, runs, "ui", "text.secondary")
 

@@ -46,7 +46,7 @@ class NoteReader(QScrollArea):
         self._views: dict[int, NoteView] = {}
         self._heights: list[int] = []
         self._tops: list[int] = []
-        self._images: dict[str, QImage] = {}
+        self._images: dict[str, QImage | str] = {}
         self._wanted: set[str] = set()
         self._lit = (0, 0)
         self._anchor = (0, 0)  # a line of the note, and its distance from the upper edge
@@ -76,8 +76,8 @@ class NoteReader(QScrollArea):
         self._lay_out()
         self._fill()
 
-    def show_image(self, source: str, image: QImage) -> None:
-        """Show an image in place of its placeholder."""
+    def show_image(self, source: str, image: QImage | str) -> None:
+        """Show an image, or the reason why it cannot be shown, in place of its placeholder."""
         self._images[source] = image
         for view in self._views.values():
             if source in view.sources:

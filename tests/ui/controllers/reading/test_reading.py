@@ -263,7 +263,7 @@ def test_images_of_the_vault_are_shown_and_no_others(window: WindowPage, note: N
     open_note(window, "Rain.md")
     assert count_ink(note) == pytest.approx(2 * 30 * 20, abs=120)
     assert "Image not loaded: example.org" in note.text
-    assert "Image not loaded: secret.png" in note.text
+    assert "There is no image named ../secret.png." in note.text
 
 
 def test_the_headings_are_listed_and_gone_to(window: WindowPage, note: NotePage) -> None:
