@@ -187,7 +187,7 @@ class TrimPass:
         return math.ceil(self._raw * self._safety)
 
     def trim(self, first: int, end: int) -> None:
-        """Shorten all messages from `first` up to `end`."""
+        """Shorten all messages from the index `first` to just before the index `end`."""
         for at in range(first, min(end, len(self.messages))):
             self._trim_one(at)
 

@@ -316,7 +316,7 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
 
 
 def _sign(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert signed reasoning to a thinking block. Reasoning without text is encrypted."""
+    """Convert signed reasoning to a thinking block, or to a redacted one if it has no text."""
     if not part["text"]:
         return {"type": "redacted_thinking", "data": part["signature"]}
     return {"type": "thinking", "thinking": part["text"], "signature": part["signature"]}

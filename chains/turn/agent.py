@@ -247,7 +247,7 @@ class AgentLoop:
         yield Warned(problem)
 
     def _find_written(self, call: ToolCallPart) -> RequestedCall:
-        """Return the call as the model wrote it, unless a hook changed it."""
+        """Return the tool call as the model wrote it, unless a hook has changed it."""
         written = self._calls[call.id]
         if (written.name, _read_arguments(written)) == (call.name, call.arguments):
             return written

@@ -37,7 +37,7 @@ class OutgoingMessage:
 
     Attributes:
         attached: the attachments of the message.
-        instead: the entry ID of the message of which this one is another version, or an empty
+        instead: the entry ID of the message that this one replaces as a new version, or an empty
             string for a new message.
         is_again: whether the message stays the same and only its answer is regenerated.
         reads_whole: whether attachments that are too large to be sent whole are read in parts.

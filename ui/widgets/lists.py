@@ -271,7 +271,7 @@ class FitTree(WithMenus, QTreeView):
 
 
 def paint_row_field(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-    """Draw a row's background: selection or hover, and the focus ring."""
+    """Draw the background of a row: the selection or hover highlight, and the focus ring."""
     theme = Theme.current()
     radius = theme.radius("md")
     painter.setPen(Qt.PenStyle.NoPen)

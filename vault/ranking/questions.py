@@ -111,7 +111,7 @@ def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
 
 
 def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuestion]:
-    """Yield questions with several words that identify only a few notes."""
+    """Yield questions of several words that identify only a few notes."""
     for text, files in sorted(owners.items()):
         if len(files) <= _MOST_OWNERS and len(_WORDS.findall(text)) >= _FEWEST_WORDS:
             yield VaultQuestion(text, kind, frozenset(files))

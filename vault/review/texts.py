@@ -121,7 +121,7 @@ def make_singular(word: str) -> str:
 
 
 class Vocabulary:
-    """The words of all notes as numbers, and the number of notes that contain each word."""
+    """Assigns a number to each word, and counts the notes that contain the word."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

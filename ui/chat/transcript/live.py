@@ -134,7 +134,7 @@ class LiveTurn(QObject):
         return row.widget if row and isinstance(row.widget, Answer) else None
 
     def _let_go(self) -> None:
-        """Release the turn and allow its widgets to be removed."""
+        """Release the turn, so that its widgets can be removed."""
         for slot in (self._slot, self._asked):
             if slot is not None:
                 slot.is_kept = False

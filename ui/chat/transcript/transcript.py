@@ -268,7 +268,7 @@ class Transcript(QWidget):
             self._walker.show()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Remove the focus ring, unless Tab moved the focus, which may still be in the message."""
+        """Remove the focus ring, except after Tab, which may move the focus into the message."""
         super().focusOutEvent(event)
         if event.reason() not in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
             self._walker.forget()

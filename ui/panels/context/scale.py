@@ -115,7 +115,7 @@ def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
 def label_spans(
     found: Sequence[ScaleMark], text_width: Callable[[str], int], width: int
 ) -> dict[str, tuple[int, int]]:
-    """Map the name of each mark to the left and right edge of its label.
+    """Map the name of each mark to the left and right edge of its label on the bar.
 
     The label of the block mark is to the right of the mark. The other labels are to the left of
     their marks if there is space. Labels that would overlap are moved to the left, and labels that

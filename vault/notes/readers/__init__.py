@@ -1,10 +1,10 @@
 """Readers, which extract text from the bytes of a file. One module for each kind of file.
 
-    canvas   Obsidian canvases: text, file and link cards; groups as headings; edges.
-    docx     Word documents: zipfile and expat; no macros, no entities.
-    html     Web pages: lxml; no script, no style, nothing fetched.
+    canvas   Obsidian canvases: the cards with their groups as headings, then the edges.
+    docx     Word documents, read with zipfile and expat. Macros and entities are ignored.
+    html     Web pages, read with lxml. Scripts are not run, and nothing is fetched.
     extract  The parts of a text that a reader returns, and the document built from them.
-    pdf      PDF files: pdfium; each page is a heading.
+    pdf      PDF files, read with pdfium. Each page becomes a section with a heading.
 
 A reader is a pure function of bytes: it uses no path, file or network. It returns an `Extract`, or
 raises `ReadingFailed` with a reason for the user. The size of a file is limited in `kinds`, the
