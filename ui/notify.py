@@ -171,10 +171,10 @@ class DesktopNotifier(QObject):
     """Shows a desktop notification when a long job ends while the window is not in use.
 
     The task bar highlights the window. If the desktop has a notification area, a message is shown
-    there. A click on the message emits `clicked`. Emits `told` with the text of each message.
+    there. A click on the message emits `clicked`. Emits `shown` with the text of each message.
     """
 
-    told = Signal(str)
+    shown = Signal(str)
     clicked = Signal()
 
     def __init__(self, window: QWidget) -> None:
@@ -189,7 +189,7 @@ class DesktopNotifier(QObject):
         QApplication.alert(self._window)
         if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
             self._show(one_line(text))
-        self.told.emit(one_line(text))
+        self.shown.emit(one_line(text))
 
     def _show(self, text: str) -> None:
         """Show a message with a tray icon. The icon is hidden as soon as the window is used."""

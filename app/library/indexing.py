@@ -36,12 +36,12 @@ class IndexListener:
     """Callbacks for background updates, called in the updating thread.
 
     Attributes:
-        told: receives the report of a finished update.
+        on_report: receives the report of a finished update.
         progress: receives progress several times a second.
         failed: receives the error of a failed update.
     """
 
-    told: Callable[[IndexReport], None] = lambda _report: None
+    on_report: Callable[[IndexReport], None] = lambda _report: None
     progress: Callable[[IndexProgress], None] = lambda _progress: None
     failed: Callable[[VaultError], None] = lambda _error: None
 
@@ -185,7 +185,7 @@ class _AnswerUpdate:
         if not self._is_left or self._cancel.is_cancelled:
             return
         if isinstance(news, IndexReport):
-            self._listener.told(news)
+            self._listener.on_report(news)
         else:
             _log.warning("The index was not brought up to date: %s", news)
             if isinstance(news, VaultError):

@@ -185,7 +185,7 @@ class Library(FolderFiles):
 
     def watch(
         self,
-        told: Callable[[IndexReport], None],
+        on_report: Callable[[IndexReport], None],
         progress: Callable[[IndexProgress], None] = lambda _progress: None,
         failed: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
@@ -194,12 +194,12 @@ class Library(FolderFiles):
         The callbacks run in the updating thread.
 
         Args:
-            told: receives the report of each update.
+            on_report: receives the report of each update.
             progress: receives progress several times a second.
             failed: receives the error of a failed update. The next change starts a new update.
         """
-        self._answers.listener = IndexListener(told, progress, failed)
-        self._index.watch(told, progress, failed)
+        self._answers.listener = IndexListener(on_report, progress, failed)
+        self._index.watch(on_report, progress, failed)
 
     @property
     def is_paused(self) -> bool:

@@ -21,11 +21,11 @@ def test_the_desktop_is_told_only_while_the_window_is_not_in_use(qtbot: QtBot) -
     desktop = DesktopNotifier(first)
     first.activateWindow()
     qtbot.waitUntil(first.isActiveWindow)
-    with qtbot.assertNotEmitted(desktop.told):
+    with qtbot.assertNotEmitted(desktop.shown):
         desktop.tell("The answer is complete")
     other.activateWindow()
     qtbot.waitUntil(other.isActiveWindow)
-    with qtbot.waitSignal(desktop.told) as told:
+    with qtbot.waitSignal(desktop.shown) as told:
         desktop.tell("The answer is\ncomplete")
     assert told.args == ["The answer is complete"]
 
@@ -47,7 +47,7 @@ def test_the_end_of_a_long_answer_is_told(
     other.activateWindow()
     qtbot.waitUntil(other.isActiveWindow)
     told: list[str] = []
-    page.view.desktop.told.connect(told.append)
+    page.view.desktop.shown.connect(told.append)
     page.composer.send("Will it rain?")
     assert told == ["The answer is complete: Will it rain?"] * times
 

@@ -55,7 +55,7 @@ class RequestView(QDialog):
         self.text.setProperty("field", True)
         dress(self.text, "code", "")
         self.finder = FindBar("Find in the request")
-        self.finder.sought.connect(self._seek)
+        self.finder.text_changed.connect(self._seek)
         self.finder.stepped.connect(self._step)
         self.finder.closed.connect(self.reject)
         self.finder.close_button.hide()

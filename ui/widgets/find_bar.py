@@ -24,7 +24,7 @@ class FindBar(QWidget):
     """A search bar: Enter goes to the next match, Shift+Enter to the previous one, Esc closes.
 
     Signals:
-        sought: the changed search text.
+        text_changed: the changed search text.
         stepped: 1 for the next match or -1 for the previous one.
         closed: the user closed the bar.
 
@@ -33,7 +33,7 @@ class FindBar(QWidget):
         parent: the Qt parent.
     """
 
-    sought = Signal(str)
+    text_changed = Signal(str)
     stepped = Signal(int)
     closed = Signal()
 
@@ -44,7 +44,7 @@ class FindBar(QWidget):
         self.field.setAccessibleName(hint)
         self.field.setClearButtonEnabled(False)
         dress(self.field, "ui", "")
-        self.field.textChanged.connect(self.sought)
+        self.field.textChanged.connect(self.text_changed)
         self.field.installEventFilter(self)
         self._found = label("", "caption", "secondary", numbers=True)
         self._found.setMinimumWidth(Theme.current().px(72))
@@ -75,7 +75,7 @@ class FindBar(QWidget):
         return self.field.text()
 
     def set_words(self, words: str) -> None:
-        """Replace the search text without emitting `sought`."""
+        """Replace the search text without emitting `text_changed`."""
         self.field.blockSignals(True)
         self.field.setText(words)
         self.field.blockSignals(False)

@@ -75,9 +75,9 @@ class FoldedDivider(AccessibleFrame):
 
     Args:
         icon: the name of the icon.
-        said: a sentence about what happened.
-        figures: more text on the same line, such as token counts. May be empty.
-        what: the noun in the button's label, such as `summary` for "Show summary".
+        sentence: a description of what happened.
+        counts: more text on the same line, such as token counts, or an empty string.
+        noun: the noun in the button's label, such as `summary` for "Show summary".
         markdown: the longer text. If it is empty, there is no button.
         parent: the parent widget.
     """
@@ -85,23 +85,23 @@ class FoldedDivider(AccessibleFrame):
     def __init__(
         self,
         icon: str,
-        said: str,
-        figures: str,
-        what: str,
+        sentence: str,
+        counts: str,
+        noun: str,
         markdown: str,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(QAccessible.Role.Separator, parent)
-        self.text = " · ".join(filter(None, (said, figures)))
+        self.text = " · ".join(filter(None, (sentence, counts)))
         self.setAccessibleName(self.text)
-        self._what, self._markdown = what, markdown
+        self._noun, self._markdown = noun, markdown
         self.view: MarkdownView | None = None
         self._block: QWidget | None = None
-        self.more = button(f"Show {what}", "link", self._on_more)
+        self.more = button(f"Show {noun}", "link", self._on_more)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
-        self._column.addWidget(_Line(icon, said, figures, *([self.more] if markdown else ())))
+        self._column.addWidget(_Line(icon, sentence, counts, *([self.more] if markdown else ())))
 
     def _on_more(self) -> None:
         if self._block is None:
@@ -109,7 +109,7 @@ class FoldedDivider(AccessibleFrame):
             self._column.addWidget(self._block)
         self._block.setVisible(self._block.isHidden())
         word = "Show" if self._block.isHidden() else "Hide"
-        self.more.setText(f"{word} {self._what}")
+        self.more.setText(f"{word} {self._noun}")
 
     def _list_actions(self) -> Sequence[QPushButton]:
         """Return the buttons above the longer text."""
@@ -118,7 +118,7 @@ class FoldedDivider(AccessibleFrame):
     def _build_block(self) -> QWidget:
         """Build a bordered block for the text, so that it does not look like an answer."""
         self.view = MarkdownView()
-        self.view.setAccessibleName(self._what.capitalize())
+        self.view.setAccessibleName(self._noun.capitalize())
         self.view.set_markdown(self._markdown)
         block = _QuietBlock()
         column = QVBoxLayout(block)
@@ -126,7 +126,7 @@ class FoldedDivider(AccessibleFrame):
         column.setSpacing(6)
         head = QHBoxLayout()
         head.setContentsMargins(16, 0, 16, 0)
-        head.addWidget(label(self._what.capitalize(), "label", "secondary"), 1)
+        head.addWidget(label(self._noun.capitalize(), "label", "secondary"), 1)
         for action in self._list_actions():
             head.addWidget(action)
         column.addLayout(head)

@@ -46,7 +46,7 @@ class Finder(QObject):
         self._renewal = QTimer(self, singleShot=True, interval=0)
         self._renewal.timeout.connect(self.renew)
         transcript.feed.row_made.connect(self._on_row_made)
-        bar.sought.connect(self._on_sought)
+        bar.text_changed.connect(self._on_sought)
         bar.stepped.connect(self._on_stepped)
         bar.closed.connect(self._on_closed)
 

@@ -109,9 +109,9 @@ class CompactionController(QObject):
             preview.maker,
         )
 
-    def _on_make_requested(self, wishes: str) -> None:
+    def _on_make_requested(self, instructions: str) -> None:
         draft, chat, model = self._assistant.compaction.draft, self._chat, self._model
-        task = self._runner.stream(lambda token: draft(chat, token, wishes, model))
+        task = self._runner.stream(lambda token: draft(chat, token, instructions, model))
         self._run(task, self._on_event)
 
     def _on_event(self, event: object) -> None:

@@ -47,7 +47,7 @@ class CompactionDialog(QDialog):
 
     Attributes:
         text: the questions that would be summarised, and later the summary.
-        wishes: the field in which the user says what the summary should keep.
+        instructions: the field in which the user says what the summary should keep.
     """
 
     make_requested = Signal(str)
@@ -65,10 +65,10 @@ class CompactionDialog(QDialog):
         self.text.setTabChangesFocus(True)
         dress(self.text, "ui", "")
         self.text.textChanged.connect(self._on_text_changed)
-        self.wishes = QLineEdit()
-        self.wishes.setAccessibleName("What the summary should keep")
-        self.wishes.setPlaceholderText("What the summary should keep above all (optional)")
-        dress(self.wishes, "ui", "")
+        self.instructions = QLineEdit()
+        self.instructions.setAccessibleName("What the summary should keep")
+        self.instructions.setPlaceholderText("What the summary should keep above all (optional)")
+        dress(self.instructions, "ui", "")
         self.cancel = button("Cancel", "", self.reject)
         self.make = button("Make the summary", "primary", self._on_make)
         self.use = button("Use this summary", "primary", self._on_use)
@@ -76,15 +76,15 @@ class CompactionDialog(QDialog):
         self._made_figures = ""
         self._lay_out()
 
-    def begin(self, wishes: str) -> None:
+    def begin(self, instructions: str) -> None:
         """Open the dialog while the chat's tokens are still being counted.
 
         Args:
-            wishes: the initial text of the field `wishes`.
+            instructions: the initial text of the field `instructions`.
         """
         self._set_title(_COMPACT)
         self._made = None
-        self.wishes.setText(wishes)
+        self.instructions.setText(instructions)
         self._show_step(_COUNTING, (), "")
         self.open()
         self.cancel.setFocus()
@@ -109,10 +109,10 @@ class CompactionDialog(QDialog):
         said = f"{plural(messages, 'earlier message')} would become a summary. {by} {_KEPT}"
         self._figures.setText(f"{count(before)} → about {count(after)} tokens")
         self._show_step(said, (self._figures, self.text, self.make), "Questions to summarise")
-        self.wishes.setVisible(bool(maker))
+        self.instructions.setVisible(bool(maker))
         self._fill("\n".join(f"{at}. {_shorten(said)}" for at, said in enumerate(questions, 1)))
         self.text.setReadOnly(True)
-        (self.wishes if maker else self.make).setFocus()
+        (self.instructions if maker else self.make).setFocus()
 
     def show_summary(self, summary: str, before: int, after: int) -> None:
         """Show the finished summary for editing.
@@ -172,7 +172,7 @@ class CompactionDialog(QDialog):
         self._problem.hide()
         for part in (self._figures, self.text, self.make, self.use):
             part.setVisible(part in parts)
-        self.wishes.hide()
+        self.instructions.hide()
         self.make.setEnabled(True)
         if name:
             self.text.setAccessibleName(name)
@@ -185,10 +185,10 @@ class CompactionDialog(QDialog):
         self._figures.setText(self._made_figures if text == self._made else _EDITED)
 
     def _on_make(self) -> None:
-        wishes = self.wishes.text().strip()
+        instructions = self.instructions.text().strip()
         self._show_step(_WAITING, (), "")
         self.cancel.setFocus()
-        self.make_requested.emit(wishes)
+        self.make_requested.emit(instructions)
 
     def _on_use(self) -> None:
         self.use.setEnabled(False)
@@ -210,7 +210,7 @@ class CompactionDialog(QDialog):
         column.addWidget(self._about)
         column.addWidget(self._figures, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.text, 1)
-        column.addWidget(self.wishes)
+        column.addWidget(self.instructions)
         column.addWidget(self._problem)
         column.addStretch(0)
         column.addLayout(foot)

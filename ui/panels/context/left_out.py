@@ -59,20 +59,20 @@ class LeftOutRow:
 
 
 def left_out_rows(
-    context: Mapping[str, Any], questions: Mapping[str, str], told: str = ""
+    context: Mapping[str, Any], questions: Mapping[str, str], reported: str = ""
 ) -> list[LeftOutRow]:
     """Build a row for each omitted item, such as history, tool results, passages and tools.
 
     Args:
         context: the request report.
         questions: the user messages by entry ID, used as names of the turns.
-        told: the ID of the compaction that the notice above the rows already reports, or an empty
-            string if it reports no compaction.
+        reported: the ID of the compaction that the notice above the rows reports, or an empty
+            string if the notice reports no compaction.
     """
     sources = {segment["id"]: segment for segment in context["segments"]}
     named = {entry for dropped in context["dropped"] for entry in dropped["entries"]}
     rows = [_list_dropped(dropped, sources, questions) for dropped in context["dropped"]]
-    rows += _list_compacted(context, told)
+    rows += _list_compacted(context, reported)
     rows += _list_trimmed(context, questions)
     rows += _list_offloaded(context)
     rows += _list_searched(context["segments"])
@@ -128,8 +128,8 @@ def _list_dropped(
     return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, below)
 
 
-def _list_compacted(context: Mapping[str, Any], told: str) -> Iterator[LeftOutRow]:
-    compactions = [one for one in context.get("compactions", ()) if one["entry"] != told]
+def _list_compacted(context: Mapping[str, Any], reported: str) -> Iterator[LeftOutRow]:
+    compactions = [one for one in context.get("compactions", ()) if one["entry"] != reported]
     is_ahead = context["when"] == "next" and context["actions"]["compact"]
     for compaction in compactions[:-1] if is_ahead else compactions:
         before, after = compaction["before_tokens"], compaction["after_tokens"]

@@ -174,8 +174,8 @@ class ContextPanel(Pane):
         actions = [(ACTION_WORDS[act], partial(self._act, act, notice.entry)) for act in acts]
         self._notice.show_notice(notice.tone, notice.title, notice.text, actions)
 
-    def _show_left_out(self, context: Mapping[str, Any], beside: PanelState, told: str) -> None:
-        rows = left_out_rows(context, beside.questions, told)
+    def _show_left_out(self, context: Mapping[str, Any], beside: PanelState, reported: str) -> None:
+        rows = left_out_rows(context, beside.questions, reported)
         self._left_out.show_rows(rows)
         self._left_out_box.show_figure(count(len(rows)), is_shown=bool(rows))
 

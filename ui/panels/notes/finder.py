@@ -38,7 +38,7 @@ class NoteFinder(QObject):
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._recount)
         page.part_drawn.connect(self._on_part_drawn)
-        bar.sought.connect(self._seek)
+        bar.text_changed.connect(self._seek)
         bar.stepped.connect(self._step)
         bar.closed.connect(self._on_closed)
         bar.hide()

@@ -53,7 +53,7 @@ def test_what_would_be_summarised_is_shown_before_a_model_is_called(window, serv
     assert "4 earlier messages would become a summary." in said
     assert "scripted makes the summary." in said
     assert " → about " in said
-    assert page.view.wishes.text() == "the litres"
+    assert page.view.instructions.text() == "the litres"
     assert page.view.text.isReadOnly()
     assert (read_log(window), count_calls(server)) == (before, calls)
     page.press("Cancel")
@@ -65,7 +65,7 @@ def test_what_would_be_summarised_is_shown_before_a_model_is_called(window, serv
 def test_the_summary_is_edited_before_it_is_used(window, server, qtbot) -> None:
     window.run("compact")
     page = window.compaction
-    QTest.keyClicks(page.view.wishes, "the litres")
+    QTest.keyClicks(page.view.instructions, "the litres")
     page.press("Make the summary")
     assert "the litres" in str(server.bodies[-1]["messages"][-1]["content"])
     assert page.text == SUMMARY
