@@ -27,9 +27,9 @@ from app.paths import Paths
 from app.sessions.agent import AgentBuilder
 from app.sessions.ask import AskRequest, TurnRunner
 from app.sessions.branches import BranchEditor, ChatCompactor
-from app.sessions.listing import SessionInfo
 from app.sessions.mcp import McpServers
 from app.sessions.request_history import RequestHistory, describe_request
+from app.sessions.session_info import SessionInfo
 from app.sessions.store import SessionStore
 from app.sessions.titles import ChatTitles
 from app.sessions.turn_builder import TurnBuilder

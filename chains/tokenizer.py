@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from chains.llm.images import ImageRule, count_image, find_image_rule
+from chains.llm.image_tokens import ImageRule, count_image, find_image_rule
 from context.tokens import ByteEstimator, TokenCounter
 
 if TYPE_CHECKING:

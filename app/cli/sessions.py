@@ -14,8 +14,8 @@ from app.cli.output import Output, can_ask, complain, readable
 from app.cli.progress import ProgressLine
 from app.errors import AppError, NotFound, SessionMissing
 from app.sessions.file import LoadedLog
-from app.sessions.listing import ARCHIVED, PINNED, ChatMark, SessionInfo
 from app.sessions.search import MOST_HITS, ChatHit, search_chats
+from app.sessions.session_info import ARCHIVED, PINNED, ChatMark, SessionInfo
 from app.wiring import open_vault
 from chains.events import CompactionEnded, CompactionStarted
 from context.report.markdown import envelope_markdown, report_markdown

@@ -12,7 +12,7 @@ import regex
 
 if TYPE_CHECKING:
     from app.doctor import Check
-    from app.sessions.listing import SessionInfo
+    from app.sessions.session_info import SessionInfo
     from app.sessions.transcript import (
         ChatTranscript,
         MessageItem,

@@ -18,7 +18,7 @@ from app.errors import InvalidRequest
 from app.paths import make_private_folder
 from chains.errors import LocalModelFailed
 from chains.gguf.file import find_path, make_name
-from chains.gguf.memory import format_size
+from chains.gguf.free_memory import format_size
 from chains.gguf.process import ModelRunner
 from chains.models import describe
 

@@ -17,7 +17,7 @@ from app.durable import write_atomically
 from app.paths import make_private_folder
 from chains.errors import LedgerFailed
 from chains.gguf.file import find_path
-from chains.gguf.memory import format_size
+from chains.gguf.free_memory import format_size
 from chains.ledger import LedgerPort, OutgoingCall
 from chains.llm.http import is_loopback, parse_host, parse_place
 from chains.llm.server import ServedModel, find_local_servers, list_served_models

@@ -14,7 +14,7 @@ from typing import Any
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import OpenVault
 from chains.tool import Tool
-from chains.tools.edits import build_edit_tools
+from chains.tools.edit_tools import build_edit_tools
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun
 from vault.edits.plan import EditPlan

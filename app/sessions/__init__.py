@@ -4,7 +4,7 @@
     file → store → session → transcript_reader → transcript
 
     store              List, open, create and delete chats; one writer at a time.
-    listing            The list entries of chats: title, times, marks.
+    session_info       The list entries of chats: title, times, marks.
     search             Search the text of all chats.
     session            One chat: its log in memory, its file lock, and its data in state.db.
     file               Read a log, repair a cut-off last line, migrate an older version.
@@ -32,10 +32,10 @@ __all__ = [
     "branches",
     "export",
     "file",
-    "listing",
     "mcp",
     "request_history",
     "search",
+    "session_info",
     "store",
     "titles",
     "transcript",

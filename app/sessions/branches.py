@@ -13,8 +13,8 @@ from typing import Any
 from app.errors import InvalidRequest
 from app.library.open_vault import OpenVault
 from app.sessions.ask import TurnRunner
-from app.sessions.listing import TITLE, ChatMark, is_chat_mark
 from app.sessions.session import Session
+from app.sessions.session_info import TITLE, ChatMark, is_chat_mark
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import AskRequest, find_last_mode, read_program_message

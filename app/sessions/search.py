@@ -15,7 +15,7 @@ from typing import Final
 
 from app.errors import InvalidRequest
 from app.sessions.file import LoadedLog
-from app.sessions.listing import find_title, one_line
+from app.sessions.session_info import find_title, one_line
 from app.sessions.store import SessionStore
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry
 

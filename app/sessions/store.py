@@ -19,8 +19,13 @@ from app.errors import (
     storage_errors,
 )
 from app.sessions.file import LoadedLog, load_log, mend_end
-from app.sessions.listing import SessionInfo, describe_unreadable, read_kept_info, summarise_log
 from app.sessions.session import Session, now
+from app.sessions.session_info import (
+    SessionInfo,
+    describe_unreadable,
+    read_kept_info,
+    summarise_log,
+)
 from app.state_db import StateDB
 from context.errors import MalformedEntry
 from context.log.entries import MessageEntry, parse_entry

@@ -7,8 +7,8 @@ from typing import Final
 
 from app.config.settings_file import SettingsStore
 from app.errors import SessionBusy, SessionMissing
-from app.sessions.listing import TITLE, has_title_entry
 from app.sessions.session import Session
+from app.sessions.session_info import TITLE, has_title_entry
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import AskRequest

@@ -8,7 +8,7 @@ gguf//path/to/FILE ── file ──> its header: name, context length, memory
 
 - `file`: describes a model file from its header.
 - `header`: reads the header of a GGUF file, and recognises damaged and incomplete files.
-- `memory`: the free memory, compared with the memory that a model needs.
+- `free_memory`: the free memory, compared with the memory that a model needs.
 - `process`: starts and stops the child process. Only one runs at a time.
 - `model`: loads the file on first use, calls it, and reports how the process ended.
 - `worker`: the child process. No other module imports xllamacpp (the extra `local`).
@@ -19,4 +19,4 @@ address, and answers only requests with its random key. It gets no API keys, and
 program.
 """
 
-__all__ = ["file", "header", "memory", "model", "process"]
+__all__ = ["file", "free_memory", "header", "model", "process"]

@@ -23,7 +23,7 @@ from typing import Final
 from chains.cancel import CancelToken
 from chains.errors import LocalModelFailed
 from chains.gguf.file import ModelFile, find_path
-from chains.gguf.memory import FindFree, find_free_bytes, read_used_bytes, require_memory
+from chains.gguf.free_memory import FindFree, find_free_bytes, read_used_bytes, require_memory
 from vault.errors import ChildDied, ChildRefused
 from vault.workers.process import Child
 

@@ -9,7 +9,7 @@
 - `server`: asks model servers for their models, and finds servers on this computer.
 - `wire_messages`: converts messages, tool calls and cache marks to the providers' JSON, and joins
   streamed pieces.
-- `images`: counts the tokens of an image by the rule of the model's provider.
+- `image_tokens`: counts the tokens of an image by the rule of the model's provider.
 
 `chains.model` combines these modules with LiteLLM.
 
@@ -21,7 +21,7 @@ redirect.
 __all__ = [
     "failures",
     "http",
-    "images",
+    "image_tokens",
     "port",
     "records",
     "server",

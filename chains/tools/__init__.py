@@ -7,10 +7,10 @@ tool call → registry: find the tool, check the arguments → run → result an
 - `registry`: runs the tool calls of a model, and checks arguments against JSON schemas.
 - `approval_desk`: holds the proposals of tools until the user has approved or rejected them.
 - `notes`: search_notes, read_note and list_folder; numbers the passages for citations.
-- `listing`: grep_notes, get_links, list_tags, recent_notes and current_time.
+- `listing_tools`: grep_notes, get_links, list_tags, recent_notes and current_time.
 - `memory_tools`: update_memory, update_progress, and remember, which needs approval.
 - `web`: fetch_url, and web pages as segments. `mcp`: the tools of MCP servers. Both need approval.
-- `edits`: create_note, edit_note, append_to_note and move_note, which need approval.
+- `edit_tools`: create_note, edit_note, append_to_note and move_note, which need approval.
 - `vault_tools`: the tools that other programs get over MCP.
 - `context_tools`: read_result reads stored results in pages, compact_context frees space,
   tool_search finds tools that requests leave out.
@@ -25,8 +25,8 @@ not end the turn. Tools read only notes that a model may read.
 __all__ = [
     "approval_desk",
     "context_tools",
-    "edits",
-    "listing",
+    "edit_tools",
+    "listing_tools",
     "mcp",
     "memory_tools",
     "notes",

@@ -12,7 +12,7 @@ from typing import Any, Final
 from chains.llm.port import RequestedCall
 from chains.request.chain import NotesPort
 from chains.tool import Tool
-from chains.tools.listing import LISTING_TOOLS, build_listing_tools, list_allowed
+from chains.tools.listing_tools import LISTING_TOOLS, build_listing_tools, list_allowed
 from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
 from chains.tools.registry import (
     ToolOutcome,

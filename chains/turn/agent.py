@@ -36,7 +36,7 @@ from chains.tools.context_tools import (
     describe_compaction,
     offload_result,
 )
-from chains.tools.listing import LISTING_TOOLS, build_listing_tools
+from chains.tools.listing_tools import LISTING_TOOLS, build_listing_tools
 from chains.tools.memory_tools import MEMORY_TOOLS, SessionMemory, build_memory_tools
 from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, parse_arguments

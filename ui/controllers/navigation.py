@@ -13,7 +13,7 @@ from app.config.schema import schema
 from app.config.settings import SECTIONS
 from app.errors import describe
 from app.library.projects import Project, find_project_folder
-from app.sessions.listing import SessionInfo
+from app.sessions.session_info import SessionInfo
 from ui.chat.transcript.finder import Finder
 from ui.controllers.notes import NotesController
 from ui.controllers.session import SessionController

@@ -42,8 +42,8 @@ from ui.widgets.surfaces import Hairline, Header, Pane
 
 if TYPE_CHECKING:
     from app.library.projects import Project
-    from app.sessions.listing import SessionInfo
     from app.sessions.search import ChatHit
+    from app.sessions.session_info import SessionInfo
 
 __all__ = ["Rail", "RowButton", "Sidebar", "folder_name"]
 

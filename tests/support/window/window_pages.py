@@ -42,7 +42,7 @@ from ui.chat.composer.composer_controls import ComposerLine
 from ui.chat.message.answer import Answer
 from ui.chat.message.approval_card import ApprovalCard
 from ui.chat.message.blocks import NoteBlock
-from ui.chat.message.edits import EditsCard
+from ui.chat.message.edits_card import EditsCard
 from ui.chat.message.failures import Failure
 from ui.chat.message.user import UserMessage
 from ui.chat.middle import Middle

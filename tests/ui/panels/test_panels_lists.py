@@ -7,7 +7,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.sessions.listing import SessionInfo
+from app.sessions.session_info import SessionInfo
 from chains.citations.check import Citation, Unverified
 from chains.events import CITES_NOTHING
 from context.layers import Layer, Segment

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTreeView
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.sessions.listing import SessionInfo
+from app.sessions.session_info import SessionInfo
 from app.startup import StartupInfo
 from tests.support.window import widgets
 from tests.support.window.shell_window import Make, fill, shown_texts

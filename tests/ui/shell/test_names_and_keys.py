@@ -5,7 +5,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from app.sessions.listing import SessionInfo
+from app.sessions.session_info import SessionInfo
 from tests.support.window import widgets
 from tests.support.window.clicks import click_button
 from tests.support.window.shell_window import Make, fill

@@ -17,7 +17,7 @@
                   and blocks of Markdown from programs and commands.
     code          Plain text of tools (arguments, results) in a monospaced box that can be
                   expanded.
-    edits         The notes that an agent changed in a turn, and a button that undoes the changes.
+    edits_card    The notes that an agent changed in a turn, and a button that undoes the changes.
     failures      An error in place of an answer: the message, a hint, and buttons to recover.
     sources       The sources of an answer by citation number, from its segments and the checked
                   citations.
@@ -39,7 +39,7 @@ __all__ = [
     "answer",
     "approval_card",
     "blocks",
-    "edits",
+    "edits_card",
     "failures",
     "sources",
     "step_words",

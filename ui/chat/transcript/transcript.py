@@ -15,7 +15,7 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.approval_card import ApprovalCard
 from ui.chat.message.blocks import NoteBlock
-from ui.chat.message.edits import EditsCard
+from ui.chat.message.edits_card import EditsCard
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.empty_state import EmptyState
 from ui.chat.transcript.feed import Feed, Slot

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 
 from app.assistant import Assistant
 from app.errors import describe
-from ui.chat.message.edits import EditsCard, summarise_edits
+from ui.chat.message.edits_card import EditsCard, summarise_edits
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame

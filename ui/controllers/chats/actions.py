@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QMenu
 from app.assistant import Assistant
 from app.errors import AppError, InvalidRequest, describe
 from app.sessions.export import write_export
-from app.sessions.listing import ARCHIVED, ChatMark, SessionInfo, one_line
 from app.sessions.search import ChatHit, read_terms, search_chats
+from app.sessions.session_info import ARCHIVED, ChatMark, SessionInfo, one_line
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.navigation import PaletteController, SessionListController
 from ui.controllers.session import SessionController

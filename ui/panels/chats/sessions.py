@@ -24,8 +24,8 @@ from ui.widgets.formatting import count, plural, when_group
 from ui.widgets.lists import FitTree, Row, RowDelegate
 
 if TYPE_CHECKING:
-    from app.sessions.listing import ChatMark, SessionInfo
     from app.sessions.search import ChatHit
+    from app.sessions.session_info import ChatMark, SessionInfo
 
 __all__ = ["ChatList", "ChatListModel", "list_mark_actions"]
 

@@ -15,7 +15,7 @@
     panel          The context panel: headline, bar, layers, omissions, reuse, memory and
                    pins.
     scale          Positions of layers, free space, reserve and threshold marks on the bar.
-    memory         The chat's memory, shown as lines and edited in fields.
+    memory_view    The chat's memory, shown as lines and edited in fields.
     sections       Sections below the rows, and the text of the chat's memory.
     words          Texts of the context panel: labels, window, reuse and prices.
 

@@ -13,7 +13,7 @@ from ui.panels.context.layer_rows import layer_rows, part_rows, pin_rows
 from ui.panels.context.layer_tree import LayerTree, PinList
 from ui.panels.context.left_out import left_out_rows
 from ui.panels.context.left_out_list import LeftOutList
-from ui.panels.context.memory import MemoryView
+from ui.panels.context.memory_view import MemoryView
 from ui.panels.context.notice import ACTION_WORDS, Act, NoticeText, build_notice
 from ui.panels.context.sections import SIDE, Section
 from ui.panels.context.words import Counted, Prices, price_sentence, what_changed, window_sentence

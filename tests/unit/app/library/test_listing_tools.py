@@ -12,7 +12,7 @@ import pytest
 from app.assistant import Assistant
 from chains.cancel import CancelToken
 from chains.llm.port import RequestedCall
-from chains.tools.listing import build_listing_tools
+from chains.tools.listing_tools import build_listing_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from vault.notes.note import read_note
 from vault.search.grep import BadPattern, find_lines

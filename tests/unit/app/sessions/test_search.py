@@ -8,9 +8,9 @@ import pytest
 
 from app.errors import InvalidRequest, SessionBusy, SessionMissing
 from app.request_images import StoredRequest
-from app.sessions.listing import TITLE
 from app.sessions.search import ChatHit, search_chats
 from app.sessions.session import Session
+from app.sessions.session_info import TITLE
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from context.log.entries import MessageEntry, OtherEntry

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from app import durable
 from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFailed
-from app.sessions.listing import one_line
 from app.sessions.session import Session
+from app.sessions.session_info import one_line
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from context.log.entries import Entry, MessageEntry, OtherEntry

@@ -6,7 +6,7 @@ import pytest
 from chains.errors import ProposalOutdated
 from chains.llm.port import RequestedCall
 from chains.tool import Proposal
-from chains.tools.edits import build_edit_tools
+from chains.tools.edit_tools import build_edit_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from context.cleaner import clean_tool_output
 from context.messages import Message, ToolResultPart

@@ -8,7 +8,7 @@ import pytest
 from chains.errors import LocalModelFailed
 from chains.gguf import memory
 from chains.gguf.file import ModelFile
-from chains.gguf.memory import find_free_bytes, format_size, read_used_bytes, require_memory
+from chains.gguf.free_memory import find_free_bytes, format_size, read_used_bytes, require_memory
 
 GB = 10**9
 BIG = ModelFile(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from chains.cancel import CancelToken
-from chains.llm.images import count_image, find_image_rule, read_size
+from chains.llm.image_tokens import count_image, find_image_rule, read_size
 from chains.model import LiteLLMModel
 from chains.models import describe
 from chains.request.chain import Chain
