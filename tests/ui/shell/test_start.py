@@ -13,7 +13,7 @@ HEAVY = ("torch", "chromadb", "litellm", "sentence_transformers", "tiktoken")
 NOT_FOR_A_PAINT = (
     *("pydantic", "httpx", "markdown_it", "pygments", "sqlite3", "numpy", "yaml"),
     *("app.assistant", "app.config.schema", "chains.events", "context.messages", "vault.index"),
-    *("ui.chat.transcript.transcript", "ui.controllers.presenter", "ui.settings.dialog"),
+    *("ui.chat.transcript.transcript", "ui.controllers.session", "ui.settings.dialog"),
 )
 SHOW = """
 import sys

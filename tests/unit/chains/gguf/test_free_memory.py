@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chains.errors import LocalModelFailed
-from chains.gguf import memory
+from chains.gguf import free_memory
 from chains.gguf.file import ModelFile
 from chains.gguf.free_memory import find_free_bytes, format_size, read_used_bytes, require_memory
 
@@ -56,14 +56,14 @@ def test_the_free_memory_is_what_the_system_tells(
 ) -> None:
     assert (find_free_bytes() or 0) > 10_000_000
     file = tmp_path / "meminfo"
-    monkeypatch.setattr(memory, "_IS_LINUX", True)
-    monkeypatch.setattr(memory, "_MEMORY_FILE", file)
+    monkeypatch.setattr(free_memory, "_IS_LINUX", True)
+    monkeypatch.setattr(free_memory, "_MEMORY_FILE", file)
     assert find_free_bytes() is None
     file.write_text("MemTotal: 9 kB\nMemAvailable:    2048 kB\n", "ascii")
     assert find_free_bytes() == 2 * 1_048_576
     file.write_text("MemAvailable:\n\nnothing\n", "ascii")
     assert find_free_bytes() is None
-    monkeypatch.setattr(memory, "_IS_LINUX", False)
+    monkeypatch.setattr(free_memory, "_IS_LINUX", False)
     assert (find_free_bytes() or 0) > 10_000_000
 
 
@@ -71,7 +71,7 @@ def test_the_free_memory_is_what_the_system_tells(
 def test_the_memory_of_a_process_is_measured(
     is_linux: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "_IS_LINUX", is_linux and memory._IS_LINUX)
+    monkeypatch.setattr(free_memory, "_IS_LINUX", is_linux and free_memory._IS_LINUX)
     assert read_used_bytes(os.getpid()) > 10_000_000
     assert read_used_bytes(2**22 + 1) == 0  # above the largest process id
 
