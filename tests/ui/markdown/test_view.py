@@ -15,6 +15,7 @@ from tests.support.window.clicks import click_item, open_menu
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
+from ui.widgets.geometry import OUTDENT
 
 ANSWER = """\
 The server is backed up every night [1][2]. See [[Backups#Nightly|the note]].
@@ -407,6 +408,19 @@ def test_a_table_scrolls_where_its_columns_need_more_room(
     view.set_markdown(text)
     assert len(view.wide.bars) == bars
     assert view.horizontalScrollBar().maximum() == 0
+
+
+@pytest.mark.parametrize("before", ["", "> ", "- item\n\n  ", "> [!note] Box\n> "])
+def test_a_table_ends_where_the_text_around_it_ends(view: MarkdownView, before: str) -> None:
+    box = before.rsplit("\n", 1)[-1]
+    view.set_markdown(before + NARROW_TABLE.strip().replace("\n", f"\n{box}"))
+    for width in (900, 1200):
+        view.window().resize(width, 900)
+        QGuiApplication.processEvents()
+        (frame,) = view.document().rootFrame().childFrames()
+        rect = view.document().documentLayout().frameBoundingRect(frame)
+        edge = view.document().textWidth() - OUTDENT - (16 if "[!note]" in before else 0)
+        assert edge - 1 <= rect.right() <= edge
 
 
 def test_all_parts_of_a_table_scroll_together(view: MarkdownView) -> None:

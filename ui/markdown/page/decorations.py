@@ -91,6 +91,8 @@ class Rows:
         shares: the widths of the columns as percentages of the page's width.
         lengths: the width in pixels that each column needs to be readable.
         start_inset: the indentation in pixels caused by the boxes around the table.
+        end_inset: the space in pixels that these boxes keep free at the table's other side.
+        width: the table's width in pixels, or 0 if it has the width of the page.
         is_continued: whether other rows of the table come before these.
         is_wide: whether the table is wider than the page, and therefore scrolls.
         is_rtl: whether the table is read from right to left.
@@ -102,6 +104,8 @@ class Rows:
     shares: tuple[float, ...]
     lengths: tuple[float, ...]
     start_inset: float
+    end_inset: float
+    width: float = 0.0
     is_continued: bool = False
     is_wide: bool = False
     is_rtl: bool = False

@@ -148,7 +148,8 @@ class WideBlocks(QObject):
             first = layout.frameBoundingRect(tables[0].table)
             last = layout.frameBoundingRect(tables[-1].table)
             left = OUTDENT + tables[0].start_inset
-            rect = QRectF(left, first.top(), width - OUTDENT - left, last.bottom() - first.top())
+            right = width - OUTDENT - tables[0].end_inset
+            rect = QRectF(left, first.top(), right - left, last.bottom() - first.top())
             key = -tables[0].first
             content = round(sum(tables[0].lengths))
             start = content if tables[0].is_rtl else 0
@@ -174,16 +175,18 @@ class WideBlocks(QObject):
         return widest
 
     def _fit_table(self, rows: Rows) -> None:
-        room = self._document.textWidth() - 2 * OUTDENT - rows.start_inset
+        room = self._document.textWidth() - 2 * OUTDENT - rows.start_inset - rows.end_inset
         is_wide = room > 0 and sum(rows.lengths) > room
-        if is_wide == rows.is_wide:
+        # Qt does not subtract a table's margin from a percentage of the page's width.
+        width = sum(rows.lengths) if is_wide else max(0, room) if rows.start_inset else 0
+        if (is_wide, width) == (rows.is_wide, rows.width):
             return
-        rows.is_wide = is_wide
+        rows.is_wide, rows.width = is_wide, width
         made = rows.table.format().toTableFormat()
         made.setLeftMargin(rows.start_inset)
         made.setWidth(
-            QTextLength(_FIXED, sum(rows.lengths))
-            if is_wide
+            QTextLength(_FIXED, width)
+            if width
             else QTextLength(QTextLength.Type.PercentageLength, 100)
         )
         made.setColumnWidthConstraints(column_lengths(rows.lengths if is_wide else (), rows.shares))

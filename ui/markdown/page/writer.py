@@ -247,7 +247,8 @@ class DocumentWriter:
         if not leaf.is_continued:
             self._begin(self._formats.spacer(top=top), leaf.boxes)
         leaf = as_it_stands(leaf)
-        format_ = table_format(leaf, compute_inset(leaf.boxes).start)
+        inset = compute_inset(leaf.boxes)
+        format_ = table_format(leaf, inset.start)
         table = self._cursor.insertTable(len(leaf.rows), len(leaf.columns.shares), format_)
         for number, row in enumerate(leaf.rows):
             is_header = number == 0 and not leaf.is_continued
@@ -265,7 +266,8 @@ class DocumentWriter:
                 table.firstPosition(),
                 leaf.columns.shares,
                 measure_columns(leaf.columns),
-                compute_inset(leaf.boxes).start,
+                inset.start,
+                inset.end,
                 is_continued=leaf.is_continued,
                 is_rtl=leaf.columns.is_rtl,
             )
