@@ -196,9 +196,15 @@ class CompactionEnded:
 
 @dataclass(frozen=True)
 class Warned:
-    """A problem that does not end the turn."""
+    """A problem that does not end the turn.
+
+    Attributes:
+        message: one sentence for the user.
+        is_reason: whether the result gives the same sentence as the reason of its early end.
+    """
 
     message: str
+    is_reason: bool = False
 
 
 @dataclass(frozen=True)

@@ -264,7 +264,7 @@ class AnswerStream:
                 partial.reason = event.reason if status == "interrupted" else ""
                 for warning in self._list_warnings(event):
                     partial.warnings.append(warning)
-                    yield Warned(warning)
+                    yield Warned(warning, is_reason=status == "interrupted")
 
     def _add_text(self, text: str) -> Iterator[Event]:
         if text:

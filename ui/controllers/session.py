@@ -278,7 +278,7 @@ class SessionController(QObject):
                 live.show_sources(event.segments)
             case Step() | ReadingPart() | ModelLoadProgressed() if self.is_open(turn):
                 self._show_step(event.text)
-            case Warned() if self.is_open(turn):
+            case Warned(is_reason=False) if self.is_open(turn):
                 self._frame.notifier.toast(event.message)
         self._record(turn, event)
         self.event_arrived.emit(turn, event)

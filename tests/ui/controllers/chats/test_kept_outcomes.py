@@ -80,6 +80,7 @@ def test_an_answer_that_broke_off_keeps_its_reason(window: WindowPage, server: M
     window.composer.send(QUESTION)
     before = window.chat.answers()[0].ending
     assert before.startswith("The answer broke off: ")
+    assert window.toasts() == []  # the answer itself says so
     come_back(window)
     (answer,) = window.chat.answers()
     assert answer.ending == before
