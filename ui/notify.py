@@ -40,14 +40,13 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QSystemTrayIcon,
-    QToolButton,
     QWidget,
 )
 
 from app.faults import report_fault, set_fault_listener
-from ui.icons import app_icon, icon
+from ui.icons import app_icon
 from ui.theme import Theme
-from ui.widgets.controls import ElidedLabel, one_line
+from ui.widgets.controls import ElidedLabel, IconButton, one_line
 
 __all__ = [
     "DesktopNotifier",
@@ -296,10 +295,9 @@ class _Toast(QWidget):
         theme = Theme.current()
         self._time_ms = theme.duration("toast_with_action" if word else "toast_info")
         self.expired = QTimer(self, singleShot=True, interval=self._time_ms)
-        self.dismiss = QToolButton()
-        self.dismiss.setIcon(icon("x", "text.on_tooltip"))
-        self.dismiss.setAccessibleName("Dismiss")
-        self.dismiss.setToolTip("Dismiss")
+        self.dismiss = IconButton("x", "Dismiss", size=24)
+        self.dismiss.set_icon("x", "text.on_tooltip")
+        self.dismiss.setProperty("role", "toast")
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 6, 8, 6)
         row.setSpacing(theme.space(3))

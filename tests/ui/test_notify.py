@@ -1,16 +1,33 @@
 """What the desktop is told while the window is not in use."""
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from tests.support.window.clicks import button_named
+from tests.support.window.widgets import find_faults
 from tests.support.window.window_pages import open_window
 from ui import window as window_module
-from ui.notify import DesktopNotifier
+from ui.notify import DesktopNotifier, Notifier
 from ui.tasks import TaskRunner
+from ui.theme import Mode, Theme
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_cross_of_a_toast_is_seen_below_the_pointer(mode: Mode, qtbot: QtBot) -> None:
+    Theme.current().apply(mode)
+    place = QWidget()
+    qtbot.addWidget(place)
+    place.resize(600, 300)
+    place.show()
+    Notifier(place).toast("Home server.md changed", "Undo", lambda: None)
+    assert find_faults(place) == []
+    cross = button_named(place, "Dismiss")
+    cross.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    assert cross.grab().toImage().pixelColor(4, 4).alpha() == 0  # as dark or light as the toast
 
 
 def test_the_desktop_is_told_only_while_the_window_is_not_in_use(qtbot: QtBot) -> None:
