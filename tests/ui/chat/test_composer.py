@@ -467,6 +467,17 @@ def test_the_list_stands_within_the_window(qtbot: QtBot, offering: Composer, wid
     assert popup.geometry().bottom() < below
 
 
+def test_the_list_follows_the_field_when_the_window_is_resized(
+    qtbot: QtBot, offering: Composer
+) -> None:
+    window, popup = offering.window(), offering.completer.popup
+    window.resize(900, 700)
+    qtbot.keyClicks(offering.input, "@")
+    height = popup.geometry().bottom()
+    window.resize(900, 500)
+    qtbot.waitUntil(lambda: popup.isVisible() and popup.geometry().bottom() == height - 200)
+
+
 @pytest.mark.parametrize(("before", "start"), [("x @no", 12), ("@", 10)])
 def test_a_place_is_counted_in_the_whole_text(before: str, start: int) -> None:
     found = find_trigger(before, 10)

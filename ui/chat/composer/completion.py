@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
@@ -138,7 +138,11 @@ class Completer(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Handle keys while suggestions are shown, and hide them when the field loses focus."""
-        if event.type() == QEvent.Type.FocusOut or event.type() == QEvent.Type.Hide:
+        if watched is not self._field:
+            if event.type() == QEvent.Type.Resize and self.is_open:
+                QTimer.singleShot(0, self, self._place_again)  # after the field has been moved
+            return False
+        if event.type() in {QEvent.Type.FocusOut, QEvent.Type.Hide}:
             self._hide()
         if not self.is_open or not isinstance(event, QKeyEvent):
             return False
@@ -182,7 +186,13 @@ class Completer(QObject):
         if not matches:
             self._hide()
             return
+        self._field.window().installEventFilter(self)
         self.popup.show_at(matches, self._field, found.start)
+
+    def _place_again(self) -> None:
+        """Show the suggestions anew at the trigger's new position."""
+        self._hide()
+        self._update()
 
     def _find(self) -> Trigger | None:
         cursor = self._field.textCursor()
