@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPalette
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
+    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPlainTextEdit,
@@ -20,7 +21,7 @@ from pytestqt.qtbot import QtBot
 import ui
 from ui.icons import _glyphs, pixmap
 from ui.theme import Mode, Theme, dress, tokens
-from ui.widgets.controls import IconLabel, button, label
+from ui.widgets.controls import IconLabel, PushButton, button, label
 from ui.widgets.surfaces import Pane
 
 UI = Path(ui.__file__).parent
@@ -189,6 +190,25 @@ def first_ink(picture: QImage) -> int:
     columns = range(picture.width())
     rows = range(picture.height())
     return next(x for x in columns if any(picture.pixelColor(x, y).lightness() < 170 for y in rows))
+
+
+def test_the_focus_of_a_primary_button_is_seen(qtbot: QtBot, theme: Theme) -> None:
+    place = QWidget()
+    qtbot.addWidget(place)
+    row = QHBoxLayout(place)
+    for word in ("Save", "Send"):
+        row.addWidget(button(word, "primary"))
+    place.show()
+    place.activateWindow()
+    qtbot.waitUntil(place.isActiveWindow)
+    first, second = place.findChildren(PushButton)
+    second.setFocus()
+    assert _ring(second) == theme.color("text.on_accent")
+    assert _ring(first) == theme.color("accent.base")
+
+
+def _ring(button: PushButton) -> QColor:
+    return button.grab().toImage().pixelColor(button.width() // 2, 3)
 
 
 def test_a_mode_that_looks_the_same_dresses_nothing_again(qapp: QApplication) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "ElidedLabel",
     "IconButton",
     "IconLabel",
+    "PushButton",
     "Switch",
     "add_keys",
     "button",
@@ -227,6 +228,18 @@ def make_wrapped_label(text: str, kind: str = "ui", tone: str = "primary") -> QL
     return made
 
 
+class PushButton(QPushButton):
+    """A push button with a visible focus ring, also if its role is `primary`."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the button, and a second ring if its edge has the colour of the focus ring."""
+        super().paintEvent(event)
+        if self.hasFocus() and self.property("role") == "primary":
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint_focus(painter, self.rect().adjusted(2, 2, -2, -2), "sm", "text.on_accent")
+
+
 def button(word: str, role: str = "", act: Callable[[], object] | None = None) -> QPushButton:
     """Create a push button.
 
@@ -235,7 +248,7 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
         role: `primary`, `text`, `link`, or empty for a plain button.
         act: called when the button is clicked.
     """
-    made = QPushButton(word)
+    made = PushButton(word)
     made.setProperty("role", role)
     made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     made.setAutoDefault(False)
@@ -248,12 +261,14 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
     return made
 
 
-def paint_focus(painter: QPainter, rect: QRect, radius: str = "md") -> None:
+def paint_focus(
+    painter: QPainter, rect: QRect, radius: str = "md", tone: str = "line.focus"
+) -> None:
     """Draw a focus ring inside a rectangle. `radius` is the name of a corner radius."""
     theme = Theme.current()
     pen = painter.pen()
     pen.setStyle(Qt.PenStyle.SolidLine)
-    pen.setColor(theme.color("line.focus"))
+    pen.setColor(theme.color(tone))
     pen.setWidth(2)
     painter.setPen(pen)
     painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -10,16 +10,17 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
-    QPushButton,
     QSizePolicy,
+    QStyleOptionButton,
     QWidget,
 )
 
-from ui.icons import icon
+from ui.icons import paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import (
     IconButton,
     IconLabel,
+    PushButton,
     button,
     make_wrapped_label,
     one_line,
@@ -41,6 +42,7 @@ __all__ = [
 
 AMBER_FROM = 0.8
 _BAR = (56, 4)
+_ICON_GAP = 6
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _MOST_FOR_WAYS = 0.5  # of the line's width; wider buttons go below the sentence
 _ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("File or image…", "", "file"))
@@ -121,12 +123,12 @@ class Meter(QAbstractButton):
         return "accent.base" if part == "graphic" else "text.secondary"
 
 
-class SendButton(QPushButton):
+class SendButton(PushButton):
     """The Send button, which becomes Stop while an answer is generated. Its size never changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.is_stop = False
+        self.is_stop = self._is_bare = False
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAutoDefault(False)
         dress(self, "ui_strong", "")
@@ -137,8 +139,6 @@ class SendButton(QPushButton):
         self.is_stop = is_stop
         self.setProperty("role", "" if is_stop else "primary")
         self.setText("Stop" if is_stop else "Send")
-        name, tone = ("square", "text.primary") if is_stop else ("arrow-up", "text.on_accent")
-        self.setIcon(icon(name, tone))
         self.setAccessibleName(self.text())
         self.style().unpolish(self)
         self.style().polish(self)
@@ -146,9 +146,6 @@ class SendButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         """Return the size needed for the longer of the two labels."""
-        side = Theme.current().px(16)
-        if self.iconSize() != QSize(side, side):
-            self.setIconSize(QSize(side, side))
         theme, metrics = Theme.current(), self.fontMetrics()
         widest = max(metrics.horizontalAdvance(word) for word in ("Send", "Stop"))
         return QSize(widest + theme.px(16) + 36, theme.px(28))
@@ -156,6 +153,30 @@ class SendButton(QPushButton):
     def minimumSizeHint(self) -> QSize:
         """Return the full size, so that the button never shrinks."""
         return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the icon and the word farther apart than Qt does."""
+        word, self._is_bare = self.text(), True
+        super().paintEvent(event)
+        self._is_bare = False
+        theme, painter = Theme.current(), QPainter(self)
+        tone = "text.primary" if self.is_stop else "text.on_accent"
+        tone = tone if self.isEnabled() else "text.disabled"
+        side, gap = theme.px(16), theme.px(_ICON_GAP)
+        width = self.fontMetrics().horizontalAdvance(word)
+        left = (self.width() - side - gap - width) // 2
+        spot = QRect(left, (self.height() - side) // 2, side, side)
+        paint_icon(painter, spot, "square" if self.is_stop else "arrow-up", tone)
+        painter.setFont(self.font())
+        painter.setPen(theme.color(tone))
+        room = self.rect().adjusted(left + side + gap, 0, 0, 0)
+        painter.drawText(room, _LEFT, word)
+
+    def initStyleOption(self, option: QStyleOptionButton) -> None:
+        """Leave the word to `paintEvent` while it draws the button."""
+        super().initStyleOption(option)
+        if self._is_bare:
+            option.text = ""
 
 
 class ComposerLine(Scaled, QFrame):
