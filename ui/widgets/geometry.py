@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QFrame, QLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 from ui.theme import Theme
 
@@ -14,6 +14,7 @@ __all__ = [
     "compute_column",
     "make_scroll_area",
     "scale_size",
+    "set_apart",
     "set_in",
 ]
 
@@ -85,6 +86,14 @@ def set_in(width: int) -> tuple[int, int]:
     """
     left, column = compute_column(width)
     return left, width - left - column
+
+
+def set_apart(widget: QWidget, left: int, top: int, right: int, bottom: int) -> QVBoxLayout:
+    """Put a widget into a layout with margins, which take no space while the widget is hidden."""
+    layout = QVBoxLayout()
+    layout.setContentsMargins(left, top, right, bottom)
+    layout.addWidget(widget)
+    return layout
 
 
 def clear_layout(layout: QLayout) -> None:

@@ -22,6 +22,7 @@ from ui.panels.notes.reader import NoteReader
 from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, IconButton, label, make_wrapped_label, one_line
 from ui.widgets.find_bar import FindBar
+from ui.widgets.geometry import set_apart
 from ui.widgets.menus import show_menu
 from ui.widgets.surfaces import Header, Notice, Pane
 
@@ -80,7 +81,9 @@ class NotePanel(Pane):
         self.setFocusProxy(self._stack)
         self._source_line = 0
         self._came_from: QWidget | None = None
-        self._make_finder()
+        self._bar = FindBar("Find in this note")
+        self.finder = NoteFinder(self.page, self.source, self._bar)
+        self.finder.closed.connect(self._on_find_closed)
         self.switch = IconButton("code", "Show the source", "toggle_source")
         self.switch.setCheckable(True)
         self.switch.clicked.connect(self.show_source)
@@ -210,11 +213,6 @@ class NotePanel(Pane):
         self.back.setEnabled(has_back)
         self.forward.setEnabled(has_forward)
 
-    def _make_finder(self) -> None:
-        self._bar = FindBar("Find in this note")
-        self.finder = NoteFinder(self.page, self.source, self._bar)
-        self.finder.closed.connect(self._on_find_closed)
-
     def open_search(self) -> None:
         """Open the search in the note. Closing it restores the focus."""
         focused = QApplication.focusWidget()
@@ -319,8 +317,9 @@ class NotePanel(Pane):
         self._title.set_text(path.rpartition("/")[2])
         self._place.set_text(path)
         self._set_visible("image" if is_image else "note")
-        self._stack.hide()
         self._on_selected()
+        for needless in (self._stack, self.outline, self.switch, self.related, self.attach):
+            needless.hide()
         self._notice.show_notice("danger", message, hint, ())
 
     def clear(self) -> None:
@@ -372,10 +371,8 @@ class NotePanel(Pane):
 
     def _lay_out(self) -> None:
         self.head = Header("content")
-        texts = QVBoxLayout()
+        texts = set_apart(self._title, 0, 2, 0, 2)
         texts.setSpacing(0)
-        texts.setContentsMargins(0, 2, 0, 2)
-        texts.addWidget(self._title)
         texts.addWidget(self._place)
         close = IconButton("x", "Close the note")
         close.clicked.connect(self.closed)
@@ -394,7 +391,8 @@ class NotePanel(Pane):
         self._cards = QVBoxLayout()
         column.addLayout(self._cards)
         self._bar.setContentsMargins(16, 0, 16, 0)
-        for widget in (self._bar, self._notice, self._empty, self._cut):
+        column.addLayout(set_apart(self._notice, 8, 8, 8, 0))
+        for widget in (self._bar, self._empty, self._cut):
             column.addWidget(widget)
         column.addWidget(self._stack, 1)
         column.addStretch(0)
