@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.remote_window import Opened
 
@@ -10,6 +12,7 @@ STEPS = ("Where are your notes?", "Which model answers?", "Ask something.")
 ANSWER = "The server is backed up every night at 02:30."
 
 
+@pytest.mark.started
 def test_three_steps_lead_to_an_answer(open_window: Opened, server: ModelServer) -> None:
     server.script(Answer(ANSWER))
     window = open_window()

@@ -29,7 +29,8 @@ def test_after_a_kill_the_chat_its_answer_and_the_draft_are_back(
     window = at_home()
     window.wait_for("Where is the barrel?", under="Chat")
     window.wait_until(lambda: window.read("Message") == DRAFT, "the draft")
-    window.wait_for("This message has no answer yet")
+    window.wait_for("The barrel stands", under="Chat")
+    window.wait_for("The answer broke off: Strata was closed. What had arrived is kept.")
     window.click("Try again")
     window.wait_for("Behind the shed.", under="Chat")
     assert window.read("Message") == DRAFT

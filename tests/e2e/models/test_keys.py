@@ -71,6 +71,7 @@ def headers_of(server: ModelServer) -> str:
     return json.dumps([dict(received.headers) for received in server.received])
 
 
+@pytest.mark.started  # a library may read its variables when it is imported
 def test_a_key_of_the_environment_goes_to_no_server_of_ones_own(
     program: Program, server: ModelServer, other: ModelServer
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_key_of_the_environment_goes_to_no_server_of_ones_own(
         assert thief.received == []
 
 
+@pytest.mark.started  # a library may read its variables when it is imported
 def test_an_address_in_the_environment_is_ignored_for_a_service_too(program: Program) -> None:
     with ModelServer() as thief, ModelServer() as proxy:
         led_astray = {

@@ -15,10 +15,11 @@ from tests.support.processes.program import (
     command_of,
     ended,
     kill,
+    share_onnx_form,
     wait_until,
 )
 
-pytestmark = pytest.mark.started  # the processes are looked at
+looks_at_processes = pytest.mark.started
 
 WATCHED_RUN = """
 import json, os, sys
@@ -90,9 +91,11 @@ def test_search_finds_by_meaning_and_names_the_lines(with_notes: Program) -> Non
     assert set(best["signals"]) == {"dense", "words", "title", "links", "tags", "dates", "rerank"}
 
 
+@looks_at_processes
 def test_both_children_work_and_the_program_itself_loads_no_heavy_library(
     program: Program, small_vault: Path
 ) -> None:
+    share_onnx_form(program.home)
     done = subprocess.run(
         [sys.executable, "-c", WATCHED_RUN, str(small_vault)],
         env={**os.environ, "STRATA_HOME": str(program.home)},
@@ -107,6 +110,7 @@ def test_both_children_work_and_the_program_itself_loads_no_heavy_library(
         assert " -P " in command
 
 
+@looks_at_processes
 def test_killing_the_program_while_indexing_leaves_no_child_and_the_next_run_goes_on(
     program: Program, tmp_path: Path
 ) -> None:
@@ -124,6 +128,7 @@ def test_killing_the_program_while_indexing_leaves_no_child_and_the_next_run_goe
     )
 
 
+@looks_at_processes
 def test_children_that_are_killed_are_started_again(program: Program, tmp_path: Path) -> None:
     notes = many_notes(tmp_path / "many", 60)
     run = program.start("index", str(notes), "--json")
@@ -138,6 +143,7 @@ def test_children_that_are_killed_are_started_again(program: Program, tmp_path: 
     assert program.json("index", str(notes))["embedded_chunks"] == 0
 
 
+@looks_at_processes
 def test_ctrl_c_stops_indexing_and_says_so(program: Program, tmp_path: Path) -> None:
     notes = many_notes(tmp_path / "many", 400)
     run = program.start("index", str(notes))
@@ -149,6 +155,7 @@ def test_ctrl_c_stops_indexing_and_says_so(program: Program, tmp_path: Path) -> 
     assert "Traceback" not in done.err
 
 
+@looks_at_processes
 def test_ctrl_c_while_searching_ends_at_once(with_notes: Program) -> None:
     run = with_notes.start("search", "which vegetable", "--json")
     wait_until(lambda: child_named(run.pid, "vault.embed_worker") is not None, "the child")

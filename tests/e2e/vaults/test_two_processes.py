@@ -16,8 +16,6 @@ from tests.support.kills.killed_index import DoomedIndex, texts_of
 from tests.support.processes.program import Program, ended, wait_until
 from vault.errors import IndexBusy
 
-pytestmark = pytest.mark.started  # the processes are looked at
-
 NOTES = 120
 
 
@@ -40,6 +38,7 @@ def embedder_of(run: "subprocess.Popen[bytes]") -> int | None:
     return child_named(run.pid, "vault.embed_worker")
 
 
+@pytest.mark.started  # its child is looked at
 def test_of_two_that_index_one_does_and_the_other_says_so(index: DoomedIndex) -> None:
     first = index.program.start("index", str(index.notes), "--json")
     wait_until(lambda: embedder_of(first) is not None, "the first to begin")

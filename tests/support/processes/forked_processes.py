@@ -8,6 +8,7 @@ workers are forked too. `ForkedProcesses` starts the servers when they are first
 """
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
@@ -39,10 +40,12 @@ PROGRAM = "app.__main__"
 PROGRAM_NEEDS = (
     *("app.wiring", "app.cli.verbs", "app.rpc.server", "chains.tokenizer"),
     *("litellm", "numpy", "jsonschema"),
+    *("ui.main", "ui.window", "ui.wiring"),
 )
 LIBRARIES = {**WORKERS, PROGRAM: PROGRAM_NEEDS}
 _INTERPRETER = sys.executable
-_MOST_BYTES = 1 << 20
+_MOST_BYTES, _MOST_HANDLES = 1 << 20, 16
+_HIGH = 1 << 9
 _start_process = process.start_process
 
 
@@ -193,9 +196,13 @@ class ForkedProcesses:
             return _start_process(module, arguments, dict(environment), stderr)
 
     def start_program(
-        self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        pass_fds: Sequence[int] = (),
     ) -> Any:
-        """Fork the program; its own workers are forked as well."""
+        """Fork the program, which keeps some open files; its own workers are forked as well."""
         workers = {module: self._find_server(module) for module in WORKERS}
         wanted = {
             "arguments": list(arguments),
@@ -203,6 +210,7 @@ class ForkedProcesses:
             "folder": str(folder),
             "is_session": False,
             "workers": workers,
+            "pass_fds": list(pass_fds),
         }
         return _fork(self._find_server(PROGRAM), wanted, None)
 
@@ -246,6 +254,7 @@ def _fork(address: str, wanted: Mapping[str, Any], stderr: IO[bytes] | None) -> 
         ours.append((our_output, "rb"))
         theirs.append(its_output)
     handles = theirs if stderr is None else [*theirs, stderr.fileno()]
+    handles = [*handles, *wanted.get("pass_fds", ())]
     try:
         socket.send_fds(connection, [json.dumps(wanted).encode()], handles)
     finally:
@@ -277,7 +286,7 @@ def _serve(module: str) -> None:
 def _answer(module: str, client: socket.socket, forked: dict[socket.socket, int]) -> bool:
     """Fork the process of a client, or tell its status; return whether the client is there."""
     try:
-        data, handles, _, _ = socket.recv_fds(client, _MOST_BYTES, 3)
+        data, handles, _, _ = socket.recv_fds(client, _MOST_BYTES, _MOST_HANDLES)
     except OSError:  # who asked was killed before it read its answer
         return False
     if not data:
@@ -300,9 +309,7 @@ def _become(module: str, wanted: Mapping[str, Any], handles: Sequence[int]) -> N
     """Run a module as a process of its own, in a child that has just been forked."""
     code: int | str | None = 1
     try:
-        for number, handle in enumerate(handles):
-            os.dup2(handle, number)
-        os.closerange(3, 1 << 12)
+        _keep_files(handles, [0, 1, 2, *wanted.get("pass_fds", ())])
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 (as long as the process)
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
@@ -314,6 +321,7 @@ def _become(module: str, wanted: Mapping[str, Any], handles: Sequence[int]) -> N
         os.environ.clear()
         os.environ.update(wanted["environment"])
         sys.argv = list(wanted["arguments"])
+        _load_plug_in(wanted["environment"].get("PYTHONPATH", ""))
         if workers := wanted.get("workers"):
             process.start_process = ForkedProcesses(workers).start_worker
         del sys.modules[module]
@@ -327,6 +335,23 @@ def _become(module: str, wanted: Mapping[str, Any], handles: Sequence[int]) -> N
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+def _keep_files(handles: Sequence[int], numbers: Sequence[int]) -> None:
+    """Give open files these numbers, and close all others."""
+    # First a number that is in nobody's way.
+    high = [fcntl.fcntl(handle, fcntl.F_DUPFD, _HIGH) for handle in handles]
+    os.closerange(0, _HIGH)
+    for number, handle in zip(numbers, high, strict=True):
+        os.dup2(handle, number)
+    os.closerange(_HIGH, 1 << 12)
+
+
+def _load_plug_in(folder: str) -> None:
+    """Run the `sitecustomize` of a folder, as a Python that is started with this path does."""
+    file = Path(folder, "sitecustomize.py")
+    if folder and file.is_file():
+        runpy.run_path(str(file))
 
 
 if __name__ == "__main__":

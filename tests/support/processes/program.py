@@ -79,9 +79,9 @@ class Program:
             share_onnx_form(self.home)
         environ = {**os.environ, "STRATA_HOME": str(self.home), **dict(self.environ)}
         command = [*self.before, str(self.script), *self.options, *argv]
-        is_plain = self.script == SCRIPT and not (self.before or self.environ or pass_fds)
+        is_plain = self.script == SCRIPT and not self.before
         if forked is not None and is_plain and hasattr(os, "pidfd_open"):
-            child = forked.start_program(command, environ, self.home.parent)
+            child = forked.start_program(command, environ, self.home.parent, pass_fds)
         else:
             child = subprocess.Popen(
                 command,

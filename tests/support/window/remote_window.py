@@ -142,6 +142,7 @@ class RemoteWindow:
         child = shown.start(*argv, pass_fds=(asked, told))
         for end in (asked, told):
             os.close(end)
+        assert child.pid  # waits until it is forked, for which libraries may have to be imported
         return cls(screen, child, (replies, requests))
 
     @classmethod
