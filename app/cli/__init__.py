@@ -12,8 +12,7 @@
     sessions   List, search, show, copy, change and delete chats; show a request.
     settings   Show and change settings, API keys, instructions and memories; list models.
     interrupt  Handle Ctrl+C (SIGINT) and SIGTERM, and compute the exit code of each verb.
-    output     Print one JSON document or text; print messages on standard error.
-    progress   Show the progress of indexing in a terminal, or from time to time in a log.
+    output     Print one JSON document or text; print messages and progress on standard error.
     text       Format results as text; escape characters that a terminal must not receive.
 
 This package may import the rest of app, chains, context and vault. With `--json`, it prints exactly

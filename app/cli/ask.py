@@ -10,8 +10,7 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.approvals import connect_approvals, format_proposal
 from app.cli.interrupt import FAILED, Interruptible
-from app.cli.output import Output, can_ask, complain, readable
-from app.cli.progress import ProgressLine
+from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.cli.settings import ask_about_instructions
 from app.errors import AppError, TurnFailed
 from app.library.attachments import Selection

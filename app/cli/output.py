@@ -1,13 +1,17 @@
-"""Print results to standard output, and messages to standard error."""
+"""Print results to standard output, and messages and progress to standard error."""
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.cli import text as cli_text
 from app.errors import ErrorInfo
+
+if TYPE_CHECKING:
+    from vault.indexing.indexer import IndexProgress
 
 
 class OutputGone(Exception):
@@ -76,6 +80,70 @@ class Output:
         if info.session is not None:
             lines.append(f"The chat is {info.session}.")
         sys.stderr.write("".join(f"{cli_text.plain(line)}\n" for line in lines))
+
+
+class ProgressLine:
+    """A progress line on standard error that is updated in place.
+
+    Without a terminal, nothing is printed.
+    """
+
+    def __init__(self) -> None:
+        """Create a line that is not shown yet."""
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._width = 0
+
+    def show_progress(self, at: "IndexProgress") -> None:
+        """Show the progress of indexing."""
+        if self._is_terminal:
+            self.show(format_progress(at))
+
+    def show(self, text: str) -> None:
+        """Replace the text of the progress line."""
+        if self._is_terminal:
+            room = shutil.get_terminal_size().columns - 1
+            line = _flatten(text)[:room]
+            self._write(f"\r{line.ljust(self._width)}")
+            self._width = len(line)
+
+    def clear(self) -> None:
+        """Erase the progress line."""
+        if self._width:
+            self._write(f"\r{' ' * self._width}\r")
+            self._width = 0
+
+    def _write(self, text: str) -> None:
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def _flatten(text: str) -> str:
+    return cli_text.plain(text).replace("\n", " ")
+
+
+def format_progress(at: "IndexProgress") -> str:
+    """Format the progress of indexing: number of notes, speed and estimated remaining time."""
+    if at.phase == "store":
+        return "Updating the vector store"
+    if not at.total:
+        return "Reading your notes"
+    does = "by words" if at.phase == "scan" else "by meaning"
+    speed = f", {_rate(at.per_s)} a second" if at.per_s >= 0.05 else ""
+    left = "" if at.remaining_s is None else f", {_span(at.remaining_s)} left"
+    return f"Indexing {does}: {at.done:,} of {at.total:,} notes{speed}{left}  {at.path}".rstrip()
+
+
+def _rate(per_s: float) -> str:
+    return f"{per_s:,.0f}" if per_s >= 10 else f"{per_s:.1f}"
+
+
+def _span(seconds: float) -> str:
+    """Format a duration, such as `12 s`, `3 min` or `2 h 5 min`."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{max(1, round(seconds))} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def complain(message: str) -> None:

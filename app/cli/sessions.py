@@ -10,8 +10,7 @@ from typing import Any
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
-from app.cli.output import Output, can_ask, complain, readable
-from app.cli.progress import ProgressLine
+from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import AppError, NotFound, SessionMissing
 from app.sessions.file import LoadedLog
 from app.sessions.search import MOST_HITS, ChatHit, search_chats

@@ -15,8 +15,7 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.ask import ask
 from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
-from app.cli.output import Output, complain, readable
-from app.cli.progress import ProgressLine
+from app.cli.output import Output, ProgressLine, complain, readable
 from app.cli.sessions import compact, run_sessions, show_context
 from app.cli.settings import (
     change_instructions,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.progress import ProgressLine, format_progress
+from app.cli.output import ProgressLine, format_progress
 from tests.support.processes.command_line import Strata, document
 from vault.indexing.indexer import IndexProgress
 
@@ -48,18 +48,17 @@ def test_progress_says_what_is_being_done(at: IndexProgress, words: str) -> None
     assert format_progress(at) == words
 
 
-def test_without_a_terminal_progress_is_a_line_now_and_then(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_progress_is_for_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_terminal: bool
 ) -> None:
-    seconds = 0.0
-    line = ProgressLine(lambda: seconds)
-    for at in range(250):
-        seconds = at / 10
-        line.show("Searching…")  # a short step is for a terminal only
-        line.show_progress(IndexProgress("scan", "a\nb.md", at, 999))
-    line.clear()
-    shown = [f"Indexing by words: {at} of 999 notes  a b.md" for at in (20, 120, 220)]
-    assert capsys.readouterr().err.splitlines() == shown
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    line = ProgressLine()
+    line.show("Searching…")
+    line.show_progress(IndexProgress("scan", "a\nb.md", 3, 9))
+    shown = capsys.readouterr().err
+    assert ("Indexing by words: 3 of 9 notes  a b.md" in shown) is is_terminal
+    assert bool(shown) is is_terminal
 
 
 def test_an_index_is_rebuilt_and_a_failed_note_retried_when_asked(
