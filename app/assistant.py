@@ -341,12 +341,12 @@ class Assistant:
         return self.sessions.list()
 
     def send_message(
-        self, session: str, custom_type: str, content: str | Sequence[Any], display: bool = True
+        self, session: str, custom_type: str, content: str | Sequence[Any], display: object = True
     ) -> str:
         """Add a message from another program to a chat, without calling a model.
 
-        Later requests contain it as a user message. The transcript shows it if `display` is true.
-        Return the entry id.
+        Later requests contain it as a user message. The transcript shows it unless `display` is
+        false. Return the entry id.
         """
         return self.branches.send_message(session, custom_type, content, display)
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError, InvalidRequest
 from chains.events import Mode
@@ -154,12 +154,12 @@ class SendMessage(Request):
     Attributes:
         custom_type: the program's name for this type of message.
         content: a text, or a list of parts as in a user message.
-        display: whether the transcript shows the message.
+        display: whether the transcript shows the message, or an object that says how.
     """
 
-    custom_type: str
+    custom_type: str = Field(validation_alias=AliasChoices("customType", "custom_type"))
     content: str | list[dict[str, Any]]
-    display: bool = True
+    display: bool | dict[str, Any] = True
 
 
 class Label(Request):

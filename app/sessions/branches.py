@@ -229,7 +229,7 @@ class BranchEditor:
             return made.text
 
     def send_message(
-        self, session: str, custom_type: str, content: str | Sequence[Any], display: bool
+        self, session: str, custom_type: str, content: str | Sequence[Any], display: object
     ) -> str:
         """Append a message from another program, and return its entry id.
 

@@ -500,6 +500,14 @@ def test_a_message_of_a_program_is_stored_and_read_by_the_model(
     assert "It rains." in json.dumps(server.bodies[-1]["messages"])
 
 
+def test_a_message_of_a_program_is_sent_with_the_field_names_of_its_entry(caller: Caller) -> None:
+    caller.ask("new_session")
+    display = {"title": "Weather"}
+    caller.ask("send_message", customType="weather", content="It rains.", display=display)
+    (stored,) = caller.ask("get_entries")["entries"]
+    assert (stored["customType"], stored["display"]) == ("weather", display)
+
+
 def test_a_message_of_a_program_may_begin_a_chat(caller: Caller) -> None:
     session = caller.ask("new_session")["session"]
     parts = [{"type": "text", "text": "It rains."}]
