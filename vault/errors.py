@@ -11,6 +11,7 @@ VaultError
 ├── EditOutdated        a note was changed after an edit to it was proposed
 ├── EditFailed          an edit could not be written; the notes are as before
 ├── UndoRefused         an edit cannot be undone, because the note was changed after it
+│   └── EditUnknown     there is no such edit in the journal
 ├── IndexBusy           another process owns the index
 ├── IndexUnusable       the catalog cannot be opened or written
 │   └── IndexDamaged    the catalog's file is damaged; it is set aside and the index rebuilt
@@ -115,6 +116,10 @@ class UndoRefused(VaultError):
     def __init__(self, message: str, paths: tuple[str, ...] = ()):
         super().__init__(message)
         self.paths = paths
+
+
+class EditUnknown(UndoRefused):
+    """The journal of edits has no run or edit with the given id."""
 
 
 class IndexBusy(VaultError):

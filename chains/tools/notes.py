@@ -144,7 +144,8 @@ def _read_lines(note: Note, start: int, end: int | None) -> Segment:
     lines = note.text.removesuffix("\n").split("\n")
     last = min(end or len(lines), len(lines))
     if start > last:
-        raise ToolFailed(f"{note.path} has {len(lines):,} lines; {start}-{end or last} are none.")
+        wanted = f"line {start:,}" if end is None else f"lines {start:,} to {end:,}"
+        raise ToolFailed(f"{note.path} has {len(lines):,} lines; it has no {wanted}.")
     place = f"read\n{note.path}\n{start}-{last}\n{note.version}"
     return Segment.build(
         id=hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:12],

@@ -67,9 +67,10 @@ def _check_value(name: str, value: object, schema: Mapping[str, Any]) -> None:
     if not isinstance(value, _TYPES[kind]) or isinstance(value, bool):
         raise ToolFailed(f"The argument {name} has to be of the type {kind}.")
     if isinstance(value, int):
-        least, most = schema["minimum"], schema.get("maximum", value)
-        if not least <= value <= most:
-            raise ToolFailed(f"The argument {name} has to be from {least:,} to {most:,}.")
+        least, most = schema["minimum"], schema.get("maximum")
+        if value < least or (most is not None and value > most):
+            allowed = f"at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+            raise ToolFailed(f"The argument {name} has to be {allowed}.")
 
 
 _log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from vault.edits.files import (
 )
 from vault.edits.journal import EditJournal, EditStep, hash_content
 from vault.edits.plan import read_text
-from vault.errors import EditFailed, EditOutdated, UndoRefused, VaultError
+from vault.errors import EditFailed, EditOutdated, EditUnknown, UndoRefused, VaultError
 from vault.paths import printable
 
 __all__ = ["EditHistory", "NetChange", "UndoneRun", "revert_steps"]
@@ -106,7 +106,8 @@ class EditHistory:
         """Undo all edits of a run, latest first, or none of them.
 
         Raises:
-            UndoRefused: the run is unknown or already undone, or a note has changed since.
+            EditUnknown: there is no such run.
+            UndoRefused: the run was already undone, or a note has changed since.
             EditFailed: a note could not be written. Call this again to continue.
         """
         return self._undo(lambda step: step.run == run, f"run {run}")
@@ -158,9 +159,10 @@ class EditHistory:
             _remove_leftovers(self._journal)
             known = [step for step in self._journal.read() if is_meant(step)]
             steps = [step for step in known if step.mark not in ("failed", "undone")]
+            if not known:
+                raise EditUnknown(f"The {name} is not in the journal of edits.")
             if not steps:
-                reason = "was undone already" if known else "is not in the journal of edits"
-                raise UndoRefused(f"The {name} {reason}.")
+                raise UndoRefused(f"The {name} was undone already.")
             _check_unchanged(steps)
             self._journal.mark(steps, "undoing")
             revert_steps(self._journal, steps)

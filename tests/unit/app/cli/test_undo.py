@@ -51,7 +51,14 @@ def test_a_refused_undo_names_the_note_and_fails(
     code, said = undo(capsys, "--run", "run of chat1", "--json")
     error = json.loads(said)["error"]
     assert (code, error["code"], "a.md has changed" in error["message"]) == (1, "bad_request", True)
-    assert undo(capsys, "--edit", "nowhere")[0] == 1
+
+
+@pytest.mark.parametrize("option", ["--run", "--edit"])
+def test_an_unknown_edit_is_not_found(
+    editor: NoteEditor, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    code, said = undo(capsys, option, "nowhere", "--json")
+    assert (code, json.loads(said)["error"]["code"]) == (1, "not_found")
 
 
 def test_undo_in_a_chat_undoes_the_last_run_of_that_chat(
