@@ -26,7 +26,7 @@ from app.sessions.user_messages import read_mode, read_names, read_selections
 from chains.citations.sources import check_answer
 from chains.models import EXTRACTIVE
 from chains.request.project import join_texts, list_recorded_notes
-from chains.request.usage import READING, REWRITE
+from chains.request.usage import ANSWER, READING, REWRITE
 from chains.tools.registry import ToolRun
 from context.compaction import HEAD
 from context.fit.edit import SUMMARY_EDIT, find_edited_summaries
@@ -47,7 +47,7 @@ from context.log.tree import EntryTree
 from context.messages import ToolCallPart, ToolResultPart, list_tool_calls
 
 MOST_STEP_CHARS: Final = 2_000
-_PURPOSES_OF_ANSWERS: Final = frozenset({"", REWRITE, READING})
+_PURPOSES_OF_ANSWERS: Final = frozenset({"", ANSWER, REWRITE, READING})
 
 
 def build_transcript(

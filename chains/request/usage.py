@@ -12,10 +12,11 @@ from context.tokens import raise_factor
 
 __all__ = ["CallUsage", "LogUsage", "build_usage_entry", "find_factor", "log_usage", "sum_usage"]
 
-# The purposes, in the log, of model calls other than the requests of a turn.
+# The purposes, in the log, of the requests of a turn and of other model calls.
+ANSWER: Final = "answer"
 SUMMARY: Final = "summary"
-REWRITE: Final = "rewrite"
-READING: Final = "read"
+REWRITE: Final = "rewriting"
+READING: Final = "reading"
 TITLE: Final = "title"
 
 
@@ -41,14 +42,14 @@ def build_usage_entry(
     call: CallUsage,
     *,
     parent: str | None = None,
-    purpose: str = "",
+    purpose: str = ANSWER,
 ) -> UsageEntry:
     """Build the log entry for a call's usage, including the learned budget divisor.
 
     Args:
         turn: the id of the turn that the call belongs to, or an empty string if it belongs to none.
         parent: the parent entry. The default is the last entry of the path.
-        purpose: the purpose of the call, or an empty string for a request of a turn.
+        purpose: the purpose of the call.
     """
     path, report, usage = session.path(), call.report, call.usage
     leaf = path[-1].id if path else None
@@ -57,7 +58,7 @@ def build_usage_entry(
         parent or leaf,
         session.now(),
         turn,
-        request=0 if purpose else report.request,
+        request=report.request if purpose == ANSWER else 0,
         model=report.model,
         estimated=report.used,
         prompt_tokens=usage.prompt_tokens,

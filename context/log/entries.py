@@ -209,7 +209,7 @@ class UsageEntry(Entry):
 
     Attributes:
         request: the number of the request within its turn, or 0 for other calls, such as summaries.
-        purpose: the purpose of another call, such as `summary`, or an empty string.
+        purpose: the purpose of the call, such as `answer`. Empty in entries of older versions.
         cost: the price in dollars at the time of the call, or None if unknown.
     """
 

@@ -295,7 +295,7 @@ def test_a_branch_that_was_left_is_summed_up_on_request(
     log = assistant.sessions.read(session)
     kept = log.log.entries[-1]
     assert isinstance(kept, BranchSummaryEntry)
-    assert [usage.purpose for usage in log.usage()] == ["", "", "summary"]
+    assert [usage.purpose for usage in log.usage()] == ["answer", "answer", "summary"]
     assert (kept.from_id, kept.summary) == (entry, summary)
     assert shown(assistant, session) == ["When peas?", "Peas in March."]
     with pytest.raises(InvalidRequest, match="goes on with"):

@@ -62,7 +62,7 @@ def test_the_call_counts_as_usage_but_not_as_a_request_of_the_turn(
     model.script(Answer("The rain barrel"))
     write(assistant, session)
     usage = assistant.sessions.read(session).usage()
-    assert [entry.purpose for entry in usage] == ["", "title"]
+    assert [entry.purpose for entry in usage] == ["answer", "title"]
     after = assistant.preview(session, "And then?", "chat")
     assert after["prefix"] == before["prefix"]
     assert after["layers"] == before["layers"]

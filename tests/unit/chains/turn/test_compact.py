@@ -76,8 +76,8 @@ def test_the_call_for_a_summary_continues_what_the_service_has_already(chat, ser
 def test_what_a_summary_takes_is_noted_as_usage_beside_the_requests_of_the_turns(chat, session):
     while not compactions(session):
         result = result_of(chat("And then?", threshold=4_000))
-    requests = [usage for usage in session.usage() if not usage.purpose]
-    (spent,) = (usage for usage in session.usage() if usage.purpose)
+    requests = [usage for usage in session.usage() if usage.purpose == "answer"]
+    (spent,) = (usage for usage in session.usage() if usage.purpose != "answer")
     assert (spent.purpose, spent.request, spent.turn_id) == ("summary", 0, result.turn)
     assert spent.model == requests[-1].model
     assert (spent.prompt_tokens, spent.completion_tokens, spent.cached_tokens) == (100, 10, 40)
@@ -90,7 +90,7 @@ def test_what_a_summary_on_request_takes_belongs_to_no_turn(chat, session, ask, 
         chat(f"Question {number}?")
     request = ask("", api_base=server.url, mode="chat")
     list(compact_on_request(chat.chain, request, session, CancelToken(), ""))
-    (spent,) = (usage for usage in session.usage() if usage.purpose)
+    (spent,) = (usage for usage in session.usage() if usage.purpose != "answer")
     assert (spent.turn_id, spent.request) == ("", 0)
 
 
