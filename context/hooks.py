@@ -23,6 +23,7 @@ from context.patches import Op, Phase, apply_patch
 
 ContextReason = Phase
 HookKind = Literal["context", "message", "before_agent_start"]
+HOOK_ERRORS: Final = (Exception, SystemExit)  # a hook must not end the program
 HOOK_KINDS: Final[tuple[str, ...]] = get_args(HookKind)
 
 
@@ -219,7 +220,7 @@ class HookRegistry:
         for hook in self._hooks["message"]:
             try:
                 message = _check_result(message, hook.handler(MessageEvent(message)))
-            except Exception as error:  # noqa: BLE001 - it is reported, and the original is used
+            except HOOK_ERRORS as error:  # it is reported, and the original is used
                 problems.append(f'The message hook "{hook.name}" failed: {_describe_error(error)}')
         return MessageRun(message, tuple(problems))
 
@@ -231,7 +232,7 @@ class HookRegistry:
             try:
                 added = hook.handler(AgentStartEvent(prompt))
                 messages += _check_custom(added)
-            except Exception as error:  # noqa: BLE001 - it is reported, and nothing is added
+            except HOOK_ERRORS as error:  # it is reported, and nothing is added
                 text = f'The hook "{hook.name}" failed at the start: {_describe_error(error)}'
                 problems.append(text)
         return AgentStartRun(tuple(messages), tuple(problems))
@@ -240,7 +241,7 @@ class HookRegistry:
 def _run_handler(hook: _Hook, event: ContextEvent) -> ContextResult | None:
     try:
         result = hook.handler(event)
-    except Exception as error:
+    except HOOK_ERRORS as error:
         cancel = event.envelope.meta.cancel
         if cancel is not None:
             cancel.raise_if_cancelled()  # a hook that stops when cancelled has not failed
@@ -318,5 +319,7 @@ def _check_custom(added: object) -> Iterator[CustomMessage]:
     yield CustomMessage(str(added.custom_type), content, freeze(added.display))
 
 
-def _describe_error(error: Exception) -> str:
+def _describe_error(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return "it tried to end the program"
     return str(error) or type(error).__name__

@@ -135,6 +135,17 @@ def broken(event):
 CALL = Message("assistant", (TextPart("Let me see."), ToolCallPart("c", "search", {})), "a")
 
 
+def test_a_hook_cannot_end_the_program():
+    def leave(event):
+        raise SystemExit(3)
+
+    with pytest.raises(ContextHookError, match="it tried to end the program"):
+        run(registry(leave))
+    told = registry(leave, kind="message").run_message(RESULT)
+    assert (told.message, len(told.problems)) == (RESULT, 1)
+    assert len(registry(leave, kind="before_agent_start").run_agent_start("Why?").problems) == 1
+
+
 @pytest.mark.parametrize(
     ("message", "hook"),
     [
