@@ -115,8 +115,7 @@ class RequestHistory:
 
         Args:
             session: the chat.
-            full: whether to add the request itself (`request_body` and `wire`) and the
-                `ephemeral_log`.
+            full: whether to add the request itself (`request_body` and `wire`).
             entry: the turn's question or answer, or None for the last turn.
 
         Raises:
@@ -132,9 +131,10 @@ class RequestHistory:
             return None
         stored = _kept_request(chat)
         if stored is not None:
-            shown = _shown(stored.body, stored.wire, chat) if full else {}
+            shown = {"request_body": stored.body, "wire": stored.wire} if full else {}
             counted = _find_provider_count(chat, stored.report)
-            return {**stored.report, "rebuilt": False, "counted": counted, **shown}
+            known = {"counted": counted, "ephemeral_log": _ephemeral_log(chat)}
+            return {**stored.report, "rebuilt": False, **known, **shown}
         prepared = self._asking.rebuild_request(chat)
         return {**describe_request(prepared, chat, full), "when": "last", "rebuilt": True}
 
@@ -171,8 +171,8 @@ def _mark_changes(
 
 def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
     """Return the context report of a prepared request that was not sent."""
-    shown = _shown(prepared.request_body(), None, chat) if full else {}
-    return {**prepared.report.to_dict(), "rebuilt": False, **shown}
+    shown = {"request_body": prepared.request_body(), "wire": None} if full else {}
+    return {**prepared.report.to_dict(), "ephemeral_log": _ephemeral_log(chat), **shown}
 
 
 def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
@@ -208,13 +208,6 @@ def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, 
         if usage.turn_id == turn and usage.request == report["request"]:
             return {"prompt_tokens": usage.prompt_tokens, "cached_tokens": usage.cached_tokens}
     return None
-
-
-def _shown(
-    body: Mapping[str, Any], wire: Mapping[str, Any] | None, chat: Session | None
-) -> dict[str, Any]:
-    """Return a full request as JSON fields, including the ephemeral messages of its chat."""
-    return {"request_body": body, "wire": wire, "ephemeral_log": _ephemeral_log(chat)}
 
 
 def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:

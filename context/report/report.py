@@ -308,6 +308,9 @@ class ContextReport:
             "pins_limit": compute_pins_limit(self.budget),
             "policy": self._policy(),
             "deferred_tools": list(self.deferred_tools),
+            "counted": None,  # these three are known to the session that keeps the report
+            "ephemeral_log": [],
+            "rebuilt": False,
         }
 
     def to_markdown(self) -> str:

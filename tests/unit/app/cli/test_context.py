@@ -16,6 +16,8 @@ def test_the_last_request_is_shown_as_table_in_full_and_as_json(
     shown = document(strata("context", "--last", "--full", "--json")[1])
     assert shown["used"] == result["context"]["used"]
     assert shown["rebuilt"] is False
+    assert shown.keys() - {"request_body", "wire"} == result["context"].keys()
+    assert shown.keys() == document(strata("context", "--next", "--full", "--json")[1]).keys()
     assert shown["request_body"]["messages"][-1]["content"] == "First?"
     assert shown["wire"]["messages"][-1]["content"] == "First?"
 
