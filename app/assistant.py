@@ -93,7 +93,7 @@ class Assistant:
         self.ledger = Ledger(paths.ledger)
         self._vault = OpenVault(paths, settings, self.ledger, embedder)
         self.projects = Projects(paths, self._vault)
-        self.review = NoteReview(self._vault, paths.reviews)
+        self.review = NoteReview(self._vault, paths)
         self.customization = UserCustomization(paths, settings, self._vault, self.projects)
         self.edits = NoteEdits(paths.edits)
         self.user_edits = UserEdits(self.edits, self._vault, settings)

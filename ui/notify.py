@@ -144,26 +144,23 @@ class Notifier(QObject):
         """Place the toasts above the composer, and above the widgets that they may not cover."""
         if not self._toasts:
             return
-        guarded = self._measure_guarded()
+        guarded = self._list_guarded()
         bottom = self._place.height() - self._bottom - 16
         for toast in reversed(self._toasts):
             toast.setMaximumWidth(max(120, self._place.width() - 32))
             toast.adjustSize()
             left = (self._place.width() - toast.width()) // 2
             spot = QRect(QPoint(left, bottom - toast.height()), toast.size())
-            if guarded.intersects(spot):
-                spot.moveBottom(guarded.top() - 8)
+            while covered := next((area for area in guarded if area.intersects(spot)), None):
+                spot.moveBottom(covered.top() - 8)
             toast.setGeometry(spot)
             toast.raise_()
             bottom = spot.top() - 8
 
-    def _measure_guarded(self) -> QRect:
-        """Return the rectangle that toasts must not cover. It can be empty."""
-        area = QRect()
-        for widget in self._find_guarded():
-            if widget.isVisible():
-                area |= QRect(widget.mapTo(self._place, QPoint()), widget.size())
-        return area
+    def _list_guarded(self) -> list[QRect]:
+        """Return the rectangles that toasts must not cover."""
+        guarded = [widget for widget in self._find_guarded() if widget.isVisible()]
+        return [QRect(one.mapTo(self._place, QPoint()), one.size()) for one in guarded]
 
 
 class DesktopNotifier(QObject):

@@ -280,7 +280,8 @@ class MainWindow(WindowFrame):
         middle.find_requested.connect(self._find)
         middle.columns_changed.connect(self.note.show_columns)
         middle.composer_resized.connect(self.notifier.set_bottom)
-        self.notifier.set_guard(self.transcript.list_approval_buttons)
+        self.notifier.set_guard(self.transcript.list_guarded_buttons)
+        self.transcript.scroller.jump_moved.connect(self.notifier.arrange)
         bar = self.transcript.scroller.bar
         for moved in (bar.valueChanged, bar.rangeChanged):
             moved.connect(self.notifier.arrange)

@@ -17,8 +17,9 @@ from app.durable import write_atomically
 from app.errors import storage_errors
 from app.library.library import Library
 from app.library.open_vault import OpenVault
-from app.paths import make_private_folder
+from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
+from vault.indexing.relocate import list_folders
 from vault.review.findings import Finding
 from vault.review.review import ReviewProgress, ReviewReport, review_notes
 
@@ -47,9 +48,9 @@ class ReviewResult:
 class NoteReview:
     """Reviews the notes of the open vault. Thread-safe."""
 
-    def __init__(self, vault: OpenVault, folder: Path) -> None:
-        """Set the vault to review and the folder of dismissed findings. Nothing is read yet."""
-        self._vault, self._folder = vault, folder
+    def __init__(self, vault: OpenVault, paths: Paths) -> None:
+        """Set the vault to review and where dismissed findings are stored. Nothing is read yet."""
+        self._vault, self._paths = vault, paths
         self._lock = threading.Lock()
 
     def find(self, cancel: CancelToken) -> Iterator[ReviewProgress | ReviewResult]:
@@ -91,26 +92,33 @@ class NoteReview:
 
     def _divide(self, library: Library, report: ReviewReport) -> ReviewResult:
         with self._lock:
-            keys = set(self._read(self._find_file(library)))
+            keys = set(self._read(library))
         dismissed = tuple(one for one in report.findings if one.key in keys)
         offered = tuple(one for one in report.findings if one.key not in keys)
         return ReviewResult(offered, dismissed, report.notes)
 
     def _change(self, change: Callable[[list[str]], list[str]]) -> None:
-        file = self._find_file(self._vault.require())
+        library = self._vault.require()
+        file = self._name_file(library.index_dir)
         with self._lock, storage_errors(file):
-            keys = change(self._read(file))[-_MOST_DISMISSED:]
+            keys = change(self._read(library))[-_MOST_DISMISSED:]
             make_private_folder(file.parent)
             write_atomically(file, json.dumps({"dismissed": keys}, indent=2).encode())
 
-    def _find_file(self, library: Library) -> Path:
-        return self._folder / f"{library.index_dir.name}.json"
+    def _name_file(self, index_dir: Path) -> Path:
+        return self._paths.reviews / f"{index_dir.name}.json"
 
-    def _read(self, file: Path) -> list[str]:
+    def _read(self, library: Library) -> list[str]:
         """Return the keys of the dismissed findings.
 
-        The list is empty if the file is missing or damaged.
+        The list is empty if the file is missing or damaged. If the vault has moved and nothing has
+        been dismissed since, the file of its former path is read.
         """
+        file = self._name_file(library.index_dir)
+        if not file.exists():
+            indexes = map(self._paths.index_folder, list_folders(library.index_dir))
+            former = (found for one in indexes if (found := self._name_file(one)).exists())
+            file = next(former, file)
         try:
             found = json.loads(file.read_bytes())["dismissed"]
             return [key for key in found if isinstance(key, str)]

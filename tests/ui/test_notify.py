@@ -3,11 +3,12 @@
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.window.clicks import button_named
+from tests.support.window.transcripts import chat
 from tests.support.window.widgets import find_faults
 from tests.support.window.window_pages import open_window
 from ui import window as window_module
@@ -67,6 +68,27 @@ def test_the_end_of_a_long_answer_is_told(
     page.view.desktop.shown.connect(told.append)
     page.composer.send("Will it rain?")
     assert told == ["The answer is complete: Will it rain?"] * times
+
+
+def test_a_toast_leaves_the_way_to_the_latest_message_free(
+    assistant: Assistant, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    page = open_window(assistant, runner, qtbot, mode="chat")
+    scroller = page.chat.view.scroller
+    page.chat.view.load(chat(8))
+    page.view.notifier.toast("Three notes have changed since you asked.")
+    qtbot.waitUntil(lambda: scroller.bar.maximum() > 400)
+    scroller.bar.setValue(0)
+    qtbot.waitUntil(scroller.jump.isVisible)
+    centre = scroller.jump.mapTo(page.view, scroller.jump.rect().center())
+    assert page.view.childAt(centre) is scroller.jump
+    page.view.notifier.toast("Another note has changed since.")
+    page.view.resize(1_100, 700)
+    for _ in range(10):
+        QApplication.processEvents()
+    centre = scroller.jump.mapTo(page.view, scroller.jump.rect().center())
+    assert page.view.childAt(centre) is scroller.jump
+    assert len(page.toasts()) == 2
 
 
 def test_a_file_that_no_program_opens_is_named_in_a_toast(

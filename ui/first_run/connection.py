@@ -47,7 +47,7 @@ class ConnectionForm(QWidget):
         self._tests.answered.connect(self._on_tested)
         self._tests.failed.connect(self._on_failed)
         self.service = MenuButton("Service")
-        self.service.chosen.connect(self._on_service)
+        self.service.chosen.connect(self._on_chosen)
         self.address = _make_field("Server address", "http://127.0.0.1:8080/v1")
         self.key = _make_field("Key", "Kept in the system's keyring, never in a file")
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
@@ -144,6 +144,10 @@ class ConnectionForm(QWidget):
         if not self.address.text():
             self.service.set_value(first)
             self._on_service(first)
+
+    def _on_chosen(self, owner: str) -> None:
+        self._on_service(owner)
+        self.focus_first()
 
     def _on_service(self, owner: str) -> None:
         self.service.set_value(owner)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from app.errors import ErrorInfo
@@ -19,6 +19,7 @@ from ui.widgets.surfaces import Notice, Pane
 __all__ = ["AskPage", "NotesPage", "StepPage"]
 
 _MOST_QUESTIONS = 3
+_SIDE = 32
 _CITED = "Answers cite the lines they rest on."
 _INDEXING = "Indexing goes on meanwhile; answers get better until it is done."
 _NO_NOTES = "No folder is open, so there are no notes to ask. Go back to choose one."
@@ -43,7 +44,7 @@ class StepPage(QWidget):
         self.cards: list[ChoiceCard] = []
         content = Pane("overlay")
         self.column = QVBoxLayout(content)
-        self.column.setContentsMargins(32, 4, 32, 8)
+        self.column.setContentsMargins(_SIDE, 4, _SIDE, 8)
         self.column.setSpacing(8)
         self.choices = QVBoxLayout()
         self.choices.setSpacing(8)
@@ -60,7 +61,16 @@ class StepPage(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
         outer.addLayout(head)
-        outer.addWidget(make_scroll_area(content), 1)
+        self._area = make_scroll_area(content)
+        self._area.viewport().installEventFilter(self)
+        outer.addWidget(self._area, 1)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the width of the cards when a scroll bar appears beside them."""
+        if event.type() == QEvent.Type.Resize:
+            bar = self._area.width() - self._area.viewport().width()
+            self.column.setContentsMargins(_SIDE, 4, _SIDE - bar, 8)
+        return super().eventFilter(watched, event)
 
     @property
     def label(self) -> str:

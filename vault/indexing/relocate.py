@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,13 @@ from vault.notes.note import read_bytes
 from vault.open_index import take_lock
 from vault.scan import FileStat, check_folder
 
-__all__ = ["find_moved_folder", "is_same_folder", "remember_folder", "take_over_index"]
+__all__ = [
+    "find_moved_folder",
+    "is_same_folder",
+    "list_folders",
+    "remember_folder",
+    "take_over_index",
+]
 
 _FOLDERS: Final = "folders"
 _ROOT: Final = "root"
@@ -75,6 +81,20 @@ def find_moved_folder(folder: Path, indexes: Path) -> Path | None:
     return None
 
 
+def list_folders(index_dir: Path) -> list[Path]:
+    """Return the last known path of an index's folder of notes, and then its former paths.
+
+    The list is empty if there is no catalog or it cannot be read.
+    """
+    with suppress(IndexUnusable), closing(_open_catalog(index_dir)) as catalog:
+        return [Path(folder) for folder in _read_folders(catalog)]
+    return []
+
+
+def _open_catalog(index_dir: Path) -> Catalog:
+    return Catalog(index_dir / CATALOG_FILE, is_writable=False)
+
+
 def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | None:
     stat, alike = check_folder(root), None
     for index_dir, catalog in others:
@@ -91,12 +111,8 @@ def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | No
 def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
     """Open all readable catalogs of other indexes."""
     for path in sorted(indexes.glob(f"*/{CATALOG_FILE}")):
-        with suppress(IndexUnusable):
-            catalog = Catalog(path, is_writable=False)
-            try:
-                yield path.parent, catalog
-            finally:
-                catalog.close()
+        with suppress(IndexUnusable), closing(_open_catalog(path.parent)) as catalog:
+            yield path.parent, catalog
 
 
 def _measure_same_share(catalog: Catalog, root: Path) -> float:

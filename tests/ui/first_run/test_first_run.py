@@ -7,7 +7,7 @@ import keyring
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QScrollArea
 from pytestqt.qtbot import QtBot
 
 import chains.models
@@ -15,7 +15,7 @@ from app.assistant import Assistant
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.processes.file_keyring import VARIABLE, FileKeyring, read_keys
 from tests.support.window import widgets
-from tests.support.window.clicks import click_button
+from tests.support.window.clicks import choose_from_button, click_button
 from tests.support.window.first_run_page import FirstRunPage
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.panels.index.state import IndexState
@@ -230,6 +230,40 @@ def test_the_services_offer_their_models_with_prices(page: FirstRunPage) -> None
     assert not any("audio" in name or "preview" in name for name in shown)
     page.choose("Models of the service: Choose", "openai/gpt-4o")
     assert page.view.model.form.model.text() == "openai/gpt-4o"
+
+
+@pytest.mark.parametrize(
+    ("service", "field"), [("Another server", "Server address"), ("OpenAI", "Key")]
+)
+def test_the_first_empty_field_of_a_chosen_service_has_the_focus(
+    page: FirstRunPage, qtbot: QtBot, service: str, field: str
+) -> None:
+    page.view.activateWindow()
+    qtbot.waitUntil(page.view.isActiveWindow)
+    page.press("Skip")
+    page.press(SERVICE)
+    choose_from_button(page.view, "Service: Anthropic", service)
+    focus = page.view.focusWidget()
+    assert focus is not None
+    assert focus.accessibleName() == field
+
+
+def test_the_cards_keep_their_width_when_a_scroll_bar_appears(page: FirstRunPage) -> None:
+    page.press("Skip")
+    for card in ("No model", SERVICE):
+        page.press(card)
+        QApplication.processEvents()
+    page.view.resize(page.view.width(), 900)
+    widths, bars = set(), set()
+    for height in (900, 320):
+        page.view.resize(page.view.width(), height)
+        for _ in range(5):
+            QApplication.processEvents()
+        card, *_ = page.view.model.cards
+        widths.add(card.width())
+        bars.add(page.view.model.findChild(QScrollArea).verticalScrollBar().isVisible())
+    assert bars == {False, True}
+    assert len(widths) == 1
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])

@@ -1,6 +1,6 @@
 """Keep the scroll position of a chat at its end, or at the message being read."""
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QScrollBar, QWidget
 
@@ -20,8 +20,11 @@ class Scroller(QWidget):
     """A scroll area for the messages of a chat.
 
     If the viewport is at the end, it follows the end as the chat grows. Otherwise the message at
-    the top does not move when others are added or removed.
+    the top does not move when others are added or removed. Emits `jump_moved` when the button "Jump
+    to latest" appears, disappears or moves.
     """
+
+    jump_moved = Signal()
 
     def __init__(self, feed: Feed, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -166,6 +169,7 @@ class Scroller(QWidget):
         x = (self.width() - size.width()) // 2
         self.jump.setGeometry(x, self.height() - size.height() - 12, size.width(), size.height())
         self.jump.raise_()
+        self.jump_moved.emit()
 
 
 class _JumpButton(QPushButton):

@@ -167,10 +167,14 @@ class Transcript(QWidget):
             if slot.row is not None and slot.row.widget is card:
                 self.feed.remove(slot)
 
-    def list_approval_buttons(self) -> list[QPushButton]:
-        """Return the buttons of all approval cards in the chat."""
+    def list_guarded_buttons(self) -> list[QPushButton]:
+        """Return the buttons that toasts must not cover.
+
+        These are the buttons of all approval cards, and "Jump to latest".
+        """
         cards = [row.widget for row in self.feed.rows if isinstance(row.widget, ApprovalCard)]
-        return [button for card in cards for button in card.findChildren(QPushButton)]
+        buttons = [button for card in cards for button in card.findChildren(QPushButton)]
+        return [*buttons, self.scroller.jump]
 
     def show_edits(self, edits: Mapping[str, Any]) -> EditsCard:
         """Append a card with the notes that an agent run changed, and return the card."""

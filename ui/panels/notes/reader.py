@@ -199,7 +199,7 @@ class NoteReader(QScrollArea):
         return self.verticalScrollBar().value()
 
     def _estimate(self, part: NotePart) -> int:
-        _, width = compute_column(self.viewport().width())
+        _, width = compute_column(self.width())
         chars = max(20, _LINE_CHARS * width // Theme.current().px(760))
         lines = sum(1 + len(line) // chars for line in part.text.split("\n") if line)
         return round(lines * Theme.current().line("body") * 1.2)
@@ -253,7 +253,7 @@ class NoteReader(QScrollArea):
         return next((at for at in nearby if at >= 0 and at not in self._views), None)
 
     def _make(self, index: int) -> None:
-        left, width = compute_column(self.viewport().width())
+        left, width = compute_column(self.width())
         self._is_placing = True
         view = NoteView(self._parts[index], width, self._images, self._page)
         view.light(*self._lit)
@@ -272,9 +272,12 @@ class NoteReader(QScrollArea):
         self.part_drawn.emit(index)
 
     def _lay_out(self) -> None:
-        """Lay out all parts from top to bottom."""
+        """Lay out all parts from top to bottom.
+
+        The column is that of the chat, whose scroll bar lies over the messages.
+        """
         self._is_placing = True
-        left, width = compute_column(self.viewport().width())
+        left, width = compute_column(self.width())
         for index, view in self._views.items():
             view.set_width(width)
             self._heights[index] = view.height()

@@ -92,8 +92,9 @@ class ReviewPanel(Pane):
             text = f"Comparing {plural(progress.total, 'note')}"
         if not self._is_busy:
             self._show("Looking through your notes…", text)
-            self.again.hide()
             self.stop.show()
+            self._pass_focus(self.again, self.stop)
+            self.again.hide()
             self._bar.show()
         self._text.setText(text)
         self._text.setVisible(bool(text))
@@ -105,9 +106,12 @@ class ReviewPanel(Pane):
         self._findings = list(result.findings)
         self._limit = _SHOWN_AT_ONCE
         self._compared = result.notes
+        is_waited_for = self.window().focusWidget() is self.stop
         self._show("", "")
         self.show_dismissed(len(result.dismissed))
         self._fill()
+        if is_waited_for:
+            self._focus_card(0)
 
     def show_stopped(self, progress: "ReviewProgress | None") -> None:
         """Show that a review was stopped before its end."""
@@ -177,12 +181,21 @@ class ReviewPanel(Pane):
         self._title.setText(title)
         self._text.setText(text)
         self._text.setVisible(bool(text))
+        self.again.show()
+        self._pass_focus(self.stop, self.again)
         for part in (self.stop, self._bar, self._notice, self._changed, self._foot):
             part.hide()
-        self.again.show()
         if title:
             self._findings, self._compared = [], None
             self._fill_cards()
+
+    def _pass_focus(self, hidden: QWidget, shown: QWidget) -> None:
+        """Move the focus from a button that will be hidden to the one that replaces it.
+
+        Otherwise Qt would move it out of the panel.
+        """
+        if self.window().focusWidget() is hidden:
+            shown.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _fill(self) -> None:
         """Show the findings and their number, or a message that there are none."""

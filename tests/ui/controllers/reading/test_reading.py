@@ -266,6 +266,25 @@ def test_images_of_the_vault_are_shown_and_no_others(window: WindowPage, note: N
     assert "There is no image named ../secret.png." in note.text
 
 
+def test_the_text_of_a_note_begins_where_that_of_the_chat_begins(
+    window: WindowPage, note: NotePage
+) -> None:
+    window.chat.open(QUESTIONS[0])
+    open_note(window, "Pump.md")
+    window.view.resize(900, 620)
+    settle()
+    assert window.view.middle.is_chat_covered
+    assert note.view.page.verticalScrollBar().isVisible()
+    text = note.view.page.views()[0]
+    left, width = text.mapTo(window.view, text.rect().topLeft()).x(), text.width()
+    note.press_keys("Escape")
+    settle()
+    assert not note.is_open
+    answer = window.chat.answers()[-1].view
+    assert answer.mapTo(window.view, answer.rect().topLeft()).x() == left
+    assert answer.width() == width
+
+
 def test_the_headings_are_listed_and_gone_to(window: WindowPage, note: NotePage) -> None:
     open_note(window, "Pump.md")
     note.press_keys("Ctrl+Shift+L")

@@ -278,6 +278,29 @@ def test_a_running_review_shows_its_progress_and_is_stopped(
     runner.close()
 
 
+def test_the_focus_waits_in_the_panel_until_nothing_is_found(
+    indexed: Assistant, vault: Path, qtbot: QtBot
+) -> None:
+    for path in ("Barrel.md", "Copy.md"):
+        (vault / path).unlink()
+    for _ in indexed.index(CancelToken()):
+        pass
+    runner = TaskRunner()
+    window = open_window(indexed, runner, qtbot)
+    window.view.resize(1600, 1000)
+    window.view.activateWindow()
+    qtbot.waitUntil(window.view.isActiveWindow)
+    window.press_keys("Ctrl+Shift+K")
+    panel = window.view.column.review
+    for _ in range(2):  # once more by the key that is meant for the focused button
+        qtbot.waitUntil(lambda: said(panel)[0] == "Nothing to look at", timeout=60_000)
+        assert window.focus_name == "Look again"
+        QTest.keyClick(window.view.focusWidget(), Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: not window.view.controllers.review.is_running, timeout=60_000)
+    window.close()
+    runner.close()
+
+
 def test_a_check_that_finds_no_change_tells_nothing(window: WindowPage, panel: ReviewPanel) -> None:
     reports: list[IndexReport] = []
     index = window.view.controllers.index

@@ -65,6 +65,29 @@ def test_a_damaged_file_offers_the_findings_again(reviewing: Assistant, content:
     assert find(reviewing).dismissed == (finding,)
 
 
+def test_dismissed_findings_stay_dismissed_when_the_vault_moves(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    before, now = tmp_path / "before", tmp_path / "now"
+    before.mkdir()
+    for path in ("Barrel.md", "Garden.md"):
+        (before / path).write_text(NOTES[path], "utf-8")
+    open_and_index(assistant, before)
+    (finding,) = find(assistant).findings
+    assistant.review.dismiss(finding)
+    before.rename(now)
+    open_and_index(assistant, now)
+    assert find(assistant).dismissed == (finding,)
+    assistant.review.restore([finding])
+    assert find(assistant).findings == (finding,)
+
+
+def open_and_index(assistant: Assistant, folder: Path) -> None:
+    assistant.open_vault(folder, remember=False)
+    for _ in assistant.index(CancelToken()):
+        pass
+
+
 def test_a_review_is_cancelled(reviewing: Assistant) -> None:
     cancel = CancelToken()
     items = reviewing.review.find(cancel)
