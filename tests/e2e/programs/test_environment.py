@@ -11,6 +11,7 @@ from chains.gguf.file import make_name
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.models.tiny_model import needs_library, write_model
 from tests.support.processes.program import Program, children_of, command_of, ended
+from tests.support.processes.rpc import Rpc
 from tests.support.vaults.documents import pdf
 from tests.support.vaults.image_files import draw
 
@@ -47,9 +48,11 @@ def test_modules_of_a_vault_are_never_imported(tmp_path: Path, notes: Path, entr
             (folder / f"{name}.py").write_text(TRAP.format(marker=str(marker)))
     found = (("PYTHONPATH", entry.format(notes=notes)),)
     program = Program(tmp_path / "home", ("--vault", str(notes)), environ=found)
-    report = program.json("index")
+    rpc = Rpc(program)
+    report = rpc.do("index")
     assert (report["notes"], report["failed"]) == (2, [])
-    program.json("ask", "Where are the plants?")
+    assert rpc.turn("prompt", text="Where are the plants?")["status"] == "complete"
+    rpc.close()
     assert not marker.exists(), marker.read_text()
 
 

@@ -21,6 +21,7 @@ from tests.support.window.random_walk import Walk, inside
 from ui.tasks import GarbageCollector
 from ui.theme import Mode, Theme
 from ui.window import MainWindow
+from vault.embedder import Embedder
 
 ANSWER = """\
 The server is backed up every night at 02:30 [1], and "copies are never made" [2].
@@ -40,8 +41,13 @@ restic backup /srv/notes
 """
 
 
-def walk(home: Path, seed: int, mode: Mode, presses: int) -> tuple[Walk, Faults]:
-    """Walk through a new window with two chats; return the walk and the faults it found."""
+def walk(
+    home: Path, seed: int, mode: Mode, presses: int, embedder: Embedder | None = None
+) -> tuple[Walk, Faults]:
+    """Walk through a new window with two chats; return the walk and the faults it found.
+
+    Without an embedder to share, the program starts one of its own.
+    """
     notes = home / "notes"
     shutil.copytree(sample_vault(), notes)
     samples = home / "samples"
@@ -54,7 +60,7 @@ def walk(home: Path, seed: int, mode: Mode, presses: int) -> tuple[Walk, Faults]
         mock.patch("ui.window.sample_vault", return_value=samples),
         mock.patch("ui.first_run.controller.sample_vault", return_value=samples),
     ):
-        assistant = build(Paths.find({"STRATA_HOME": str(home / "strata")}))
+        assistant = build(Paths.find({"STRATA_HOME": str(home / "strata")}), embedder=embedder)
         fill(assistant, notes, server, seed)
         Theme.current().apply(mode, 1.0)
         garbage = GarbageCollector(QApplication.instance())

@@ -65,27 +65,28 @@ def test_every_setting_has_its_row_with_name_and_help(dialog: SettingsDialog) ->
         assert use_labels(schema()[key].help) in texts
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_no_page_has_anything_cut_or_unnamed(dialog: SettingsDialog, section: str) -> None:
-    dialog.show_page(section)
-    assert widgets.cut_labels(dialog) == []
-    assert widgets.outside_their_parents(dialog) == []
-    assert widgets.unnamed(dialog) == []
+def test_no_page_has_anything_cut_or_unnamed(dialog: SettingsDialog) -> None:
+    for section in SECTIONS:
+        dialog.show_page(section)
+        assert widgets.cut_labels(dialog) == [], section
+        assert widgets.outside_their_parents(dialog) == [], section
+        assert widgets.unnamed(dialog) == [], section
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_an_open_dialog_grows_with_the_text(dialog: SettingsDialog, section: str) -> None:
-    dialog.show_page(section)
-    Theme.current().apply("light", 2.0)
-    for _ in range(3):
-        QApplication.processEvents()
-    assert widgets.cut_labels(dialog) == []
-    assert widgets.outside_their_parents(dialog) == []
-    assert widgets.overlapping_siblings(dialog) == []
-    for button in dialog.findChildren(QPushButton):
-        assert not button.isVisible() or button.width() >= button.sizeHint().width()
-    assert dialog.pages.width() == 416
-    assert {field.width() for field in dialog.findChildren(NumberField)} == {264}
+def test_an_open_dialog_grows_with_the_text(dialog: SettingsDialog) -> None:
+    for section in SECTIONS:
+        Theme.current().apply("light", 1.0)
+        dialog.show_page(section)
+        Theme.current().apply("light", 2.0)
+        for _ in range(3):
+            QApplication.processEvents()
+        assert widgets.cut_labels(dialog) == [], section
+        assert widgets.outside_their_parents(dialog) == [], section
+        assert widgets.overlapping_siblings(dialog) == [], section
+        for button in dialog.findChildren(QPushButton):
+            assert not button.isVisible() or button.width() >= button.sizeHint().width(), section
+        assert dialog.pages.width() == 416, section
+        assert {field.width() for field in dialog.findChildren(NumberField)} == {264}, section
 
 
 def test_the_foot_of_the_pages_stands_on_their_edge_and_on_the_line_of_the_other_foot(
