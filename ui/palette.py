@@ -8,13 +8,16 @@ from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
+from ui.icons import icon
 from ui.theme import Theme, dress, tokens
 from ui.widgets.completion_list import SHOWN_ROWS, Choice, ChoiceView, find_choices
+from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 
 __all__ = ["Palette"]
 
 _FROM_TOP = 0.12
+_INSET, _GAP = 8, 6
 _STEPS = {
     Qt.Key.Key_Up: -1,
     Qt.Key.Key_Down: 1,
@@ -42,13 +45,18 @@ class Palette(AccessibleFrame):
         dress(self.field, "body", "")
         self.field.textChanged.connect(self._on_text)
         self.field.installEventFilter(self)
+        self.field.addAction(icon("magnifying-glass"), QLineEdit.ActionPosition.LeadingPosition)
         self.view = ChoiceView("Matching commands")
         self.view.chosen.connect(lambda _value: self._choose())
+        self._nothing = make_wrapped_label("", "ui", "secondary")
+        self._nothing.setContentsMargins(12, 6, 12, 6)
+        self._nothing.hide()
         column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.setSpacing(6)
+        column.setContentsMargins(_INSET, _INSET, _INSET, _INSET)
+        column.setSpacing(_GAP)
         column.addWidget(self.field)
         column.addWidget(Hairline())
+        column.addWidget(self._nothing)
         column.addWidget(self.view, 1)
         self.hide()
 
@@ -62,7 +70,6 @@ class Palette(AccessibleFrame):
         self.field.setAccessibleName(hint)
         self.field.clear()
         self._on_text("")
-        self._place()
         self.show()
         self.raise_()
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -111,7 +118,12 @@ class Palette(AccessibleFrame):
 
     def _on_text(self, text: str) -> None:
         choices = chain.from_iterable(choices for _, choices in self._groups)
-        self.view.show_matches(find_choices(choices, text))
+        found = find_choices(choices, text)
+        self.view.show_matches(found)
+        self._nothing.setText(f"Nothing found for “{one_line(text)}”. Try fewer words.")
+        self._nothing.setVisible(bool(text.strip()) and not found)
+        self.view.setVisible(bool(found))
+        self._place()
 
     def _choose(self) -> None:
         choice = self.view.current
@@ -127,5 +139,9 @@ class Palette(AccessibleFrame):
         theme, window = Theme.current(), self.window()
         width, height = (theme.px(side) for side in tokens()["layout"]["palette"])
         top = round(window.height() * _FROM_TOP)
-        width, height = min(width, window.width() - 32), min(height, window.height() - top - 16)
-        self.setGeometry((window.width() - width) // 2, top, width, height)
+        width, room = min(width, window.width() - 32), window.height() - top - 16
+        rows = len(self.view.matches) * theme.px(theme.value("control.row"))
+        if not self._nothing.isHidden():
+            rows = self._nothing.heightForWidth(width - 2 * _INSET)
+        head = self.field.sizeHint().height() + 2 * _INSET + 2 * _GAP + 1
+        self.setGeometry((window.width() - width) // 2, top, width, min(height, room, head + rows))

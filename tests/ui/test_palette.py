@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from tests.support.window.widgets import find_faults
 from ui.palette import Palette
 from ui.theme import Theme
 from ui.widgets.completion_list import Choice
@@ -48,6 +49,19 @@ def test_it_takes_the_focus_and_gives_it_back(
     assert palette.isHidden()
     assert below.hasFocus()
     assert not palette.dismiss()
+
+
+@pytest.mark.parametrize("text", ["", "compo", "zzz", "文" * 90])
+def test_it_is_as_high_as_its_rows_and_says_when_there_are_none(
+    palette: Palette, qtbot: QtBot, text: str
+) -> None:
+    palette.field.setText(text)
+    QApplication.processEvents()
+    texts = [label.text() for label in palette.findChildren(QLabel) if label.isVisible()]
+    assert texts == [] if palette.view.matches else texts[0].startswith("Nothing found for")
+    assert palette.view.verticalScrollBar().maximum() == 0
+    assert palette.height() <= 80 + 28 * max(2, len(palette.view.matches))
+    assert find_faults(palette) == []
 
 
 def test_the_first_match_is_chosen_by_enter_with_its_group(palette: Palette, qtbot: QtBot) -> None:

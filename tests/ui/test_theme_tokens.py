@@ -12,16 +12,18 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
+    QLineEdit,
     QPlainTextEdit,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
 
 import ui
-from ui.icons import _glyphs, pixmap
+from ui.icons import _glyphs, icon, pixmap
 from ui.theme import Mode, Theme, dress, tokens
-from ui.widgets.controls import IconLabel, PushButton, button, label
+from ui.widgets.controls import IconLabel, PushButton, button, label, make_searchable
 from ui.widgets.surfaces import Pane
 
 UI = Path(ui.__file__).parent
@@ -190,6 +192,14 @@ def first_ink(picture: QImage) -> int:
     columns = range(picture.width())
     rows = range(picture.height())
     return next(x for x in columns if any(picture.pixelColor(x, y).lightness() < 170 for y in rows))
+
+
+def test_the_cross_of_a_search_field_is_drawn_like_the_other_icons(qtbot: QtBot) -> None:
+    field = QLineEdit()
+    qtbot.addWidget(field)
+    make_searchable(field)
+    clear = field.findChildren(QToolButton)[0].icon().pixmap(16, 16).toImage()
+    assert clear == icon("x").pixmap(16, 16).toImage()
 
 
 def test_the_focus_of_a_primary_button_is_seen(qtbot: QtBot, theme: Theme) -> None:

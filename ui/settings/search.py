@@ -7,9 +7,9 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 
-from ui.icons import icon
 from ui.settings.rows import SettingRow
 from ui.theme import dress
+from ui.widgets.controls import make_searchable
 
 __all__ = ["SettingsSearch", "SettingsSearchField", "find_lines"]
 
@@ -22,9 +22,7 @@ class SettingsSearchField(QLineEdit):
         self.setPlaceholderText("Search settings")
         self.setAccessibleName("Search settings")
         self.setToolTip("Search settings (Ctrl+F)")
-        self.setClearButtonEnabled(True)
-        self.setProperty("search", True)
-        self.addAction(icon("magnifying-glass"), QLineEdit.ActionPosition.LeadingPosition)
+        make_searchable(self)
         dress(self, "ui", "")
         keys = QShortcut(QKeySequence.StandardKey.Find, parent)
         keys.activated.connect(self._on_keys)

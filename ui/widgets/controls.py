@@ -12,6 +12,7 @@ from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QLabel,
+    QLineEdit,
     QPushButton,
     QSizePolicy,
     QToolButton,
@@ -33,6 +34,7 @@ __all__ = [
     "add_keys",
     "button",
     "label",
+    "make_searchable",
     "make_wrapped_label",
     "one_line",
     "paint_focus",
@@ -259,6 +261,15 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
     if act is not None:
         made.clicked.connect(lambda _checked=False: act())
     return made
+
+
+def make_searchable(field: QLineEdit) -> None:
+    """Give a field a magnifier, and a cross that clears it, both from the window's icons."""
+    field.setProperty("search", True)
+    field.setClearButtonEnabled(True)
+    for clear in field.findChildren(QToolButton):
+        clear.setIcon(icon("x"))
+    field.addAction(icon("magnifying-glass"), QLineEdit.ActionPosition.LeadingPosition)
 
 
 def paint_focus(

@@ -7,9 +7,8 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.actions import Keymap, show_keys
-from ui.icons import icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconButton, add_keys, label
+from ui.widgets.controls import IconButton, add_keys, label, make_searchable
 from ui.widgets.formatting import count
 
 __all__ = ["FindBar", "SearchField", "find_occurrences", "find_start", "mark_occurrences"]
@@ -132,9 +131,7 @@ class SearchField(QLineEdit):
         self._command = command
         self.setPlaceholderText(hint)
         self.setAccessibleName(hint)
-        self.setClearButtonEnabled(True)
-        self.setProperty("search", True)
-        self.addAction(icon("magnifying-glass"), QLineEdit.ActionPosition.LeadingPosition)
+        make_searchable(self)
         dress(self, "ui", "")
         Keymap.current().changed.connect(self._set_tip)
         self._set_tip()
