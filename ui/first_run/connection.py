@@ -49,7 +49,7 @@ class ConnectionForm(QWidget):
         self.service = MenuButton("Service")
         self.service.chosen.connect(self._on_chosen)
         self.address = _make_field("Server address", "http://127.0.0.1:8080/v1")
-        self.key = _make_field("Key", "Kept in the system's keyring, never in a file")
+        self.key = _make_field("Key", "Kept in the system's keyring")
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.model = _make_field("Model", "The name of a model")
         self.models = MenuButton("Models of the service")

@@ -275,12 +275,12 @@ def test_nothing_is_cut_or_unnamed(
         assert widgets.unnamed(page.view) == []
         for _ in range(3):
             QApplication.processEvents()
-        assert widgets.cut_labels(page.view) == []
+        assert widgets.find_faults(page.view) == []
         assert widgets.overlapping_siblings(page.view) == []
         if page.step == "Model":
             page.press(SERVICE)
             QApplication.processEvents()
-            assert widgets.cut_labels(page.view) == []
+            assert widgets.find_faults(page.view) == []
         page.press("Skip")
 
 

@@ -63,7 +63,7 @@ def test_the_first_run_shows_what_a_file_needs_and_stores_it(
     assert "8,192 of 8,192 tokens of context. Needs 1" in said
     assert said.endswith("GB are free.")
     QApplication.processEvents()
-    assert widgets.cut_labels(page.view) == []
+    assert widgets.find_faults(page.view) == []
     assert widgets.unnamed(page.view) == []
     assert page.main == "Use this model"
     page.press_main()

@@ -233,7 +233,7 @@ def test_nothing_of_the_panel_is_cut(panel: IndexPanel, width: int, state: Index
     panel.show_state(state)
     panel.rebuild.click()
     QApplication.processEvents()
-    assert widgets.cut_labels(panel) == []
+    assert widgets.find_faults(panel) == []
     assert widgets.overlapping_siblings(panel) == []
     assert widgets.unnamed(panel) == []
 

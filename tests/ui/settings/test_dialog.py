@@ -68,7 +68,7 @@ def test_every_setting_has_its_row_with_name_and_help(dialog: SettingsDialog) ->
 def test_no_page_has_anything_cut_or_unnamed(dialog: SettingsDialog) -> None:
     for section in SECTIONS:
         dialog.show_page(section)
-        assert widgets.cut_labels(dialog) == [], section
+        assert widgets.find_faults(dialog) == [], section
         assert widgets.outside_their_parents(dialog) == [], section
         assert widgets.unnamed(dialog) == [], section
 
@@ -80,7 +80,7 @@ def test_an_open_dialog_grows_with_the_text(dialog: SettingsDialog) -> None:
         Theme.current().apply("light", 2.0)
         for _ in range(3):
             QApplication.processEvents()
-        assert widgets.cut_labels(dialog) == [], section
+        assert widgets.find_faults(dialog) == [], section
         assert widgets.outside_their_parents(dialog) == [], section
         assert widgets.overlapping_siblings(dialog) == [], section
         for button in dialog.findChildren(QPushButton):

@@ -182,7 +182,7 @@ def test_a_refused_key_is_told_below_its_row(dialog: SettingsDialog) -> None:
     assert "A is needed for typing. Hold Ctrl or Alt as well." in texts_of(row)
     assert row.field.text() == "Ctrl+N"
     QApplication.processEvents()
-    assert widgets.cut_labels(dialog) == []
+    assert widgets.find_faults(dialog) == []
     assert widgets.overlapping_siblings(dialog) == []
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTreeView
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QTreeView
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -26,8 +26,9 @@ from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.tasks import TaskRunner
 from ui.theme import Theme
+from ui.widgets.controls import IconButton, label
 from ui.widgets.find_bar import FindBar
-from ui.widgets.surfaces import Header, Notice
+from ui.widgets.surfaces import Header, Notice, Pane
 from ui.window import MainWindow
 from vault.index import NoteState
 
@@ -242,3 +243,20 @@ def test_the_first_window_is_no_larger_than_the_screen(
     assert width <= size[0]
     assert height + 24 <= size[1]  # the title bar stands above that
     assert (width, height) == (1_440, 900) or size[0] <= 1_440
+
+
+def test_small_faint_and_odd_widgets_are_found(qtbot: QtBot) -> None:
+    place = Pane("content")
+    qtbot.addWidget(place)
+    small, odd = IconButton("x", "Small", size=20), QLabel("Odd")
+    faint = label("Faint", tone="disabled")
+    field = QLineEdit(placeholderText="A hint that is much longer than its field")
+    for widget in (small, faint, odd, field):
+        widget.setParent(place)
+    faint.setGeometry(0, 40, 80, 20)
+    odd.setGeometry(0, 80, 80, 40)
+    field.setGeometry(0, 160, 80, 28)
+    odd.setStyleSheet("font-size: 19px")
+    place.show()
+    checks = (widgets.small_targets, widgets.faint_labels, widgets.cut_buttons, widgets.odd_sizes)
+    assert [len(check(place)) for check in checks] == [1, 1, 1, 1]

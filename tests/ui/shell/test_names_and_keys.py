@@ -83,7 +83,7 @@ def test_the_list_of_shortcuts_cuts_nothing_and_fits_the_window(
     qtbot.addWidget(dialog)
     dialog.show()
     QApplication.processEvents()
-    assert widgets.cut_labels(dialog) == []
+    assert widgets.find_faults(dialog) == []
     assert widgets.unnamed(dialog) == []
     assert dialog.height() <= window.height()
 

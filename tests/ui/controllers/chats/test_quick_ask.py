@@ -119,7 +119,7 @@ def test_nothing_is_cut_before_and_after_an_answer(
         if text:
             ask(quick, text)
         qtbot.waitUntil(lambda: widgets.overlapping_siblings(quick) == [])
-        assert widgets.cut_labels(quick) == []
+        assert widgets.find_faults(quick) == []
         assert widgets.outside_their_parents(quick) == []
         assert widgets.unnamed(quick) == []
 

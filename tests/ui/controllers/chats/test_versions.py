@@ -126,7 +126,7 @@ def test_the_command_opens_the_dialog_for_the_last_answer(window: WindowPage) ->
     assert shown(dialog) == ["Two barrels.", ""]
     for _ in range(3):
         QApplication.processEvents()
-    assert widgets.cut_labels(dialog) == []
+    assert widgets.find_faults(dialog) == []
     assert widgets.overlapping_siblings(dialog) == []
     assert widgets.unnamed(dialog) == []
     assert button_named(dialog.left, "Keep this answer").isEnabled()
