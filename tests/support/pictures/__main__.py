@@ -1,43 +1,134 @@
 """Pictures of the window, to be made again whenever it has changed.
 
 `python -m tests.support.pictures` makes the README's picture. `python -m tests.support.pictures
-FOLDER [SIZE…]` saves a picture of every state there, in the given sizes or in all: light and dark,
-narrow and wide, in Latin, Japanese and Arabic script.
+FOLDER [GROUP…] [SIZE…]` saves pictures there of all states, or of the named groups and sizes: light
+and dark, narrow and wide, in Latin, Japanese and Arabic script.
 
 The pictures show the real program with the sample notes; only the model is scripted.
 """
 
 import os
+import shutil
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QTreeView
+from PySide6.QtWidgets import QApplication
 
-from app.config.settings import SECTIONS
-from resources import resource_path
-from tests.support.pictures.dialog_pictures import make_dialogs
-from tests.support.pictures.panel_pictures import make_panels
-from tests.support.pictures.picture_states import make_more_states
-from tests.support.pictures.sample_window import (
-    BACKUPS,
-    COFFEE,
-    INDEX,
-    POWER,
-    RESTORE,
-    SIZES,
-    Stage,
-    save,
-    settle,
-    stage,
+from resources import resource_path, sample_vault
+from tests.support.pictures.dialog_pictures import (
+    show_compaction,
+    show_compare,
+    show_keys,
+    show_quick_ask,
+    show_settings,
 )
-from tests.support.window.window_pages import find
+from tests.support.pictures.error_pictures import (
+    show_approvals,
+    show_errors,
+    show_overflow,
+    show_waiting,
+)
+from tests.support.pictures.gallery import Group, take
+from tests.support.pictures.note_pictures import (
+    show_lists,
+    show_menus,
+    show_notes,
+    show_sidebar,
+    show_toasts,
+)
+from tests.support.pictures.panel_pictures import make_panels
+from tests.support.pictures.picture_states import (
+    open_layer,
+    show_agent,
+    show_answers,
+    show_chips,
+    show_commands,
+    show_instructions,
+    show_request,
+    show_shelf,
+    show_versions,
+)
+from tests.support.pictures.sample_window import BACKUPS, POWER, Stage, save, stage
+from tests.support.pictures.start_pictures import (
+    show_bare,
+    show_first_run,
+    show_mirrored,
+    show_starts,
+)
+from tests.support.vaults.documents import pdf
 from ui.icons import app_icon
-from ui.settings.dialog import SettingsDialog
-from ui.settings.project import ProjectDialog
-from ui.theme import Mode, Theme
+from ui.theme import Theme
 
 README_PICTURE = "Attachments/window.png"
+SIZES = ("narrow", "medium", "wide")
+GROUPS: dict[str, Group] = {
+    "answers": show_answers,
+    "bare": show_bare,
+    "waiting": show_waiting,
+    "errors": show_errors,
+    "overflow": show_overflow,
+    "approvals": show_approvals,
+    "agent": show_agent,
+    "chips": show_chips,
+    "versions": show_versions,
+    "commands": show_commands,
+    "instructions": show_instructions,
+    "notes": show_notes,
+    "shelf": show_shelf,
+    "lists": show_lists,
+    "menus": show_menus,
+    "sidebar": show_sidebar,
+    "toasts": show_toasts,
+    "settings": show_settings,
+    "keys": show_keys,
+    "request": show_request,
+    "compare": show_compare,
+    "compaction": show_compaction,
+    "quick": show_quick_ask,
+    "first": show_first_run,
+    "starts": show_starts,
+    "mirrored": show_mirrored,
+}
+_SCREEN = '{"screens": [{"name": "s", "x": 0, "y": 0, "width": 1920, "height": 1080, "dpr": 1,\
+ "logicalDpi": 96, "logicalBaseDpi": 96}]}'
+_FORMATS = """\
+# All formats
+
+Body text with *emphasis*, **weight**, `code`, ~~struck~~, ==marked==, a #tag and [[Home server]].
+
+## A wide table
+
+| Device | Bought | Price | Power | Where it stands, and what for | Who looks after it |
+|---|---|--:|--:|---|---|
+| Server | 2024-03-01 | 412.50 | 31 W | In the cellar, for notes, photos and the calendar | Ines |
+| Battery | 2025-11-12 | 1,088.00 | 3 W | Below the server, for 22 minutes without mains | Mira |
+
+> [!tip] A callout
+> With a sentence in it.
+
+> A quotation of somebody, who said it in two lines, of which this is the longer one.
+> The other.
+
+```python
+def water(beds: list[str], litres: float) -> dict[str, float]:  # of all the beds there are
+    return {bed: litres / len(beds) for bed in beds}
+```
+
+1. First
+   - nested
+2. Second
+- [ ] open task
+- [x] done task
+
+![[Plan.png]]
+
+![remote](https://www.example.org/picture.png)
+
+$$E = mc^2$$
+"""
 
 
 def make_readme_picture(on: Stage) -> None:
@@ -49,75 +140,53 @@ def make_readme_picture(on: Stage) -> None:
     save(on.window, resource_path("vault") / README_PICTURE)
 
 
-def make_all(on: Stage, folder: Path, sizes: Sequence[str]) -> None:
-    """Save a picture of every state in the given sizes, or in all sizes if none is given."""
-    on.play(BACKUPS)
-    for mode in ("light", "dark"):
-        for size in sizes or SIZES:
-            make_states(on, mode, size, folder)  # type: ignore[arg-type]
-        make_settings(on, mode, folder)  # type: ignore[arg-type]
-        make_panels(mode, folder)  # type: ignore[arg-type]
-        make_dialogs(on, mode, folder)  # type: ignore[arg-type]
+def make_all(folder: Path, names: list[str]) -> None:
+    """Save pictures of the states of the named groups, or of all groups."""
+    with _copy_vault() as vault, stage(vault) as on:
+        on.play(BACKUPS)
+        chosen = [group for name, group in GROUPS.items() if name in names]
+        sizes = [size for size in SIZES if size in names]
+        print(take(on, chosen or GROUPS.values(), folder, sizes or SIZES), "pictures")
+    if not chosen:
+        for mode in ("light", "dark"):
+            make_panels(mode, folder)  # type: ignore[arg-type]
 
 
-def make_states(on: Stage, mode: Mode, size: str, folder: Path) -> None:
-    """Save pictures of the chat's states in one theme and one size."""
-    on.show(mode, size)
-    on.window.open_session(None)
-    settle()
-    save(on.window, folder / f"empty-{size}-{mode}.png")
-    on.play_half(RESTORE)
-    save(on.window, folder / f"answering-{size}-{mode}.png")
-    on.stop()
-    for name, question in (("japanese", INDEX), ("arabic", COFFEE), ("long", BACKUPS)):
-        on.open(question)
-        save(on.window, folder / f"{name}-{size}-{mode}.png")
-    on.window.controllers.context.show_last_request()
-    open_layer(on, 4)
-    save(on.window, folder / f"panel-{size}-{mode}.png")
-    row = on.window.column.sources.rows()[0]
-    on.window.show_note(row.path, *(row.lines or (0, 0)))
-    settle(500)
-    save(on.window, folder / f"note-{size}-{mode}.png")
-    on.window.controllers.reading.close()
-    on.window.columns.close_drawer()
-    make_more_states(on, f"{size}-{mode}", folder)
-
-
-def make_settings(on: Stage, mode: Mode, folder: Path) -> None:
-    """Save a picture of each page of the settings."""
-    for page in SECTIONS:
-        on.window.open_settings(page)
-        settle(500)
-        dialog = find(on.window, SettingsDialog)
-        assert dialog is not None
-        save(dialog, folder / f"settings-{page.split()[0].lower()}-{mode}.png")
-        dialog.close()
-    project = ProjectDialog(on.assistant.projects, "Guide", on.window.runner, on.window)
-    project.show()
-    settle(500)
-    save(project, folder / f"settings-project-{mode}.png")
-    project.close()
-
-
-def open_layer(on: Stage, place: int) -> None:
-    """Expand a layer's row in the context panel."""
-    tree = on.window.column.context.findChild(QTreeView)
-    tree.expand(tree.model().index(place, 0))
-    settle()
+@contextmanager
+def _copy_vault() -> Iterator[Path]:
+    """Copy the sample notes, and add notes of other kinds and with long names."""
+    with tempfile.TemporaryDirectory() as folder:
+        vault = Path(folder) / "Field notes"
+        shutil.copytree(sample_vault(), vault)
+        shutil.copy(vault / README_PICTURE, vault / "Attachments/Plan.png")
+        (vault / "Formats.md").write_text(_FORMATS, "utf-8")
+        (vault / "Reading").mkdir()
+        report = pdf(["First page about barrels.", "Second page about rain."], title="Report")
+        (vault / "Reading/A report with quite a long name indeed.pdf").write_bytes(report)
+        (vault / "Reading/Locked.pdf").write_bytes(pdf(["Secret."], is_encrypted=True))
+        (vault / "Daily").mkdir()
+        for day in range(1, 29):
+            name = f"Daily/2026-05-{day:02}.md"
+            (vault / name).write_text(f"# {day} May\n\nWatered the beds.\n", "utf-8")
+        yield vault
 
 
 def main() -> None:
     """Save the README's picture, or all pictures."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    app = QApplication(sys.argv[:1])
+    with tempfile.TemporaryDirectory() as folder:
+        screen = Path(folder) / "screen.json"
+        screen.write_text(_SCREEN, "utf-8")
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        if os.environ["QT_QPA_PLATFORM"] == "offscreen":
+            os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={screen}"
+        app = QApplication(sys.argv[:1])
     app.setWindowIcon(app_icon())
     Theme.current().apply("light")
+    if len(sys.argv) > 1:
+        make_all(Path(sys.argv[1]), sys.argv[2:])
+        return
     with stage() as on:
-        if len(sys.argv) > 1:
-            make_all(on, Path(sys.argv[1]), sys.argv[2:])
-        else:
-            make_readme_picture(on)
+        make_readme_picture(on)
 
 
 if __name__ == "__main__":

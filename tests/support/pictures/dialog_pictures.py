@@ -1,18 +1,19 @@
 """Pictures of answers side by side, the small window, a conflict of keys, and a compaction."""
 
-from pathlib import Path
+from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from app.config.settings import SECTIONS
 from tests.support.models.model_server import Answer
+from tests.support.pictures.gallery import Shot
 from tests.support.pictures.sample_window import (
     BACKUPS,
     COFFEE,
     POWER,
     Stage,
-    save,
     say,
     settle,
     wait_until,
@@ -20,10 +21,12 @@ from tests.support.pictures.sample_window import (
 from tests.support.window.window_pages import find
 from ui.chat.message.blocks import SummaryDivider
 from ui.chat.versions import VersionsDialog
+from ui.panels.chats.save_note import SaveNoteDialog
 from ui.panels.context.compaction import CompactionDialog
 from ui.settings.dialog import SettingsDialog
 from ui.settings.keyboard import CommandRow
-from ui.theme import Mode, Theme
+from ui.settings.project import ProjectDialog
+from ui.shortcuts import ShortcutsDialog
 
 SUMMARY = """\
 The user asked about power failures and backups of the home server. The battery lasts 22 minutes; \
@@ -39,33 +42,28 @@ Every night at 02:30 [1].
 """
 
 
-def make_dialogs(on: Stage, mode: Mode, folder: Path) -> None:
-    """Save pictures of these states in one theme."""
-    Theme.current().apply(mode)
-    for make in (_compare, _quick_ask, _keys, _compaction):
-        make(on, mode, folder)
-
-
-def _compare(on: Stage, mode: Mode, folder: Path) -> None:
+def show_compare(on: Stage) -> Iterator[Shot]:
+    """Show two answers side by side, before, while and after the second arrives."""
     on.open(BACKUPS)
     on.window.run_command("compare")
     settle(800)
     dialog = find(on.window, VersionsDialog)
-    save(dialog, folder / f"compare-empty-{mode}.png")
+    yield Shot("compare-empty")
     on.server.script(lambda _body: Answer(BRIEF, usage=None, stall_after=3))
     dialog.chosen.emit("model:openai/other")
     settle(2_500)
-    save(dialog, folder / f"compare-busy-{mode}.png")
+    yield Shot("compare-busy")
     on.stop()
     on.server.script(lambda _body: Answer(BRIEF, usage=None))
     dialog.chosen.emit("model:openai/other")
     wait_until(lambda: not on.window.controllers.session.is_running)
     settle()
-    save(dialog, folder / f"compare-{mode}.png")
+    yield Shot("compare")
     dialog.close()
 
 
-def _compaction(on: Stage, mode: Mode, folder: Path) -> None:
+def show_compaction(on: Stage) -> Iterator[Shot]:
+    """Show the preview of a compaction, its summary, the divider and the editor."""
     on.play(POWER)
     for question in (BACKUPS, POWER):
         on.go_on(question)
@@ -73,10 +71,10 @@ def _compaction(on: Stage, mode: Mode, folder: Path) -> None:
     on.window.run_command("compact")
     dialog = find(on.window, CompactionDialog)
     wait_until(dialog.make.isVisible)
-    save(dialog, folder / f"compaction-{mode}.png")
+    yield Shot("compaction")
     dialog.make.click()
     wait_until(dialog.use.isVisible)
-    save(dialog, folder / f"compaction-summary-{mode}.png")
+    yield Shot("compaction-summary")
     dialog.use.click()
     wait_until(lambda: not dialog.isVisible())
     settle(800)
@@ -84,29 +82,31 @@ def _compaction(on: Stage, mode: Mode, folder: Path) -> None:
     line.more.click()
     on.window.transcript.scroller.bar.setValue(0)
     settle()
-    save(on.window, folder / f"compacted-{mode}.png")
+    yield Shot("compacted")
     line.edit_requested.emit()
     settle()
-    save(dialog, folder / f"compaction-edit-{mode}.png")
+    yield Shot("compaction-edit")
     dialog.reject()
 
 
-def _quick_ask(on: Stage, mode: Mode, folder: Path) -> None:
+def show_quick_ask(on: Stage) -> Iterator[Shot]:
+    """Show the small window, before, while and after it answers."""
     on.window.run_command("quick_ask")
     small = on.window.controllers.quick_ask.window
     settle()
-    save(small, folder / f"quick-empty-{mode}.png")
+    yield Shot("quick-empty")
     on.server.script(say)
     small.asked.emit(COFFEE)
     settle(100)
-    save(small, folder / f"quick-busy-{mode}.png")
+    yield Shot("quick-busy")
     wait_until(small.open.isEnabled)
     settle()
-    save(small, folder / f"quick-{mode}.png")
+    yield Shot("quick")
     small.hide()
 
 
-def _keys(on: Stage, mode: Mode, folder: Path) -> None:
+def show_keys(on: Stage) -> Iterator[Shot]:
+    """Show a conflict of shortcuts in the settings."""
     on.window.open_settings("Keyboard")
     settle(500)
     dialog = find(on.window, SettingsDialog)
@@ -119,5 +119,30 @@ def _keys(on: Stage, mode: Mode, folder: Path) -> None:
     QTest.keyClick(shown["Next chat"].field, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
     QTest.mouseClick(shown["New chat"].field, Qt.MouseButton.LeftButton)
     settle(300)
-    save(dialog, folder / f"settings-keys-{mode}.png")
+    yield Shot("settings-keys")
     dialog.close()
+
+
+def show_settings(on: Stage) -> Iterator[Shot]:
+    """Show each page of the settings, the settings of a project, and the list of shortcuts."""
+    on.open(BACKUPS)
+    for page in SECTIONS:
+        on.window.open_settings(page)
+        settle(500)
+        yield Shot(f"settings-{page.split()[0].lower()}")
+    dialog = find(on.window, SettingsDialog)
+    dialog.search.setText("limit")
+    settle()
+    yield Shot("settings-found")
+    dialog.close()
+    window = on.window
+    project = ProjectDialog(on.assistant.projects, "Guide", window.runner, window)
+    for name, other in (("settings-project", project), ("shortcuts", ShortcutsDialog(window))):
+        other.show()
+        settle(500)
+        yield Shot(name)
+        other.close()
+    on.window.run_command("save_note")
+    settle(500)
+    yield Shot("save-note")
+    find(on.window, SaveNoteDialog).reject()

@@ -1,18 +1,27 @@
-"""States of the chat for pictures: an agent's turn, chips, versions, commands."""
+"""States for pictures: the chat with an agent's turn, chips, versions, and its panels."""
 
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
+
+from PySide6.QtWidgets import QTreeView
 
 from chains.events import Mode
 from tests.support.models.model_server import Answer
-from tests.support.pictures.sample_window import BACKUPS, POWER, Stage, save, settle, wait_until
+from tests.support.pictures.gallery import Shot
+from tests.support.pictures.sample_window import (
+    BACKUPS,
+    COFFEE,
+    INDEX,
+    POWER,
+    Stage,
+    settle,
+    wait_until,
+)
 from tests.support.window.window_pages import find
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer as AnswerWidget
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.instructions_bar import InstructionsBar
-from ui.palette import Palette
-from ui.widgets.find_bar import FindBar
 
 TASK = "What is backed up, and what would be lost in a fire?"
 FOUND = """\
@@ -30,27 +39,22 @@ Dates are written as 2026-05-14.
 """
 
 
-def make_more_states(on: Stage, name: str, folder: Path) -> None:
-    """Save pictures of these states in the window's current theme and size."""
-    for state in (_agent, _chips, _versions, _commands, _instructions, _palette, _request, _shelf):
-        state(on, name, folder)
-        on.window.columns.close_drawer()
-
-
-def _agent(on: Stage, name: str, folder: Path) -> None:
+def show_agent(on: Stage) -> Iterator[Shot]:
+    """Show the steps of an agent, folded and open."""
     on.server.script(_work)
     _ask(on, TASK, "agent")
-    save(on.window, folder / f"agent-{name}.png")
+    yield Shot("agent")
     answer = _last(on, AnswerWidget)
     answer.steps.head.click()
     answer.steps.rows[1].line.click()
     settle()
     on.window.transcript.scroller.to_end()
     settle()
-    save(on.window, folder / f"agent-open-{name}.png")
+    yield Shot("agent-open")
 
 
-def _chips(on: Stage, name: str, folder: Path) -> None:
+def show_chips(on: Stage) -> Iterator[Shot]:
+    """Show attachments in the composer, and the list that completes a name."""
     on.window.open_session(None)
     drafting = on.window.controllers.composer
     drafting.attach(
@@ -67,19 +71,20 @@ def _chips(on: Stage, name: str, folder: Path) -> None:
         lambda: all(chip.state.problem or chip.state.tokens for chip in composer.chips.chips())
     )
     settle()
-    save(on.window, folder / f"chips-{name}.png")
+    yield Shot("chips")
     composer.set_text("Compare it with ")
     on.window.activateWindow()
     settle()
     composer.completer.begin("@")
     composer.input.insertPlainText("co")
     settle()
-    save(on.window, folder / f"completing-{name}.png")
+    yield Shot("completing")
     drafting.clear()
     settle()
 
 
-def _versions(on: Stage, name: str, folder: Path) -> None:
+def show_versions(on: Stage) -> Iterator[Shot]:
+    """Show a question with two answers, and its editor."""
     on.play(POWER)
     on.window.controllers.messages.answer_again()
     wait_until(lambda: not on.window.controllers.session.is_running)
@@ -91,21 +96,22 @@ def _versions(on: Stage, name: str, folder: Path) -> None:
     on.window.controllers.session.load()
     settle(600)
     question.tools.set_seen(True)
-    save(on.window, folder / f"versions-{name}.png")
+    yield Shot("versions")
     question.edit()
     settle()
-    save(on.window, folder / f"editing-{name}.png")
+    yield Shot("editing")
     question.close_editor()
 
 
-def _commands(on: Stage, name: str, folder: Path) -> None:
+def show_commands(on: Stage) -> Iterator[Shot]:
+    """Show the result of a command, and the composer where a model is missing."""
     composer = on.window.composer
     composer.submitted.emit("/context")
     settle(600)
     composer.set_text("/home")
     composer.submitted.emit("/home")
     settle(600)
-    save(on.window, folder / f"command-{name}.png")
+    yield Shot("command")
     on.window.controllers.composer.clear()
     composer.clear_error()
     composer.set_mode("agent")
@@ -114,51 +120,75 @@ def _commands(on: Stage, name: str, folder: Path) -> None:
         [("Set a model", settle), ("Ask in Vault mode", settle)],
     )
     settle()
-    save(on.window, folder / f"no-model-{name}.png")
+    yield Shot("no-model")
     on.window.controllers.composer.set_mode("vault")
 
 
-def _instructions(on: Stage, name: str, folder: Path) -> None:
+def show_instructions(on: Stage) -> Iterator[Shot]:
+    """Show the question about the instructions of a folder."""
     bar = find(on.window, InstructionsBar)
     bar.ask("AGENTS.md", INSTRUCTIONS, "0")
     settle()
-    save(on.window, folder / f"instructions-{name}.png")
+    yield Shot("instructions")
     bar.hide()
 
 
-def _palette(on: Stage, name: str, folder: Path) -> None:
-    on.window.run_command("palette")
-    find(on.window, Palette).field.setText("co")
+def show_answers(on: Stage) -> Iterator[Shot]:
+    """Show answers in three scripts, from their beginning and from their end, and the panel."""
+    for name, question in (("japanese", INDEX), ("arabic", COFFEE), ("long", BACKUPS)):
+        on.open(question)
+        yield Shot(name, on.window.transcript.scroller.to_end)
+    bar = on.window.transcript.scroller.bar
+    yield Shot("long-top", lambda: bar.setValue(0))
+    on.window.controllers.context.show_last_request()
     settle()
-    save(on.window, folder / f"palette-{name}.png")
-    on.window.controllers.palette.close()
-    on.window.run_command("find")
-    _find_bar(on).field.setText("power")
-    settle()
-    save(on.window, folder / f"finding-{name}.png")
-    _find_bar(on).closed.emit()
+
+    def open_panel() -> None:
+        show_column(on)
+        open_layer(on, 4)
+
+    yield Shot("panel", open_panel)
 
 
-def _shelf(on: Stage, name: str, folder: Path) -> None:
+def show_shelf(on: Stage) -> Iterator[Shot]:
+    """Show the panels of related notes, of the index and of findings."""
     on.window.show_note("Examples/Home server.md")
     settle(500)
-    on.window.run_command("toggle_related")
-    settle(1_000)
-    save(on.window, folder / f"related-{name}.png")
-    on.window.docking.show_index()
-    settle(500)
-    save(on.window, folder / f"index-{name}.png")
+    docking = on.window.docking
+    for name, show in (
+        ("related", docking.show_related),
+        ("index", docking.show_index),
+        ("review", docking.show_review),
+    ):
+        show()
+        settle(1_500)
+        yield Shot(name, show)
     on.window.run_command("reset_layout")
 
 
-def _request(on: Stage, name: str, folder: Path) -> None:
+def show_column(on: Stage) -> None:
+    """Show the right column, as a drawer in a narrow window."""
+    if not on.window.column.isVisible():
+        on.window.run_command("toggle_panel")
+        settle(60)
+
+
+def open_layer(on: Stage, place: int) -> None:
+    """Expand a layer's row in the context panel."""
+    tree = on.window.column.context.findChild(QTreeView)
+    tree.expand(tree.model().index(place, 0))
+    settle()
+
+
+def show_request(on: Stage) -> Iterator[Shot]:
+    """Show the text of the last request."""
     on.open(BACKUPS)
     on.window.controllers.context.show_last_request()
     on.window.run_command("show_request")
     wait_until(on.window.controllers.context.request_view.isVisible)
     on.window.controllers.context.request_view.finder.field.setText("backed up")
     settle()
-    save(on.window.controllers.context.request_view, folder / f"request-{name}.png")
+    yield Shot("request")
     on.window.controllers.context.request_view.close()
 
 
@@ -192,9 +222,3 @@ def _work(body: dict[str, Any]) -> Answer:
 def _last(on: Stage, kind: type) -> Any:
     rows = on.window.transcript.feed.rows
     return [row.widget for row in rows if isinstance(row.widget, kind)][-1]
-
-
-def _find_bar(on: Stage) -> FindBar:
-    """Return the search bar that is open."""
-    (bar,) = (bar for bar in on.window.findChildren(FindBar) if bar.isVisible())
-    return bar

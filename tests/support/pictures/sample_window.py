@@ -185,8 +185,12 @@ def wait_until(is_so: Callable[[], bool], limit_s: int = 240) -> None:
 
 
 @contextmanager
-def stage() -> Iterator[Stage]:
-    """Set up an index, a scripted server, three chats and the window."""
+def stage(vault: Path | None = None) -> Iterator[Stage]:
+    """Set up an index, a scripted server, three chats and the window.
+
+    Args:
+        vault: the folder of notes. None means the sample notes.
+    """
     with tempfile.TemporaryDirectory() as home, ModelServer() as server:
         os.environ["STRATA_HOME"] = home
         run = {
@@ -197,7 +201,7 @@ def stage() -> Iterator[Stage]:
             "maxOutputTokens": 1_024,
         }
         assistant = build(Paths.find(), run)
-        assistant.open_vault(sample_vault(), remember=False)
+        assistant.open_vault(vault or sample_vault(), remember=False)
         for _ in assistant.index(CancelToken()):
             pass
         server.script(say)
