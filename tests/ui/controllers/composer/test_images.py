@@ -214,6 +214,33 @@ def test_a_model_that_does_not_see_gets_no_message_until_another_is_chosen(
     assert "image_url" in json.dumps(server.bodies)
 
 
+def test_an_image_is_accepted_as_soon_as_the_setting_names_its_model(
+    window: WindowPage, server: ModelServer, qtbot: QtBot
+) -> None:
+    window.composer.choose_model("openai/ear")
+    paste(window, image_data())
+    qtbot.waitUntil(
+        lambda: any(state.unseen for state in window.composer.chips.values()), timeout=WAIT_MS
+    )
+    window.view.open_settings("Models")
+    dialog = window.settings.view
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    field = dialog.rows["chat.imageModels"].control
+    field.setFocus()
+    qtbot.waitUntil(field.hasFocus)
+    QTest.keyClicks(field, "openai/ear")
+    with qtbot.waitSignal(dialog.changed, timeout=20_000):
+        dialog.rows["chat.apiBase"].control.setFocus()
+    qtbot.waitUntil(
+        lambda: not any(state.unseen for state in window.composer.chips.values()), timeout=WAIT_MS
+    )
+    dialog.close()
+    window.composer.send("What is it?")
+    wait_for_answer(window, qtbot)
+    assert "image_url" in json.dumps(server.bodies)
+
+
 def test_a_heic_photo_is_refused_with_a_way_out(
     window: WindowPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
