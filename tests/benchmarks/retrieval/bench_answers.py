@@ -1,9 +1,10 @@
 """How good the answers without a model are: questions with expected lines, made by reading.
 
-198 questions to three vaults lie in `questions/`, a JSON object on a line each, written down before
+276 questions to three vaults lie in `questions/`, a JSON object on a line each, written down before
 the answers were worked on. `expect` are the expressions that a right answer quotes, all of them; a
 third of the first 150 are `kept_aside`, to be looked at only when the work is done. The questions
-of `round` 2 were added when the answers had been fitted to the open ones of the first. An answer is
+of `round` 2 and 3 were each added when the answers had been fitted to the open ones before them,
+and count as open from then on. An answer is
 
 - right if its quotations have everything that is expected, and no more words than one may read,
 - partly right if they have some of it, or all among too many words,
