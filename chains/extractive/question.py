@@ -21,7 +21,7 @@ _HOW_TO: Final = re.compile(
 )
 _LIST: Final = re.compile(
     r"^(?:please )?(?:list|name|enumerate|show)\b"
-    r"|^what can (?:i|one|you|we) do with\b"
+    r"|^what can\b"
     # Matches a plural noun after "which", but not a verb such as "is" or "marks a …".
     r"|\b(?:which|what)(?: (?!(?:is|was|does|has|this)\b)\w+)?"
     r" (?!(?:is|was|does|has|this|his|its|us|plus|\w+ss)\b)\w+s\b"
@@ -44,7 +44,7 @@ _FIRST: Final = re.compile(r"\b(?:first|earliest|oldest|zuerst|erste\w*)\b", re.
 _DEFINITION: Final = re.compile(
     r"^(?:what|who)(?: is| are|'s| was| were) (?!the\b|my\b|in\b|there\b|some\b|all\b)"
     r"|^what(?: is|'s) the (?:(?!of\b|for\b|in\b|to\b|on\b)[\w-]+ ){0,2}[\w-]+ ?\?$"
-    r"|^how (?:do|does) \S+(?: \S+){0,5} differ\b"
+    r"|^how (?:do|does) \S+(?: \S+){0,5} differ\b|^what(?: is|'s) the difference between\b"
     r"|^what does \S+ (?:do|mean|check|stand for)\b|^what (?:is|are) .*\bfor\?$"
     r"|^was (?:ist|sind) (?!der\b|die\b|das\b)",
     re.IGNORECASE,

@@ -29,14 +29,19 @@ LIKE_WORTH: Final = 0.7
 SHORTEST_STEM: Final = 3
 # Words that occur in many questions, but say nothing about their subject.
 _WEAK_WORDS: Final = """
-    about all also any before between both but case each else ever every example exactly find get
+    about all also any before both but case each else ever every example exactly find get
     gets give go got help kind kinds know let list long look looks made make makes many may mean
     means might more most much must name names need needs new next no not number off one ones only
     other others out over own part parts people put same say says see should so some step steps take
     takes than then thing things too try up us use used uses using want way ways well work works
-    difference compare compared versus happen happens called
+    happen happens called
 """
 _WEAK: Final = frozenset(_WEAK_WORDS.split())
+# Words that say that things are compared. Notes about only one of the things do not contain them.
+_COMPARING_WORDS: Final = """
+    between compare compared comparison differ difference differences versus vs
+"""
+_COMPARING: Final = frozenset(_COMPARING_WORDS.split())
 WEAK_WORTH: Final = 0.25
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -44,9 +49,12 @@ _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\
 
 
 def list_asked_words(question: str) -> frozenset[str]:
-    """Return the words of a question, without function words unless there are no others."""
+    """Return the words of a question, without function words unless there are no others.
+
+    Words that only say that things are compared are left out too.
+    """
     words = split_words(question)
-    return words - FUNCTION_WORDS or words
+    return words - FUNCTION_WORDS - _COMPARING or words
 
 
 def split_words(text: str) -> frozenset[str]:

@@ -437,3 +437,21 @@ def test_two_ways_that_are_compared_are_quoted_with_their_code(answer, source):
     text = answer("How do an exact tag and the start of a tag differ?", source(1, TAGS))
     assert "tag = x" in text
     assert "tag ^ x" in text
+
+
+def test_a_difference_is_answered_by_what_each_thing_is(answer, source):
+    differences = source(1, "Show the difference between two files, line by line." + LONG)
+    things = (
+        source(2, "# tac\n\nEstimate the space that files use." + LONG),
+        source(3, "# tee\n\nDisplay the free space of a disk." + LONG),
+    )
+    text = answer("What is the difference between tac and tee?", differences, *things)
+    assert "Estimate the space that files use" in text
+    assert "Display the free space of a disk" in text
+
+
+def test_parts_are_compared_together_with_their_headings(answer, source):
+    near = Nearness()
+    answer("How many watts does a backup draw?", source(2, SERVER), compare=near)
+    ((_, compared),) = near.asked
+    assert "Note 2. Power. A full backup raises that to 58 watts." in compared

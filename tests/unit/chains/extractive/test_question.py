@@ -11,6 +11,7 @@ from chains.extractive.question import read_question, split_question
         ("What are the steps to reset it?", "how_to"),
         ("Which plugins must be on?", "list"),
         ("Who are the editors?", "list"),
+        ("What can I count with it?", "list"),
         ("When was it planted?", "time"),
         ("Since when has it been running?", "time"),
         ("Do my notes say when it was planted?", "time"),

@@ -439,6 +439,11 @@ def test_without_a_model_the_notes_answer_in_their_own_words(run, server, sessio
     assert session.saved[-1]["wire"] is None
 
 
+def test_more_passages_are_searched_when_only_their_best_lines_are_quoted(run, search):
+    run("When are beans sown?", model="extractive", api_base="")
+    assert search.asked == [("When are beans sown?", 20)]
+
+
 def test_a_chat_looks_nothing_up(run, server, search, session):
     result = result_of(run(mode="chat"))
     assert search.asked == []
