@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVB
 from ui.chat.composer.composer import Composer
 from ui.theme import Theme
 from ui.widgets.controls import IconButton, button, make_wrapped_label
-from ui.widgets.geometry import Scaled, set_in
+from ui.widgets.geometry import Scaled, set_apart, set_in
 from ui.widgets.menus import TitleButton, show_menu
 from ui.widgets.surfaces import Header, Notice, Pane
 
@@ -239,7 +239,7 @@ class Welcome(Pane):
         self._notice.hide()
         text = QVBoxLayout()
         text.setSpacing(8)
-        text.addWidget(self._notice)
+        text.addLayout(set_apart(self._notice, 0, 0, 0, 16))
         text.addWidget(make_wrapped_label("Choose a folder of notes.", "display"))
         text.addWidget(make_wrapped_label(_SENTENCE, "body", "secondary"))
         text.addSpacing(8)
