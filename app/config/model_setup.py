@@ -1,8 +1,10 @@
 """Set up a model: find candidates, test a connection, and store it."""
 
+import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from app.config import secrets
 from app.config.model_files import FileOffer, RecentModelFiles, look_at_file
@@ -20,11 +22,12 @@ from app.log import hide
 from chains.cancel import CancelToken
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
+from chains.llm.http import is_loopback, parse_host, parse_place
 from chains.llm.port import KeyFor
 from chains.models import EXTRACTIVE, describe, list_services
 from chains.turn.calls import ModelCheck
 
-__all__ = ["CheckModel", "Connection", "ModelService", "ModelSetup"]
+__all__ = ["CheckModel", "Connection", "ModelService", "ModelSetup", "complete_address"]
 
 # Calls the model in some changed settings with a few words. The third argument returns keys.
 CheckModel = Callable[[CancelToken, Mapping[str, object], KeyFor], ModelCheck]
@@ -61,6 +64,33 @@ class ModelService:
     name: str
     key_owner: str
     models: tuple[ModelChoice, ...]
+
+
+def complete_address(typed: str) -> str:
+    """Return the address of a server as typed, with a scheme if it was typed without one.
+
+    Computers in the local network rarely have certificates, so they are called with `http`.
+    """
+    address = typed.strip()
+    if not address or "://" in address:
+        return address
+    host = parse_host(f"http://{address}")
+    return f"{'http' if _is_nearby(host) else 'https'}://{address}"
+
+
+def _is_nearby(host: str) -> bool:
+    if is_loopback(host) or host.endswith(".local") or not any(sign in host for sign in ".:"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return False
+
+
+def _list_bases(base: str) -> tuple[str, ...]:
+    """Return the addresses at which the API of a server may be."""
+    has_path = urlsplit(base).path not in {"", "/"}
+    return (base,) if has_path else (base, f"{base.rstrip('/')}/v1")
 
 
 class ModelSetup:
@@ -108,10 +138,21 @@ class ModelSetup:
             for service in list_services()
         )
 
-    def list_models(self, api_base: str, key: str) -> tuple[ModelChoice, ...]:
-        """List the models of a server, or return an empty tuple if it does not answer."""
-        values = self._settings.values_with({"chat.apiBase": api_base})
-        return list_models_at(api_base, key or None, values, self._ledger, self._limits)
+    def find_server(self, address: str, key: str) -> FoundServer:
+        """List the models of a server at an address, or at `/v1` if the address has no path.
+
+        The server has no models if it does not answer.
+
+        Raises:
+            BadSetting: the address is invalid.
+        """
+        base = complete_address(address)
+        values = self._settings.values_with({"chat.apiBase": base})
+        for tried in _list_bases(base):
+            models = list_models_at(tried, key or None, values, self._ledger, self._limits)
+            if models:
+                return FoundServer(parse_place(tried), tried, models)
+        return FoundServer(parse_place(base), base, ())
 
     def require_known(self, model: str) -> None:
         """Validate a model name without calling its service.

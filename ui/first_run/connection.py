@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.config.model_setup import Connection, ModelService, ModelSetup
-from app.config.models import ModelChoice
+from app.config.model_setup import Connection, ModelService, ModelSetup, complete_address
+from app.config.models import FoundServer, ModelChoice
+from app.config.schema import use_labels
 from app.errors import describe
 from chains.cancel import CancelToken
 from chains.turn.calls import ModelCheck
@@ -71,7 +73,7 @@ class ConnectionForm(QWidget):
     @property
     def connection(self) -> Connection:
         """The connection that the fields describe: a model and an address."""
-        base = self.address.text().strip() if self.service.value == _SERVER else ""
+        base = complete_address(self.address.text()) if self.service.value == _SERVER else ""
         return Connection(self.model.text().strip(), base)
 
     @property
@@ -94,13 +96,21 @@ class ConnectionForm(QWidget):
     def show_failure(self, error: Exception) -> None:
         """Show an error and what the user can do about it."""
         info = describe(error)
-        self.say(" ".join(filter(None, (info.message, info.hint))), "danger")
+        self.say(use_labels(" ".join(filter(None, (info.message, info.hint)))), "danger")
 
     def focus_first(self) -> None:
         """Focus the first field that is empty."""
         fields = (self.address, self.key, self.model)
         empty = [field for field in fields if not field.isHidden() and not field.text()]
         (empty[0] if empty else self.test).setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Find the models of a server on Enter, if its address is typed and no model is."""
+        is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+        if is_enter and self.connection.api_base and not self.connection.model:
+            self._on_look()
+        else:
+            super().keyPressEvent(event)
 
     def _lay_out(self) -> None:
         grid = QGridLayout()
@@ -174,15 +184,16 @@ class ConnectionForm(QWidget):
         self.changed.emit()
 
     def _on_look(self) -> None:
-        base, key = self.address.text().strip(), self.typed_key
+        address, key = self.address.text(), self.typed_key
         self.say("Waiting for the server…")
-        self._looks.ask(lambda: self._setup.list_models(base, key), now=True)
+        self._looks.ask(lambda: self._setup.find_server(address, key), now=True)
 
-    def _on_looked(self, models: Sequence[ModelChoice]) -> None:
-        self._offer_models(models)
-        if models and not self.model.text():
-            self.model.setText(models[0].name)
-        self.say("" if models else _NO_MODELS.format(address=self.address.text().strip()))
+    def _on_looked(self, server: FoundServer) -> None:
+        self.address.setText(server.api_base)
+        self._offer_models(server.models)
+        if server.models and not self.model.text():
+            self.model.setText(server.models[0].name)
+        self.say("" if server.models else _NO_MODELS.format(address=server.api_base))
 
     def _on_test(self) -> None:
         connection, key = self.connection, self.typed_key

@@ -200,7 +200,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._record(b"", time.perf_counter())
         if self._send_page({}):
             return
-        if self.path.rstrip("/").endswith("/models"):
+        if self.path.rstrip("/").endswith("/v1/models"):
             self._send_json(200, json.dumps({"object": "list", "data": self.server.owner.models}))
         else:
             self._send_json(404, '{"error": {"message": "no such page"}}')

@@ -199,6 +199,21 @@ def test_a_server_is_tested_before_it_is_stored(page: FirstRunPage, window: Wind
         assert window.assistant.settings.get("chat.apiBase") == ""
 
 
+def test_an_address_without_scheme_and_path_is_completed(
+    page: FirstRunPage, window: WindowPage
+) -> None:
+    with ModelServer(models=[BIG]) as server:
+        page.press("Skip")
+        page.press(SERVICE)
+        page.choose("Service: Anthropic", "Another server")
+        page.type("Server address", server.root.removeprefix("http://"))
+        QTest.keyClick(page.view.model.form.address, Qt.Key.Key_Return)
+        assert page.view.model.form.address.text() == server.url
+        assert page.view.model.form.model.text() == BIG["id"]
+        page.press_main()
+    assert window.assistant.settings.get("chat.apiBase") == server.url
+
+
 def test_a_key_goes_to_the_keyring_and_a_missing_keyring_is_said_in_place(
     page: FirstRunPage, window: WindowPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

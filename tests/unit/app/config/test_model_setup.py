@@ -6,7 +6,7 @@ import keyring
 import pytest
 
 from app.assistant import Assistant
-from app.config.model_setup import Connection
+from app.config.model_setup import Connection, complete_address
 from app.errors import BadSetting, InvalidRequest, NoKeyring
 from chains.cancel import CancelToken
 from chains.errors import MissingKey
@@ -33,6 +33,24 @@ def test_services_have_their_usual_models_newest_first() -> None:
     assert not [name for name in names if "audio" in name or "preview" in name or "ft:" in name]
     both = [name for name in names if name in {"openai/gpt-4", "openai/gpt-5"}]
     assert both == ["openai/gpt-5", "openai/gpt-4"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        (" 127.0.0.1:8080/v1 ", "http://127.0.0.1:8080/v1"),
+        ("localhost:11434", "http://localhost:11434"),
+        ("192.168.1.20:1234", "http://192.168.1.20:1234"),
+        ("nas:1234/v1", "http://nas:1234/v1"),
+        ("studio.local:1234", "http://studio.local:1234"),
+        ("[::1]:8080", "http://[::1]:8080"),
+        ("api.example.org/v1", "https://api.example.org/v1"),
+        ("http://api.example.org/v1", "http://api.example.org/v1"),
+        ("", ""),
+    ],
+)
+def test_an_address_typed_without_a_scheme_gets_one(typed: str, address: str) -> None:
+    assert complete_address(typed) == address
 
 
 def test_the_server_of_the_settings_is_found_beside_the_usual_ones(
