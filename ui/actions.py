@@ -18,12 +18,21 @@ SEND_WITH_CTRL: Final = "Ctrl+Enter"
 
 @dataclass(frozen=True)
 class WindowCommand:
-    """A window command with its name, label, default shortcuts and group."""
+    """A window command.
+
+    Attributes:
+        name: the name under which the command is run and stored.
+        words: the label.
+        keys: the default shortcuts.
+        group: the heading of the command in the list of shortcuts.
+        other_words: other words by which the palette finds the command.
+    """
 
     name: str
     words: str
     keys: tuple[str, ...]
     group: str = "Window"
+    other_words: str = ""
 
 
 COMMANDS = (
@@ -39,8 +48,8 @@ COMMANDS = (
     WindowCommand("archive_chat", "Archive this chat, or restore it", (), "Chats"),
     WindowCommand("save_note", "Save this chat as a note", (), "Chats"),
     WindowCommand("delete_chat", "Delete this chat", (), "Chats"),
-    WindowCommand("compact", "Compact this chat", (), "Chats"),
-    WindowCommand("answer_again", "Answer again", ("Ctrl+R",), "Chats"),
+    WindowCommand("compact", "Compact this chat", (), "Chats", "summary shorten"),
+    WindowCommand("answer_again", "Answer again", ("Ctrl+R",), "Chats", "regenerate retry"),
     WindowCommand("compare", "Compare the last answer with another model's", (), "Chats"),
     WindowCommand("edit_last", "Edit the last message", (), "Chats"),
     WindowCommand("saw", "What the model saw", ("Ctrl+Shift+I",), "Chats"),
@@ -69,22 +78,28 @@ COMMANDS = (
     WindowCommand("look_after", "Look after your notes", ("Ctrl+Shift+K",), "Notes"),
     WindowCommand("read_again", "Read the notes again", (), "Notes"),
     WindowCommand("pause_index", "Pause reading the notes, or go on", (), "Notes"),
-    WindowCommand("choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes"),
+    WindowCommand(
+        "choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes", "open vault"
+    ),
     WindowCommand("open_project", "Open a folder as a project", ("Ctrl+Alt+O",), "Notes"),
     WindowCommand("toggle_sidebar", "Show or hide the sidebar", ("Ctrl+B",)),
-    WindowCommand("toggle_panel", "Show or hide the context panel", ("Ctrl+I",)),
+    WindowCommand(
+        "toggle_panel", "Show or hide the context panel", ("Ctrl+I",), other_words="tokens sources"
+    ),
     WindowCommand("palette", "Find a command, a chat or a note", ("Ctrl+K", "Ctrl+Shift+P")),
     WindowCommand("show_request", "Show the request itself", ()),
-    WindowCommand("settings", "Settings", ("Ctrl+,",)),
+    WindowCommand("settings", "Settings", ("Ctrl+,",), other_words="preferences options"),
     WindowCommand("first_run", "Set up Strata: notes, model, first question", ()),
-    WindowCommand("larger", "Larger text", ("Ctrl++", "Ctrl+=")),
-    WindowCommand("smaller", "Smaller text", ("Ctrl+-",)),
-    WindowCommand("normal_size", "Text at its normal size", ("Ctrl+0",)),
+    WindowCommand("larger", "Larger text", ("Ctrl++", "Ctrl+="), other_words="font size zoom in"),
+    WindowCommand("smaller", "Smaller text", ("Ctrl+-",), other_words="font size zoom out"),
+    WindowCommand(
+        "normal_size", "Text at its normal size", ("Ctrl+0",), other_words="font zoom reset"
+    ),
     WindowCommand("next_region", "To the next region", ("F6",)),
     WindowCommand("previous_region", "To the previous region", ("Shift+F6",)),
     WindowCommand("reset_layout", "Reset the layout", ()),
-    WindowCommand("shortcuts", "Shortcuts", ("F1",)),
-    WindowCommand("quit", "Quit", ("Ctrl+Q",)),
+    WindowCommand("shortcuts", "Shortcuts", ("F1",), other_words="keyboard keys help"),
+    WindowCommand("quit", "Quit", ("Ctrl+Q",), other_words="exit close"),
 )
 
 

@@ -52,7 +52,13 @@ def command_choices() -> list[Choice]:
     """Return all commands except the palette itself, as choices for the palette."""
     keymap = Keymap.current()
     return [
-        Choice(command.name, command.words, "terminal-window", beside=keymap.describe(command.name))
+        Choice(
+            command.name,
+            command.words,
+            "terminal-window",
+            beside=keymap.describe(command.name),
+            other_words=command.other_words,
+        )
         for command in COMMANDS
         if command.name != "palette"
     ]

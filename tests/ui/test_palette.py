@@ -72,6 +72,20 @@ def test_the_first_match_is_chosen_by_enter_with_its_group(palette: Palette, qtb
     assert palette.isHidden()
 
 
+def test_the_beginning_of_a_word_comes_before_the_middle_of_one(
+    palette: Palette, qtbot: QtBot
+) -> None:
+    notes = [Choice("6.md", "6", detail="Renaming"), Choice("8.md", "8000", detail="Good naming")]
+    palette.open([("note", notes)], "A note")
+    qtbot.keyClicks(palette.field, "naming")
+    assert [match.choice.value for match in palette.view.matches] == ["8.md", "6.md"]
+    assert not visible_texts(palette)
+
+
+def visible_texts(palette: Palette) -> list[str]:
+    return [label.text() for label in palette.findChildren(QLabel) if label.isVisible()]
+
+
 def test_arrows_walk_the_matches_while_the_field_keeps_the_focus(
     palette: Palette, qtbot: QtBot
 ) -> None:
@@ -87,6 +101,7 @@ def test_arrows_walk_the_matches_while_the_field_keeps_the_focus(
 
 def test_without_a_match_enter_chooses_nothing(palette: Palette, qtbot: QtBot) -> None:
     qtbot.keyClicks(palette.field, "zzzz")
+    assert "Nothing found for “zzzz”. Try fewer words." in visible_texts(palette)
     with qtbot.assertNotEmitted(palette.chosen):
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert palette.isVisible()

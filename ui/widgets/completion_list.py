@@ -53,6 +53,7 @@ class Choice:
         detail: additional text shown dimmed after the name and also searched, such as a note's
             folder or a command's description.
         beside: text in the right column, such as the kind of item or its shortcut.
+        other_words: text that is searched but not shown.
     """
 
     value: str
@@ -60,11 +61,13 @@ class Choice:
     icon: str = ""
     detail: str = ""
     beside: str = ""
+    other_words: str = ""
     _keys: tuple[str, str] = field(default=("", ""), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Computed here, because computing it in the first search would block the GUI.
-        keys = (self.text.casefold(), f"{self.text} {self.detail}".casefold())
+        whole = f"{self.text} {self.detail} {self.other_words}"
+        keys = (self.text.casefold(), whole.casefold())
         object.__setattr__(self, "_keys", keys)
 
     def rank(self, query: str, words: Sequence[str]) -> tuple[int, int] | None:
@@ -76,7 +79,9 @@ class Choice:
             return 0, len(text)
         if f" {query}" in text:
             return 1, len(text)
-        return (2 if query in text else 3), len(text)
+        if query in text:
+            return 2, len(text)
+        return (3 if f" {query}" in whole else 4), len(text)
 
 
 @dataclass(frozen=True)

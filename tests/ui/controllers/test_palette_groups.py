@@ -38,6 +38,20 @@ def test_compact_is_found_and_done(window: WindowPage) -> None:
     assert window.toasts() == ["Nothing has been asked in this chat yet."]
 
 
+@pytest.mark.parametrize(
+    ("typed", "command"),
+    [
+        ("font", "Larger text"),
+        ("zoom out", "Smaller text"),
+        ("summary", "Compact this chat"),
+        ("preferences", "Settings"),
+        ("regenerate", "Answer again"),
+    ],
+)
+def test_a_command_is_found_by_another_word(window: WindowPage, typed: str, command: str) -> None:
+    assert command in offered(window, typed)[:2]
+
+
 def test_a_setting_is_found_by_its_words_and_opened(window: WindowPage) -> None:
     window.palette.choose("steps", "Setting: Steps")
     assert window.settings.page == "Agent"
