@@ -62,6 +62,13 @@ def test_folders_stand_before_notes_and_carry_their_count(tree: NoteTree) -> Non
     assert child(tree, 0).data(Qt.ItemDataRole.AccessibleTextRole) == "Daily, 2 notes"
 
 
+def test_numbers_in_names_are_sorted_by_their_value(tree: NoteTree) -> None:
+    names = ("Chapter 10.md", "chapter 2.md", "Chapter 1.md", "9.md", "10 a.md", "Appendix.md")
+    tree.show_folders(Folders(tuple(NoteState(name, "", "indexed") for name in names)))
+    in_order = ["9.md", "10 a.md", "Appendix.md", "Chapter 1.md", "chapter 2.md", "Chapter 10.md"]
+    assert row_texts(tree) == in_order
+
+
 def test_the_tree_is_as_high_as_its_rows(tree: NoteTree) -> None:
     assert tree.height() == 3 * 28
     tree.expand(child(tree, 0))

@@ -4,6 +4,7 @@ Building the tree of a large vault in the GUI thread would block the window. The
 consists of plain values, which any thread can build.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["ROOT", "Folders", "Node"]
 
 ROOT = 0
+_NUMBER = re.compile(r"(\d+)")
 
 
 @dataclass
@@ -26,7 +28,8 @@ class Node:
         place: the row of the node in its parent folder, from 0.
         note: the note, or None for a folder or an image.
         is_image: whether the node is an image.
-        children: the numbers of the child nodes, folders first, sorted by name.
+        children: the numbers of the child nodes, folders first, sorted by name. Numbers in names
+            are sorted by their value, so that `Chapter 9` is before `Chapter 10`.
         notes: the number of notes below the folder, at any depth.
         problems: the number of notes below the folder that could not be read.
     """
@@ -110,6 +113,12 @@ class Folders:
     def _sort(self) -> None:
         nodes = self.nodes
         for node in nodes:
-            node.children.sort(key=lambda n: (nodes[n].is_file, nodes[n].name.casefold()))
+            node.children.sort(key=lambda n: (nodes[n].is_file, _build_sort_key(nodes[n].name)))
             for place, child in enumerate(node.children):
                 nodes[child].place = place
+
+
+def _build_sort_key(name: str) -> list[str | int]:
+    """Return a sort key in which the texts and the numbers of a name alternate."""
+    parts = _NUMBER.split(name.casefold())
+    return [int(part) if at % 2 else part for at, part in enumerate(parts)]
