@@ -108,6 +108,7 @@ def make_controllers(
     vault.notes_changed.connect(review.note_changes)
     projects = ProjectController(*base, session, sessions)
     vault.opened.connect(projects.refresh)
+    vault.opened.connect(frame.sidebar.chat_search.clear)
     vault.opened.connect(sessions.show_known)
     palette = PaletteController(frame, session, sessions, projects, notes)
     reading.tag_clicked.connect(palette.open_tagged)

@@ -254,6 +254,19 @@ def test_a_text_of_another_version_is_shown_with_that_version(
     qtbot.waitUntil(lambda: window.chat.find_marks == ["peas"])
 
 
+def test_another_folder_shows_its_chats_and_not_the_results_of_a_search(
+    window: WindowPage, small_vault: Path
+) -> None:
+    other = small_vault / "garden"
+    window.press_keys("Ctrl+Shift+F")
+    QTest.keyClicks(window.view.sidebar.chat_search, "no such word")
+    window.view.open_folder(other)
+    assert window.view.sidebar.chat_search.text() == ""
+    window.chat.new()
+    window.composer.send("What is compost?")
+    assert "What is compost?" in window.sidebar.chats
+
+
 @pytest.mark.parametrize("way", ["header", "menu", "answer"])
 def test_a_chat_or_an_answer_is_saved_as_a_note_and_undone(
     window: WindowPage, small_vault: Path, way: str
