@@ -4,6 +4,7 @@ import time
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -11,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.reader import NoteReader
 from ui.theme import Theme
+from ui.widgets.find_bar import FindBar
 from vault.notes.note import Note
 
 NOTE = """\
@@ -212,6 +214,23 @@ def test_the_source_is_shown_at_the_same_lines_and_the_note_where_it_was(panel: 
     panel.toggle_source()
     settle()
     assert abs(panel.page.find_top_line() - 41) <= 3
+
+
+def test_words_that_are_found_in_lit_lines_are_seen(panel: NotePanel, qtbot: QtBot) -> None:
+    panel.show_note(Note("Rain.md", "Rain", NOTE, "v"), 3, 5)
+    settle()
+    (view,) = panel.page.views()
+    found = view.document().find("and a third")
+    start = QTextCursor(found)
+    start.setPosition(found.selectionStart())
+    place = view.cursorRect(start).adjusted(0, 0, 16, 0)
+    before = view.viewport().grab(place).toImage()
+    panel.open_search()
+    qtbot.keyClicks(panel.findChild(FindBar).field, "and")
+    settle()
+    assert "and" in [mark.cursor.selectedText() for mark in view.extraSelections()]
+    place = view.cursorRect(start).adjusted(0, 0, 16, 0)
+    assert view.viewport().grab(place).toImage() != before
 
 
 def test_selected_text_knows_its_lines(reader: NoteReader) -> None:
