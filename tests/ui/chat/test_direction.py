@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.support.window import widgets
 from ui.chat.message.answer_status import UnverifiedNotice
+from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.markdown.page.view import MarkdownView
 from ui.panels.notes.note_text import NoteText
@@ -50,6 +51,13 @@ def ink(image: QImage, columns: range) -> list[int]:
 def inked(image: QImage) -> list[int]:
     """The columns that hold ink."""
     return [x for x in range(image.width()) if ink(image, range(x, x + 1))]
+
+
+def test_a_place_in_a_file_with_a_hebrew_name_ends_with_its_line(qtbot: QtBot) -> None:
+    card = CitationCard(None)  # type: ignore[arg-type]
+    qtbot.addWidget(card)
+    card.show_source(Source(1, "A", "גן.md", (3, 3), "text"), QRect(200, 200, 20, 20))
+    assert not any(is_rtl(label.text()) for label in card.findChildren(QLabel))
 
 
 @pytest.mark.parametrize(("text", "is_cut_left"), [(HEBREW, True), (LATIN, False)])

@@ -67,7 +67,7 @@ class NotePanel(Pane):
         self._note: Note | None = None
         self._card: QWidget | None = None
         self._title = ElidedLabel("Note")
-        self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
+        self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle, is_ours=True)
         dress(self._title, "ui_strong")
         dress(self._place, "caption", "secondary")
         self._cut = make_wrapped_label("", "caption", "secondary")

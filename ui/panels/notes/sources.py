@@ -24,6 +24,7 @@ from ui.widgets.formatting import place
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.widgets.surfaces import Notice, Pane
+from ui.widgets.texts import from_left
 from vault.notes.kinds import find_page
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ class _SourceDelegate(QStyledItemDelegate):
         text.setRight(rect.right())
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text.secondary"))
-        paint_text(painter, text, row.detail, Qt.TextElideMode.ElideMiddle)
+        paint_text(painter, text, from_left(row.detail), Qt.TextElideMode.ElideMiddle)
         painter.restore()
 
     def _paint_pill(self, painter: QPainter, rect: QRect, row: SourceRow) -> None:
