@@ -45,6 +45,23 @@ def test_a_passage_that_is_cited_whole_or_elsewhere_is_shown_whole(
     assert source.cited == ""
 
 
+def test_a_quotation_deep_in_the_cited_line_is_shown_and_markup_is_not() -> None:
+    start = "**Glaciers** were named. " * 20
+    line = f"{start}The Gray Glacier merges *into* another. The end."
+    segment = Segment("s1", "L3", "passage", "Ice.md", (7, 8), "v", f"{line}\nMore.", number=1)
+    citation = Citation(1, "Ice.md", (), (7, 7), "Gray Glacier merges into another", verified=True)
+    source = list_sources([segment], [citation])[1]
+    assert source.passage == "… The Gray Glacier merges into another. The end.\nMore."
+    assert source.cited == "… The Gray Glacier merges into another. The end."
+
+
+def test_the_corners_of_the_card_are_painted(qtbot: QtBot) -> None:
+    card = CitationCard(None)  # type: ignore[arg-type]
+    qtbot.addWidget(card)
+    card.show_source(make_source((29, 29)), QRect(200, 200, 20, 20))
+    assert card.grab().toImage().pixelColor(0, 0) == Theme.current().color("bg.overlay")
+
+
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_cited_line_is_lit_in_the_card_that_hovering_shows(qtbot: QtBot, mode: str) -> None:
     Theme.current().apply(mode)  # type: ignore[arg-type]

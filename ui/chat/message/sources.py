@@ -4,11 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from chains.citations.check import Citation, Unverified
+from chains.citations.quotes import VerbatimText, remove_markup
 from context.layers import Segment
 from ui.markdown.page.card import Source
 from vault.notes.kinds import find_page
 
 __all__ = ["describe_unverified", "list_sources"]
+
+# About two lines of the card.
+_FAR_CHARS = 120
 
 
 def list_sources(
@@ -48,15 +52,16 @@ def _source(segment: Segment, citation: Citation | None) -> Source:
     is_verified = citation is not None and citation.verified
     lines = citation.lines if citation is not None and citation.lines else segment.lines
     passage, cited = _start_at(segment, lines)
+    passage, cited = _start_at_quote(passage, cited, citation)
     return Source(
         segment.number or 0,
         _title(segment),
         segment.source,
         lines,
-        passage,
+        remove_markup(passage),
         is_verified,
         page=find_page(segment.source, segment.heading),
-        cited=cited,
+        cited=remove_markup(cited),
         is_found=citation is not None and bool(citation.sentence),
     )
 
@@ -73,6 +78,18 @@ def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str
     if len(text) != segment.lines[1] - segment.lines[0] + 1 or not 0 <= first <= last < len(text):
         return segment.raw_content, ""
     return "\n".join(text[first:]), "\n".join(text[first : last + 1])
+
+
+def _start_at_quote(passage: str, cited: str, citation: Citation | None) -> tuple[str, str]:
+    """Return both texts from the sentence with the quotation on, if it is far from their start."""
+    if citation is None or not citation.quote or len(cited) < _FAR_CHARS:
+        return passage, cited
+    span = VerbatimText(cited).find(citation.quote)
+    if span is None or span[0] < _FAR_CHARS:
+        return passage, cited
+    start = max(cited.rfind(end, 0, span[0]) for end in (". ", "? ", "! ", "\n")) + 1
+    start = start if span[0] - start < _FAR_CHARS else span[0]
+    return f"… {passage[start:].lstrip()}", f"… {cited[start:].lstrip()}"
 
 
 def _title(segment: Segment) -> str:

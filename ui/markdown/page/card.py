@@ -76,12 +76,11 @@ class CitationCard(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
         self._title = ElidedLabel()
         dress(self._title, "ui_strong")
         self._state = IconLabel("check-circle", "success.graphic", 14)
-        self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
+        self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle, is_ours=True)
         dress(self._place, "caption", "secondary")
         self._passage = _Passage()
         self._found = ElidedLabel(_FOUND)
@@ -133,7 +132,8 @@ class CitationCard(QFrame):
         """Paint the popup's background and border."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(theme.color("bg.overlay"))
+        # The corners too: without a compositor, a translucent window has black ones.
+        painter.fillRect(self.rect(), theme.color("bg.overlay"))
         painter.setPen(theme.color("line.strong"))
         edge = self.rect().adjusted(0, 0, -1, -1)
         painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
