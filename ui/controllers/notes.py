@@ -22,6 +22,7 @@ from vault.notes.links import LinkResolver
 __all__ = ["NoteListing", "NotesController", "build_offers", "suggest_questions"]
 
 _LATER_MS = 1_000
+_MOST_QUESTIONS = 3
 _QUESTIONS = "Questions worth asking.md"
 _ITEM = re.compile(
     r"^\s*(?:[-*+]|\d+[.)]|\|)\s+(?P<text>\S[^|\n]{8,110}\?)\s*(?:\||$)", re.MULTILINE
@@ -168,12 +169,15 @@ def suggest_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, 
     """
     listed = tuple(match["text"] for match in _ITEM.finditer(questions))
     if listed:
-        return listed[:3]
-    titles: dict[str, str] = {}
+        return listed[:_MOST_QUESTIONS]
+    by_folder: dict[str, list[str]] = {}
     for note in notes:
         if note.state == "indexed" and 3 < len(note.title) < 48 and not note.title[0].isdigit():
-            titles.setdefault(note.path.rpartition("/")[0], note.title)
-    return tuple(f"What do my notes say about {title}?" for title in list(titles.values())[:3])
+            by_folder.setdefault(note.path.rpartition("/")[0], []).append(note.title)
+    firsts = [titles[0] for titles in by_folder.values()]
+    others = [title for titles in by_folder.values() for title in titles[1:]]
+    chosen = list(dict.fromkeys([*firsts, *others]))[:_MOST_QUESTIONS]
+    return tuple(f"What do my notes say about {title}?" for title in chosen)
 
 
 def build_offers(

@@ -11,7 +11,7 @@ from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState
-from ui.controllers.notes import NoteListing, build_offers
+from ui.controllers.notes import NoteListing, build_offers, suggest_questions
 from ui.panels.notes.folders import Folders
 from ui.tasks import TaskRunner
 from vault.index import NoteState
@@ -448,3 +448,12 @@ def test_notes_folders_and_tags_are_offered_once_they_are_known(
         "/new",
         "/help",
     ]
+
+
+def test_a_folder_without_folders_suggests_three_questions_too() -> None:
+    notes = [NoteState(f"{name}.md", name, "indexed") for name in ("Rain", "Beans", "Frost", "Ice")]
+    asked = [question.rpartition(" ")[2] for question in suggest_questions(notes, "")]
+    assert asked == ["Rain?", "Beans?", "Frost?"]
+    beds = NoteState("beds/Peas.md", "Peas", "indexed")
+    asked = [question.rpartition(" ")[2] for question in suggest_questions([*notes, beds], "")]
+    assert asked == ["Rain?", "Peas?", "Beans?"]
