@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPalette
 from PySide6.QtWidgets import (
     QApplication,
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QToolButton,
+    QTreeView,
     QVBoxLayout,
     QWidget,
 )
@@ -268,3 +269,19 @@ def test_a_nested_widget_is_restyled_once_when_the_text_size_changes(qtbot: QtBo
     Theme.current().apply(scale=1.25)
     restyled = counter.count
     assert 1 <= restyled <= 2  # the old style sheet is removed, and the new one set
+
+
+def test_the_chosen_folder_of_the_folder_dialog_can_be_read(qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    dialog = QFileDialog(None, "", str(tmp_path))
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    dialog.setViewMode(QFileDialog.ViewMode.Detail)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    tree = dialog.findChild(QTreeView, "treeView")
+    qtbot.waitUntil(lambda: tree.model().rowCount(tree.rootIndex()) == 1)
+    row = tree.model().index(0, 0, tree.rootIndex())
+    tree.setCurrentIndex(row)
+    spot = tree.visualRect(row).bottomRight() - QPoint(2, 2)
+    shown = tree.viewport().grab().toImage()
+    assert shown.pixelColor(spot) == Theme.current().color("accent.base")
