@@ -5,6 +5,7 @@ A `VaultIndex` can be used from several threads, even during an update.
 
 import threading
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -228,18 +229,22 @@ class VaultIndex(IndexContents):
         opened = self._handle.open()
         if opened is None:
             return SearchResult(query, (), 0.0, warnings=(_NOT_INDEXED,))
-        opened.refill_if_needed()
-        behind: list[str] = []
-        current = StalenessFilter(self.root, self.exclude)
-        searcher = opened.build_searcher(
-            self._embedders, current, lambda: behind.append(self._catch_up())
-        )
-        find = partial(searcher.search, query, in_play=in_play, covers=covers, is_quoted=is_quoted)
-        ask = partial(opened.search_in_one_version, find)
-        found = self._reranker.rank_best(ask, query, k, self._options().reranker if reranks else "")
-        self.updates.priority.prefer({hit.path for hit in found.hits})
-        found = opened.warn_if_unfinished(found, "".join(behind))
-        return opened.warn_if_store_failed(searcher.widen(found) if is_quoted else found)
+        with self._idle.pause():
+            opened.refill_if_needed()
+            behind: list[str] = []
+            current = StalenessFilter(self.root, self.exclude)
+            searcher = opened.build_searcher(
+                self._embedders, current, lambda: behind.append(self._catch_up())
+            )
+            find = partial(
+                searcher.search, query, in_play=in_play, covers=covers, is_quoted=is_quoted
+            )
+            ask = partial(opened.search_in_one_version, find)
+            reranker = self._options().reranker if reranks else ""
+            found = self._reranker.rank_best(ask, query, k, reranker)
+            self.updates.priority.prefer({hit.path for hit in found.hits})
+            found = opened.warn_if_unfinished(found, "".join(behind))
+            return opened.warn_if_store_failed(searcher.widen(found) if is_quoted else found)
 
     @retry_when_damaged
     def excerpts(self, query: str, k: int = 8, covers: Covers = None) -> SearchResult:
@@ -256,10 +261,11 @@ class VaultIndex(IndexContents):
         opened = self._handle.open()
         if opened is None:
             return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
-        behind = self._catch_up()
-        keep_current = StalenessFilter(self.root, self.exclude).keep_current
-        found = list_notes(opened.catalog, keep_current, query, limit, offset, covers)
-        return opened.warn_if_unfinished(found, behind, by_meaning=False)
+        with self._idle.pause():
+            behind = self._catch_up()
+            keep_current = StalenessFilter(self.root, self.exclude).keep_current
+            found = list_notes(opened.catalog, keep_current, query, limit, offset, covers)
+            return opened.warn_if_unfinished(found, behind, by_meaning=False)
 
     @retry_when_damaged
     def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
@@ -278,10 +284,9 @@ class VaultIndex(IndexContents):
         """
         if (opened := self._handle.open()) is None:
             return ()
-        try:
+        with self._idle.pause(), suppress(EmbedderFailed):
             return self._embedders.measure_cosines(opened.catalog, query, texts)
-        except EmbedderFailed:
-            return ()
+        return ()
 
     @retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
@@ -313,6 +318,11 @@ class VaultIndex(IndexContents):
         if opened is None:
             raise IndexUnusable("There is no index of these notes yet; run: strata index.")
         return run_self_test(opened.catalog, self.search, is_cancelled)
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether the index is being searched, or was a few seconds ago."""
+        return self._idle.is_paused
 
     @property
     def is_watched(self) -> bool:

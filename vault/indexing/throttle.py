@@ -1,7 +1,7 @@
 """Throttle index updates, and run them one at a time.
 
 Only background updates are slowed down. While the user is waiting, an update runs at full speed.
-Other background jobs run only between updates.
+Other background jobs run only between updates and searches.
 """
 
 import logging
@@ -24,7 +24,10 @@ _READ_EVERY_S = 5.0
 _SHORTEST_REST_S = 0.05
 _TICK_S = 0.05
 _LOOK_S = 0.05
-_REST_S = 0.1
+_REST_S = 0.05
+_STEP_S = 0.02
+_LONGEST_REST_S = 1.0
+_QUIET_S = 3.0  # a user who has just searched often searches again
 _log = logging.getLogger(__name__)
 
 
@@ -236,21 +239,34 @@ class UpdateQueue:
 
 
 class IdleJob:
-    """Runs a job in its own thread until it is done, an update starts, or `close` is called."""
+    """Runs a job in its own thread until it is done, an update starts, or `close` is called.
 
-    def __init__(self, job: Callable[[Callable[[], bool]], None], updates: UpdateQueue):
+    While the user is searching, and for a few seconds afterwards, the job is paused.
+    """
+
+    def __init__(
+        self,
+        job: Callable[[Callable[[], bool]], None],
+        updates: UpdateQueue,
+        clock: Callable[[], float] = time.monotonic,
+    ):
         """Store the job without starting it.
 
         Args:
-            job: the job. It must regularly call the function it receives, which pauses briefly and
-                returns whether to stop.
+            job: the job. It must call the function it receives after each small step. This
+                function rests so that the job uses at most half of a processor, and returns
+                whether to stop.
             updates: the queue that tells whether an update is running.
+            clock: returns monotonic seconds.
         """
         self._job = job
         self._updates = updates
+        self._clock = clock
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._pauses = 0
+        self._paused_until = self._rested_at = clock()
 
     def start(self) -> None:
         """Start the job, unless it is already running."""
@@ -259,6 +275,24 @@ class IdleJob:
                 return
             self._thread = threading.Thread(target=self._run, name="idle", daemon=True)
             self._thread.start()
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Pause the job within the block, and for a few seconds after it."""
+        with self._lock:
+            self._pauses += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._pauses -= 1
+                self._paused_until = self._clock() + _QUIET_S
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the user is searching, or has just searched."""
+        with self._lock:
+            return self._pauses > 0 or self._clock() < self._paused_until
 
     def close(self) -> None:
         """Stop the job and wait for it to end."""
@@ -270,9 +304,29 @@ class IdleJob:
 
     def _run(self) -> None:
         try:
-            self._job(self._rest)
+            self._wait_while_paused()
+            self._rested_at = self._clock()
+            if not self.is_paused:
+                self._job(self._rest)
         except VaultError as error:  # the next update starts it again
             _log.info("A job in the background ended: %s", error)
 
     def _rest(self) -> bool:
-        return self._stop.wait(_REST_S) or self._updates.is_busy
+        """Rest for as long as the job has worked, and while it is paused.
+
+        Returns whether the job must stop.
+        """
+        worked_s = self._clock() - self._rested_at
+        if worked_s >= _STEP_S or self.is_paused:
+            self._stop.wait(min(worked_s, _LONGEST_REST_S))
+            self._wait_while_paused()
+            self._rested_at = self._clock()
+        return self._has_to_stop
+
+    def _wait_while_paused(self) -> None:
+        while self.is_paused and not self._has_to_stop:
+            self._stop.wait(_REST_S)
+
+    @property
+    def _has_to_stop(self) -> bool:
+        return self._stop.is_set() or self._updates.is_busy

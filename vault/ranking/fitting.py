@@ -13,6 +13,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import product
 from statistics import mean
 from typing import Final
@@ -86,6 +87,10 @@ class Fit:
         return self.weights != DEFAULT_WEIGHTS
 
 
+class _Cancelled(Exception):
+    """The choice of weights was cancelled."""
+
+
 def fit_weights(
     questions: Sequence[VaultQuestion], collect: Collect, is_cancelled: Callable[[], bool]
 ) -> Fit | None:
@@ -94,7 +99,7 @@ def fit_weights(
     Args:
         questions: the questions, alternating between kinds.
         collect: returns the scores for a question, given the weights of title and heading.
-        is_cancelled: checked before each question.
+        is_cancelled: checked before each small step. It may rest.
 
     Returns:
         The weights, or None if this was cancelled or there are too few suitable questions.
@@ -102,27 +107,15 @@ def fit_weights(
     sentences = sum(question.kind == "sentence" for question in questions)
     if len(questions) < _FEWEST_QUESTIONS or sentences > _MOST_SENTENCES * len(questions):
         return None
-    asked = list[_Asked]()
-    for question in questions:
+
+    def check() -> None:
         if is_cancelled():
-            return None
-        by_columns = {
-            columns: collect(question.text, _build_weights(columns)) for columns in _COLUMNS
-        }
-        asked.append(_Asked(question, by_columns))
-    first, second = asked[0::4] + asked[1::4], asked[2::4] + asked[3::4]
-    single = _measure_single(second)
-    chosen = _choose(first, second, single)
-    before, after = _measure(second, DEFAULT_WEIGHTS), _measure(second, chosen)
-    return Fit(
-        chosen,
-        len(asked),
-        round(before.ndcg, 4),
-        round(after.ndcg, 4),
-        round(single.ndcg, 4),
-        round(after.recall, 4),
-        round(single.recall, 4),
-    )
+            raise _Cancelled
+
+    try:
+        return _fit_asked([_ask(question, collect, check) for question in questions], check)
+    except _Cancelled:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,29 +138,83 @@ class _Quality:
         return self.ndcg >= other.ndcg - _ROUNDING and self.recall >= other.recall - _ROUNDING
 
 
+@dataclass(frozen=True, slots=True)
+class _QuestionSet:
+    """Questions on which weights are measured.
+
+    Attributes:
+        check: called before each question. It may rest, and raises `_Cancelled` to stop.
+    """
+
+    asked: Sequence[_Asked]
+    check: Callable[[], None]
+
+    def measure(self, weights: RankingWeights) -> _Quality:
+        """Return the mean quality of the questions' rankings with the given weights."""
+        return self._average(partial(_rate_fused, weights=weights))
+
+    def measure_single(self) -> _Quality:
+        """Return the best nDCG@10 and the best R@10 with a single score."""
+        found = [self._average(partial(_rate_single, way=way)) for way in _SINGLE]
+        return _Quality(max(one.ndcg for one in found), max(one.recall for one in found))
+
+    def _average(self, rate: Callable[[_Asked], _Quality]) -> _Quality:
+        rated = list[_Quality]()
+        for each in self.asked:
+            self.check()
+            rated.append(rate(each))
+        return _Quality(mean(one.ndcg for one in rated), mean(one.recall for one in rated))
+
+
+def _ask(question: VaultQuestion, collect: Collect, check: Callable[[], None]) -> _Asked:
+    scores = dict[tuple[float, float], Scores]()
+    for columns in _COLUMNS:
+        check()
+        scores[columns] = collect(question.text, _build_weights(columns))
+    return _Asked(question, scores)
+
+
+def _fit_asked(asked: Sequence[_Asked], check: Callable[[], None]) -> Fit:
+    """Choose weights on one half of the questions, and measure them on the other half."""
+    first = _QuestionSet([*asked[0::4], *asked[1::4]], check)
+    second = _QuestionSet([*asked[2::4], *asked[3::4]], check)
+    single = second.measure_single()
+    chosen = _choose(first, second, single)
+    before, after = second.measure(DEFAULT_WEIGHTS), second.measure(chosen)
+    return Fit(
+        chosen,
+        len(asked),
+        round(before.ndcg, 4),
+        round(after.ndcg, 4),
+        round(single.ndcg, 4),
+        round(after.recall, 4),
+        round(single.recall, 4),
+    )
+
+
 def _build_weights(columns: tuple[float, float]) -> RankingWeights:
     return replace(DEFAULT_WEIGHTS, title=columns[0], heading=columns[1])
 
 
-def _choose(first: Sequence[_Asked], second: Sequence[_Asked], single: _Quality) -> RankingWeights:
+def _choose(first: _QuestionSet, second: _QuestionSet, single: _Quality) -> RankingWeights:
     """Return the best weights that rank the second half at least as well as any single score."""
     ranked = _rank_weights(first)
     is_better = _is_clearly_better(ranked[0], first, second)
     preferred = [*([ranked[0]] if is_better else []), DEFAULT_WEIGHTS, *ranked]
     preferred += _list_single_weights()
-    lost = _measure(second, DEFAULT_WEIGHTS).ndcg - _MOST_LOSS
+    lost = second.measure(DEFAULT_WEIGHTS).ndcg - _MOST_LOSS
     least = _Quality(max(single.ndcg, lost), single.recall)
-    found = (each for each in preferred if _measure(second, each).reaches(least))
+    found = (each for each in preferred if second.measure(each).reaches(least))
     return next(found, None) or _find_nearest(preferred, second, least)
 
 
-def _rank_weights(first: Sequence[_Asked]) -> list[RankingWeights]:
+def _rank_weights(first: _QuestionSet) -> list[RankingWeights]:
     """Return all candidate weights, ordered by their score on the first half of the questions."""
     tried = [
         RankingWeights(words, share, *columns)
         for words, share, columns in product(_WORDS, _NOTE_SHARES, _COLUMNS)
     ]
-    results = {weights: _measure(first, weights).ndcg for weights in tried}
+    results = {weights: first.measure(weights).ndcg for weights in tried}
     return sorted(tried, key=lambda weights: -results[weights])
 
 
@@ -184,50 +231,45 @@ def _leave_rest(weight: float) -> float:
 
 
 def _find_nearest(
-    weights: Sequence[RankingWeights], second: Sequence[_Asked], least: _Quality
+    weights: Sequence[RankingWeights], second: _QuestionSet, least: _Quality
 ) -> RankingWeights:
     """Return the weights with the best R@10 among those whose nDCG@10 is closest to a value."""
 
     def rate(each: RankingWeights) -> tuple[float, float, float]:
-        quality = _measure(second, each)
+        quality = second.measure(each)
         return min(quality.ndcg, least.ndcg), quality.recall, quality.ndcg
 
     return max(weights, key=rate)
 
 
-def _is_clearly_better(
-    weights: RankingWeights, first: Sequence[_Asked], second: Sequence[_Asked]
-) -> bool:
+def _is_clearly_better(weights: RankingWeights, first: _QuestionSet, second: _QuestionSet) -> bool:
     """Return whether weights are clearly better than the default ones on both halves.
 
     This is not the case if any kind of question gets worse.
     """
     gains = (
-        _measure(half, weights).ndcg - _measure(half, DEFAULT_WEIGHTS).ndcg
-        for half in (first, second)
+        half.measure(weights).ndcg - half.measure(DEFAULT_WEIGHTS).ndcg for half in (first, second)
     )
-    return min(gains) >= _LEAST_GAIN and not _has_loser([*first, *second], weights)
+    both = _QuestionSet([*first.asked, *second.asked], first.check)
+    return min(gains) >= _LEAST_GAIN and not _has_loser(both, weights)
 
 
-def _has_loser(asked: Sequence[_Asked], weights: RankingWeights) -> bool:
+def _has_loser(both: _QuestionSet, weights: RankingWeights) -> bool:
     """Return whether any kind of question gets worse than with the default weights."""
-    for kind in {each.question.kind for each in asked}:
-        alike = [each for each in asked if each.question.kind == kind]
-        loss = _measure(alike, DEFAULT_WEIGHTS).ndcg - _measure(alike, weights).ndcg
+    for kind in {each.question.kind for each in both.asked}:
+        alike = [each for each in both.asked if each.question.kind == kind]
+        half = _QuestionSet(alike, both.check)
+        loss = half.measure(DEFAULT_WEIGHTS).ndcg - half.measure(weights).ndcg
         if len(alike) >= _FEWEST_OF_A_KIND and loss > _MOST_LOSS:
             return True
     return False
 
 
-def _measure(asked: Sequence[_Asked], weights: RankingWeights) -> _Quality:
-    """Return the mean quality of the questions' rankings with the given weights."""
-    rated = list[_Quality]()
-    for each in asked:
-        scores = each.scores[weights.title, weights.heading]
-        weight = weigh_words(each.question.text, weights.words)
-        ranked = _rank_by(scores, weight, weights.note_share)
-        rated.append(_rate(ranked, scores, each.question.answers))
-    return _average(rated)
+def _rate_fused(each: _Asked, weights: RankingWeights) -> _Quality:
+    scores = each.scores[weights.title, weights.heading]
+    weight = weigh_words(each.question.text, weights.words)
+    ranked = _rank_by(scores, weight, weights.note_share)
+    return _rate(ranked, scores, each.question.answers)
 
 
 def _rank_by(scores: Scores, weight: float, share: float) -> Sequence[tuple[int, float]]:
@@ -237,19 +279,9 @@ def _rank_by(scores: Scores, weight: float, share: float) -> Sequence[tuple[int,
     return complete_first_notes(sort_by_score(titled), scores)
 
 
-def _measure_single(asked: Sequence[_Asked]) -> _Quality:
-    """Return the best nDCG@10 and the best R@10 with a single score."""
-    found = [_average([_rate_single(each, *way) for each in asked]) for way in _SINGLE]
-    return _Quality(max(one.ndcg for one in found), max(one.recall for one in found))
-
-
-def _rate_single(each: _Asked, weight: float, share: float) -> _Quality:
+def _rate_single(each: _Asked, way: tuple[float, float]) -> _Quality:
     scores = each.scores[_COLUMNS[0]]
-    return _rate(fuse(scores, weight, share), scores, each.question.answers)
-
-
-def _average(rated: Sequence[_Quality]) -> _Quality:
-    return _Quality(mean(one.ndcg for one in rated), mean(one.recall for one in rated))
+    return _rate(fuse(scores, *way), scores, each.question.answers)
 
 
 def _rate(ranked: Iterable[tuple[int, float]], scores: Scores, answers: frozenset[int]) -> _Quality:

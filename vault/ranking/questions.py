@@ -52,12 +52,13 @@ def build_vault_questions(
         most: the maximum number of questions.
     """
     chance = random.Random(_SEED)  # noqa: S311 - no secret
+    ids = catalog.rows("SELECT id FROM chunks WHERE tokens >= ? ORDER BY id", (_LEAST_TOKENS,))
+    chosen = [row[0] for row in chance.sample(ids, min(len(ids), _MOST_ROWS))]
     rows = catalog.rows(
-        "SELECT file_id, title, aliases, heading, text FROM chunks JOIN notes USING (file_id)"
-        " WHERE tokens >= ? ORDER BY chunks.id",
-        (_LEAST_TOKENS,),
+        "SELECT file_id, title, aliases, heading, text FROM json_each(?) AS chosen"
+        " JOIN chunks ON chunks.id = chosen.value JOIN notes USING (file_id) ORDER BY chosen.key",
+        (json.dumps(chosen),),
     )
-    rows = chance.sample(rows, min(len(rows), _MOST_ROWS))
     kinds = [
         list(_ask_by_heading(rows)),
         list(_ask_by_link(catalog, attachments)),

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 from vault.catalog import Catalog
@@ -107,14 +108,19 @@ def fit_ranking(
         encode: starts embedding a question, and returns a function that waits for the vector.
         nearest: returns the nearest texts with cosine similarities.
         attachments: Obsidian's attachment folder.
-        has_to_stop: checked between questions.
+        has_to_stop: checked before each small step. It may rest.
     """
     notes = Records(catalog).counts()[0]
     if (fit := read_fit(catalog)) is not None and is_of_size(fit, notes):
         return
 
+    @lru_cache(maxsize=1)
+    def embed(words: str) -> Any:
+        return encode(words)()
+
     def collect(words: str, weights: RankingWeights) -> Scores:
-        return Searcher(catalog, encode, nearest, weights=weights).collect_scores(words)
+        searcher = Searcher(catalog, lambda text: partial(embed, text), nearest, weights=weights)
+        return searcher.collect_scores(words)
 
     questions = build_vault_questions(catalog, attachments, _MOST_FITTED)
     chosen = fit_weights(questions, collect, has_to_stop)

@@ -61,3 +61,39 @@ def test_an_error_of_the_vault_ends_the_job_quietly(updates: UpdateQueue) -> Non
     job = IdleJob(fail, updates)
     job.start()
     job.close()
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_a_search_pauses_it_and_a_moment_later_it_goes_on(updates: UpdateQueue) -> None:
+    clock, steps = Clock(), threading.Semaphore(0)
+
+    def work(rest: Callable[[], bool]) -> None:
+        while not rest():
+            steps.release()
+
+    job = IdleJob(work, updates, clock)
+    with job.pause():
+        assert job.is_paused
+        job.start()
+    assert job.is_paused
+    assert not steps.acquire(blocking=False)
+    clock.now_s = 60.0
+    assert not job.is_paused
+    assert steps.acquire(timeout=30)
+    job.close()
+
+
+def test_a_paused_job_ends_when_it_is_closed(updates: UpdateQueue) -> None:
+    job = IdleJob(lambda _rest: pytest.fail("it began"), updates, Clock())
+    with job.pause():
+        job.start()
+        job.close()

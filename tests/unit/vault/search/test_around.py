@@ -165,4 +165,4 @@ def test_the_ranking_is_fitted_once_and_the_self_test_shows_what_it_gained(
     assert ranking is not None
     assert ranking.questions >= 40
     assert ranking.after >= ranking.before > 0.5
-    assert len(asked) == 3 * ranking.questions
+    assert len(asked) == ranking.questions
