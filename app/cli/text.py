@@ -149,7 +149,10 @@ def index_report(report: "IndexReport") -> Iterator[str]:
 def search_result(result: "SearchResult") -> Iterator[str]:
     """Format search hits as lines."""
     from vault.notes.kinds import find_page
+    from vault.quotes.lines import choose_lines
+    from vault.search.query import parse_query
 
+    words = parse_query(result.query).words
     if not result.hits:
         yield plain(result.explain_no_hits())
     for number, hit in enumerate(result.hits, start=1):
@@ -157,8 +160,8 @@ def search_result(result: "SearchResult") -> Iterator[str]:
         where = place(hit.path, hit.lines, find_page(hit.path, hit.heading))
         is_named = heading == PurePath(hit.path).stem
         yield f"{number}. {where}" + ("" if is_named else f"  {plain(heading)}")
-        lines = [line for line in plain(hit.text).splitlines() if line.strip()]
-        yield from (f"   {line}" for line in lines[:_SNIPPET_LINES])
+        lines = choose_lines(hit.text, words, _SNIPPET_LINES, is_first=hit.lines[0] == 1)
+        yield from (f"   {plain(line)}" for line in lines)
         yield ""
 
 

@@ -1,9 +1,10 @@
-"""Search steps for quoted answers, which need no model.
+"""Search steps for quoted answers and results, which need no model.
 
 - `spelling`: corrects the spelling of a query, using the words in the notes.
 - `sections`: measures how well passages support an answer, and finds the passages around them.
+- `lines`: chooses the lines of a passage that show best why it matches a query.
 
 This package may import `vault.catalog`, `vault.embedding` and `vault.notes`.
 """
 
-__all__ = ["sections", "spelling"]
+__all__ = ["lines", "sections", "spelling"]

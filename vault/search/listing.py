@@ -5,8 +5,6 @@ line per note. If no note contains all words, it contains the notes with the mos
 """
 
 import json
-import math
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +12,8 @@ from dataclasses import replace
 
 from vault.catalog import Catalog
 from vault.coverage import find_gap
-from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold, index_text, match_any
+from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold, match_any
+from vault.quotes.lines import build_stems, choose_best_line
 from vault.search.hits import Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
 from vault.search.query import parse_query
@@ -24,9 +23,6 @@ __all__ = ["list_notes"]
 
 _MOST_TERMS = 16
 _MAX_LINE_CHARS = 240
-_STEM_SHARE = 0.7
-_HEADING = re.compile(r"#{1,6}\s")
-_WORD = re.compile(r"[^\W_]+")
 
 _RANKED = """
 SELECT chunks.id, bm25(words, 3.0, 1.5, 1.0) AS cost, file_id
@@ -66,7 +62,7 @@ def list_notes(
     query = parse_query(text)
     passages = Passages(catalog)
     scope = build_scope(query, catalog, passages, covers)
-    terms = _choose_terms(query.words)
+    terms, stems = _choose_terms(query.words), build_stems(query.words)
     warnings = list(scope.warnings)
     files = _list_files(catalog, scope)
     found, is_partial = _find_best_passages(catalog, terms, files, scope)
@@ -74,7 +70,7 @@ def list_notes(
         warnings.append("No note holds all of the words; those that hold the most are listed.")
     read = passages.details(found)
     there = current((number, read[number]) for number in found if number in read)
-    hits = [_build_line_hit(passage, found[number], terms) for number, passage in there]
+    hits = [_build_line_hit(passage, found[number], stems) for number, passage in there]
     end, gap = offset + limit, find_gap(catalog)
     return SearchResult(
         text,
@@ -161,41 +157,13 @@ def _find_first_passages(
     return dict.fromkeys(first.values(), 1.0)
 
 
-def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit:
-    """Build a hit with the line of a passage that contains the most terms."""
-    stems = [_stem(word) for term in terms for word in _WORD.findall(term)]
+def _build_line_hit(passage: Passage, score: float, stems: Sequence[str]) -> Hit:
+    """Build a hit with the line of a passage that contains the most stems."""
     lines = passage.text.split("\n")
-    body = _find_body(lines)
-    best = max(
-        range(len(lines)),
-        key=lambda at: (_count_stems(lines[at], stems), _rate_line(at, lines, body)),
-    )
+    best = choose_best_line(lines, stems, is_first=passage.lines[0] == 1)
     place = min(passage.lines[0] + best, passage.lines[1])
     text = _shorten(lines[best].strip())
     return build_hit(replace(passage, lines=(place, place), text=text), score, {})
-
-
-def _rate_line(at: int, lines: Sequence[str], body: int) -> int:
-    """Rate a line: 2 for prose, 1 for headings and properties, 0 for a line without text."""
-    line = lines[at].strip("-=*|>` \t")
-    if not line.strip("#"):
-        return 0
-    return 1 if at < body or _HEADING.match(line) else 2
-
-
-def _find_body(lines: Sequence[str]) -> int:
-    if lines[0].rstrip() != "---":
-        return 0
-    return next((at + 1 for at, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
-
-
-def _stem(word: str) -> str:
-    return word[: max(3, math.ceil(len(word) * _STEM_SHARE))]
-
-
-def _count_stems(line: str, stems: Sequence[str]) -> int:
-    words = _WORD.findall(index_text(line))
-    return sum(any(word.startswith(stem) for word in words) for stem in stems)
 
 
 def _shorten(line: str) -> str:
