@@ -13,7 +13,6 @@ from typing import Final
 from chains.cancel import CancelToken, Pause
 from chains.errors import BadRequest, LocalModelFailed
 from chains.events import Mode
-from chains.extractive.model import ExtractiveModel
 from chains.gguf.model import GgufModel
 from chains.llm.port import Endpoint, KeyFor, ModelPort
 from chains.llm.records import CallOrigin, CallRecorder
@@ -269,6 +268,9 @@ class TurnContext:
         """
         request = self.request
         if request.model == EXTRACTIVE:
+            # Its regular expressions take long to compile, and searches do without them.
+            from chains.extractive.model import ExtractiveModel
+
             search = self.chain.search
             return ExtractiveModel(
                 request.question,

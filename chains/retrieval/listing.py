@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from chains.extractive.model import LIST_SOURCE
 from context.history.turns import Turn
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
@@ -158,6 +157,8 @@ def _subject(words: Sequence[str]) -> Iterator[str]:
 
 
 def _head(listed: ListQuery, shown: int, result: SearchResult) -> Segment:
+    from chains.extractive.model import LIST_SOURCE  # as in `TurnContext.open_model`
+
     total, text = result.total or 0, result.describe_total()
     if shown < total:
         last = listed.offset + shown

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from chains.concurrency import call
 from chains.events import Event, Step, Warned
-from chains.extractive.question import split_question
 from chains.models import EXTRACTIVE
 from chains.request.chain import SearchPort
 from chains.request.request import SEARCHED, SUPPORT, TurnContext
@@ -131,6 +130,8 @@ def _search(
 
     result = call(lambda: find(query), context.cancel)
     if is_quoted:
+        from chains.extractive.question import split_question  # as in `TurnContext.open_model`
+
         others = split_question(result.query)
         result = _mix_results([result, *call(lambda: [*map(find, others)], context.cancel)])
     gap = BLANK_LINES if is_quoted else 0
