@@ -109,6 +109,11 @@ class Library(FolderFiles):
         return self._updates > 0 or self._answers.is_running
 
     @property
+    def is_in_use(self) -> bool:
+        """Whether this process is updating the index, or the user has just searched it."""
+        return self.is_updating or self._index.is_searched
+
+    @property
     def is_stopped(self) -> bool:
         """Whether `stop` was called, and no update has been started since."""
         return self._is_stopped

@@ -8,10 +8,10 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from app.durable import write_atomically
 from app.errors import storage_errors
@@ -20,13 +20,23 @@ from app.library.open_vault import OpenVault
 from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from vault.indexing.relocate import list_folders
-from vault.review.findings import Finding
-from vault.review.review import ReviewProgress, ReviewReport, review_notes
+from vault.review.findings import Check, Finding, FindingNote
+from vault.review.review import (
+    ReviewProgress,
+    ReviewReport,
+    read_fingerprint,
+    review_notes,
+)
 
 __all__ = ["NoteReview", "ReviewResult"]
 
 _log = logging.getLogger(__name__)
 _REST_S: Final = 0.0003  # after each step, so that the window stays responsive
+# It is kept in the index folder, because it can be derived from the index.
+_REPORT_FILE: Final = "review.json"
+_STEP_S: Final = 0.02
+_LONGEST_REST_S: Final = 1.0
+_LOOK_S: Final = 0.2
 _MOST_DISMISSED: Final = 10_000
 
 
@@ -45,6 +55,25 @@ class ReviewResult:
     notes: int
 
 
+class _BackgroundPace:
+    """Slows down a review that no user is waiting for."""
+
+    def __init__(self, library: Library, cancel: CancelToken) -> None:
+        self._library, self._cancel = library, cancel
+        self._rested_at = time.monotonic()
+
+    def wait(self) -> None:
+        """Rest as long as the review has worked, and while the index is in use."""
+        worked_s = time.monotonic() - self._rested_at
+        if worked_s < _STEP_S:
+            return
+        self._cancel.wait(min(worked_s, _LONGEST_REST_S))
+        while self._library.is_in_use and not self._cancel.is_cancelled:
+            self._cancel.wait(_LOOK_S)
+        self._cancel.raise_if_cancelled()
+        self._rested_at = time.monotonic()
+
+
 class NoteReview:
     """Reviews the notes of the open vault. Thread-safe."""
 
@@ -53,8 +82,17 @@ class NoteReview:
         self._vault, self._paths = vault, paths
         self._lock = threading.Lock()
 
-    def find(self, cancel: CancelToken) -> Iterator[ReviewProgress | ReviewResult]:
+    def find(
+        self, cancel: CancelToken, *, is_background: bool = False
+    ) -> Iterator[ReviewProgress | ReviewResult]:
         """Find the notes that need care, and yield the progress, then the result.
+
+        If no note has changed since the last review, its result is yielded at once.
+
+        Args:
+            cancel: cancels the review.
+            is_background: whether to use at most half of a processor, and to wait while the index
+                is updated or searched.
 
         Raises:
             Cancelled: the review was cancelled.
@@ -62,12 +100,15 @@ class NoteReview:
             VaultError: the notes are not indexed yet, or the index cannot be read.
         """
         library = self._vault.require()
+        wait_for_user = _BackgroundPace(library, cancel).wait if is_background else None
 
         def rest() -> None:
             cancel.raise_if_cancelled()
             time.sleep(_REST_S)
+            if wait_for_user is not None:
+                wait_for_user()
 
-        for item in review_notes(library.root, library.index_dir, rest):
+        for item in self._review(library, rest):
             cancel.raise_if_cancelled()
             yield self._divide(library, item) if isinstance(item, ReviewReport) else item
 
@@ -89,6 +130,18 @@ class NoteReview:
         """
         restored = {finding.key for finding in findings}
         self._change(lambda keys: [key for key in keys if key not in restored])
+
+    def _review(self, library: Library, rest: Check) -> Iterator[ReviewProgress | ReviewReport]:
+        """Yield the stored report if the notes have not changed, or else review them."""
+        folder = library.index_dir
+        stored = _read_report(folder, read_fingerprint(folder))
+        if stored is not None:
+            yield stored
+            return
+        for item in review_notes(library.root, folder, rest):
+            if isinstance(item, ReviewReport):
+                _write_report(folder, item)
+            yield item
 
     def _divide(self, library: Library, report: ReviewReport) -> ReviewResult:
         with self._lock:
@@ -127,3 +180,36 @@ class NoteReview:
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             _log.warning("The dismissed findings in %s cannot be read: %s", file, error)
             return []
+
+
+def _read_report(index_dir: Path, fingerprint: str) -> ReviewReport | None:
+    """Return the stored report, or None if the notes have changed since or it is damaged.
+
+    Args:
+        index_dir: the folder of the index.
+        fingerprint: identifies the current state of the notes.
+    """
+    try:
+        stored = json.loads((index_dir / _REPORT_FILE).read_bytes())
+        if stored["fingerprint"] != fingerprint:
+            return None
+        findings = tuple(_build_finding(one) for one in stored["findings"])
+        return ReviewReport(findings, int(stored["notes"]), fingerprint)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        _log.warning("The stored review in %s cannot be read: %s", index_dir, error)
+        return None
+
+
+def _write_report(index_dir: Path, report: ReviewReport) -> None:
+    """Store a report. If this fails, the next review compares all notes again."""
+    try:
+        write_atomically(index_dir / _REPORT_FILE, json.dumps(asdict(report)).encode())
+    except OSError as error:
+        _log.warning("The review cannot be stored in %s: %s", index_dir, error)
+
+
+def _build_finding(stored: Mapping[str, Any]) -> Finding:
+    first, second = (FindingNote(**note) for note in stored["notes"])
+    return Finding(**{**stored, "notes": (first, second)})

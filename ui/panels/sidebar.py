@@ -35,6 +35,7 @@ from ui.widgets.controls import (
     plain_tip,
 )
 from ui.widgets.find_bar import SearchField
+from ui.widgets.formatting import count
 from ui.widgets.geometry import Scaled
 from ui.widgets.lists import paint_text
 from ui.widgets.menus import unlight_after
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["Rail", "RowButton", "Sidebar", "folder_name"]
 
 _HEAD, _BELOW = 36, 8
+_REVIEW = "Look after your notes"
 _NO_FOLDER = "No folder is open. Choose one above."
 _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
@@ -162,9 +164,13 @@ class Sidebar(Pane):
         menu.addSeparator()
         self._reindex = menu.addAction("Read the notes again")
         self._reindex.triggered.connect(self.index_requested)
-        self._review = menu.addAction("Look after your notes")
+        self._review = menu.addAction(_REVIEW)
         self._review.triggered.connect(self.review_requested)
         self.switcher.set_menu(menu)
+
+    def show_findings(self, number: int) -> None:
+        """Show in the menu how many findings about the notes have not been dismissed."""
+        self._review.setText(f"{_REVIEW} ({count(number)})" if number else _REVIEW)
 
     def _lay_out(self) -> None:
         head = Header("sidebar")

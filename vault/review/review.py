@@ -1,7 +1,8 @@
 """Run all rules over the notes of an index."""
 
-from collections.abc import Iterator
-from contextlib import closing
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -23,9 +24,10 @@ from vault.review.texts import (
     split_words,
 )
 
-__all__ = ["ReviewProgress", "ReviewReport", "review_notes"]
+__all__ = ["ReviewProgress", "ReviewReport", "read_fingerprint", "review_notes"]
 
 _NOTES_PER_PROGRESS: Final = 20
+_RULES_VERSION: Final = 1  # increased when a rule changes, so that all notes are compared again
 NOT_INDEXED: Final = "These notes are not indexed yet, so they cannot be compared."
 
 
@@ -51,10 +53,22 @@ class ReviewReport:
     Attributes:
         findings: the findings, the most important first.
         notes: the number of notes that were compared.
+        fingerprint: identifies the state of the notes, as in `read_fingerprint`.
     """
 
     findings: tuple[Finding, ...]
     notes: int
+    fingerprint: str = ""
+
+
+def read_fingerprint(index_dir: Path) -> str:
+    """Return a text that identifies the current state of all notes in an index.
+
+    Raises:
+        IndexUnusable: there is no index yet, or it cannot be read.
+    """
+    with _open_catalog(index_dir) as catalog:
+        return _compute_fingerprint(read_notes(catalog))
 
 
 def review_notes(
@@ -72,11 +86,7 @@ def review_notes(
     Raises:
         IndexUnusable: there is no index yet, or it cannot be read.
     """
-    if not (index_dir / CATALOG_FILE).exists():
-        raise IndexUnusable(NOT_INDEXED)
-    with closing(Catalog(index_dir / CATALOG_FILE, is_writable=False)) as catalog:
-        if catalog.is_new:
-            raise IndexUnusable(NOT_INDEXED)
+    with _open_catalog(index_dir) as catalog:
         resolver = Records(catalog).resolve_links(read_settings(root).attachment_folder)
         links = read_links(catalog, resolver)
         notes = read_notes(catalog)
@@ -87,7 +97,24 @@ def review_notes(
             if number % _NOTES_PER_PROGRESS == 0:
                 yield ReviewProgress(number, len(notes))
     yield ReviewProgress(len(notes), len(notes), is_comparing=True)
-    yield ReviewReport(choose_findings(rules.find(check)), len(notes))
+    fingerprint = _compute_fingerprint(notes)
+    yield ReviewReport(choose_findings(rules.find(check)), len(notes), fingerprint)
+
+
+@contextmanager
+def _open_catalog(index_dir: Path) -> Iterator[Catalog]:
+    if not (index_dir / CATALOG_FILE).exists():
+        raise IndexUnusable(NOT_INDEXED)
+    with closing(Catalog(index_dir / CATALOG_FILE, is_writable=False)) as catalog:
+        if catalog.is_new:
+            raise IndexUnusable(NOT_INDEXED)
+        yield catalog
+
+
+def _compute_fingerprint(notes: Sequence[NoteInfo]) -> str:
+    states = "\n".join(f"{note.path}\0{note.changed_ns}\0{note.version}" for note in notes)
+    whole = f"{_RULES_VERSION}\n{states}"
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class _Rules:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.assistant import Assistant
 from app.errors import describe
@@ -15,9 +15,16 @@ from vault.review.review import ReviewProgress
 
 __all__ = ["ReviewController"]
 
+_IDLE_MS = 20_000
+
 
 class ReviewController(QObject):
-    """Reviews the notes when the panel "Look after" is first shown or the user asks for it."""
+    """Reviews the notes for the panel "Look after".
+
+    A review is started when the panel is first shown, when the user asks for it, and in the
+    background some time after notes have changed. The number of findings is shown in the menu of
+    the vault and in the index panel.
+    """
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
         super().__init__(frame)
@@ -33,20 +40,30 @@ class ReviewController(QObject):
         self._panel.note_chosen.connect(self._on_note_chosen)
         self._panel.dismiss_requested.connect(self._dismiss)
         self._panel.restore_requested.connect(self._restore_all)
-        frame.sidebar.review_requested.connect(frame.docking.show_review)
+        for entry in (frame.sidebar, frame.column.index):
+            entry.review_requested.connect(frame.docking.show_review)
+        self.idle_timer = QTimer(self)
+        self.idle_timer.setSingleShot(True)
+        self.idle_timer.setInterval(_IDLE_MS)
+        self.idle_timer.timeout.connect(self._start_in_background)
 
     @property
     def is_running(self) -> bool:
         """Whether a review is running."""
         return self._task is not None
 
-    def start(self) -> None:
-        """Start a review of the notes, unless one is running."""
+    def start(self, *, is_background: bool = False) -> None:
+        """Start a review of the notes, unless one is running.
+
+        Args:
+            is_background: whether the review may be slow, because no user is waiting for it.
+        """
         if self._task is not None or self._assistant.vault is None:
             return
         self._has_looked, self._has_failed, self._progress = True, False, None
         self._panel.show_progress(None)
-        task = self._task = self._runner.stream(self._assistant.review.find)
+        find = partial(self._assistant.review.find, is_background=is_background)
+        task = self._task = self._runner.stream(find)
         task.yielded.connect(partial(self._on_yielded, task))
         task.failed.connect(partial(self._on_failed, task))
         task.finished.connect(partial(self._on_finished, task))
@@ -64,6 +81,8 @@ class ReviewController(QObject):
         """
         self.stop()
         self._task, self._has_looked, self._dismissed = None, False, []
+        self._show_number(0)
+        self.idle_timer.start()
         self._panel.show_waiting(has_vault=self._assistant.vault is not None)
         if self._panel.isVisible():
             self.start()
@@ -73,10 +92,22 @@ class ReviewController(QObject):
 
         If the review failed, perhaps because there was no index yet, start another one.
         """
+        self.idle_timer.start()
         if self._has_failed and self._panel.isVisible():
             self.start()
         elif self._has_looked and self._task is None:
             self._panel.show_changed()
+
+    def _start_in_background(self) -> None:
+        library = self._assistant.library
+        if self._task is not None or (library is not None and library.is_in_use):
+            self.idle_timer.start()
+        elif not self._panel.isVisible():  # a list that the user reads is not replaced
+            self.start(is_background=True)
+
+    def _show_number(self, number: int) -> None:
+        for entry in (self._frame.sidebar, self._frame.column.index):
+            entry.show_findings(number)
 
     def _on_looked_at(self) -> None:
         if self._assistant.vault is None:
@@ -94,6 +125,7 @@ class ReviewController(QObject):
         self._task = None
         self._dismissed = list(item.dismissed)
         self._panel.show_result(item)
+        self._show_number(len(item.findings))
 
     def _on_failed(self, task: Task, error: Exception) -> None:
         if task is self._task:
@@ -116,7 +148,7 @@ class ReviewController(QObject):
     def _on_dismissed(self, finding: Finding, _none: object) -> None:
         place = self._panel.remove_finding(finding)
         self._dismissed.append(finding)
-        self._panel.show_dismissed(len(self._dismissed))
+        self._show_numbers()
         undo = partial(self._restore, finding, place)
         self._frame.notifier.toast("Dismissed.", "Undo", undo)
 
@@ -129,7 +161,11 @@ class ReviewController(QObject):
     def _on_restored(self, finding: Finding, place: int, _none: object) -> None:
         self._dismissed.remove(finding)
         self._panel.insert_finding(finding, place)
+        self._show_numbers()
+
+    def _show_numbers(self) -> None:
         self._panel.show_dismissed(len(self._dismissed))
+        self._show_number(len(self._panel.list_findings()))
 
     def _restore_all(self) -> None:
         restore = partial(self._assistant.review.restore, tuple(self._dismissed))

@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ui.panels.index.lists import NoteLists
 from ui.panels.index.progress import ProgressBox
 from ui.panels.index.state import IndexState, NotesByState
 from ui.widgets.controls import button, make_wrapped_label, one_line
-from ui.widgets.formatting import ago, plural, size
+from ui.widgets.formatting import ago, count, plural, size
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.surfaces import Hairline, Notice, Pane
 
@@ -25,10 +25,12 @@ class IndexPanel(Pane):
 
     Signals:
         rebuild_confirmed: the user confirmed that the index should be rebuilt.
+        review_requested: the user wants to see what needs care in the notes.
         looked_at: the panel became visible.
     """
 
     rebuild_confirmed = Signal()
+    review_requested = Signal()
     looked_at = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -39,11 +41,13 @@ class IndexPanel(Pane):
         self.lists = NoteLists()
         self._facts = make_wrapped_label("", "caption", "secondary")
         self.rebuild = button("Rebuild the index…", "link", self._ask_to_rebuild)
+        self.review = button("", "link", self.review_requested.emit)
         self.question = Notice("info")
         self.question.hide()
         self._lay_out()
         self.show_state(self._state)
         self.show_status(None)
+        self.show_findings(0)
 
     def show_state(self, state: IndexState) -> None:
         """Show the state of the index."""
@@ -59,6 +63,11 @@ class IndexPanel(Pane):
         self._chunks = 0 if status is None else status.chunks
         self._facts.setText("" if status is None else _facts(status))
         self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")
+
+    def show_findings(self, number: int) -> None:
+        """Offer the findings about the notes that have not been dismissed, if there are any."""
+        self.review.setText(f"Look after your notes ({count(number)})")
+        self.review.setVisible(number > 0)
 
     def show_notes(self, notes: NotesByState) -> None:
         """Show the lists of notes by state."""
@@ -104,10 +113,8 @@ class IndexPanel(Pane):
         about.setContentsMargins(16, 8, 16, 8)
         about.setSpacing(4)
         about.addWidget(self._facts)
-        row = QHBoxLayout()
-        row.addWidget(self.rebuild)
-        row.addStretch(1)
-        about.addLayout(row)
+        for link in (self.review, self.rebuild):
+            about.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         about.addWidget(self.question)
         return about
 

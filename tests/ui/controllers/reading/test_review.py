@@ -309,3 +309,46 @@ def test_a_check_that_finds_no_change_tells_nothing(window: WindowPage, panel: R
     settle()
     assert [report.has_changes for report in reports] == [False]
     assert "Your notes have changed since." not in said(panel)
+
+
+def test_findings_are_offered_without_being_asked_for(
+    window: WindowPage, qtbot: QtBot, vault: Path
+) -> None:
+    view, index = window.view, window.view.column.index
+    review = view.controllers.review
+    review.idle_timer.setInterval(0)
+    view.controllers.index.start()
+    qtbot.waitUntil(lambda: not index.review.isHidden(), timeout=30_000)
+    assert index.review.text() == "Look after your notes (2)"
+    QTest.mouseClick(view.sidebar.switcher, Qt.MouseButton.LeftButton)
+    click_item(open_menu(), "Look after your notes (2)")
+    settle()
+    panel = view.column.review
+    assert name_pairs(panel) == BOTH
+    dismiss(panel.list_cards()[0])
+    assert index.review.text() == "Look after your notes (1)"
+    window.run("look_after")
+    settle()
+    assert not panel.isVisible()
+    (vault / "Copy 2.md").write_text("Other words.\n", "utf-8")
+    view.controllers.index.start()
+    qtbot.waitUntil(index.review.isHidden, timeout=30_000)
+
+
+def test_the_index_panel_opens_what_it_offers(window: WindowPage) -> None:
+    index = window.view.column.index
+    index.show_findings(3)
+    index.review.click()
+    settle()
+    assert window.view.column.review.isVisible()
+
+
+def test_a_list_that_is_read_is_not_replaced_in_the_background(
+    window: WindowPage, panel: ReviewPanel, vault: Path
+) -> None:
+    window.view.controllers.review.idle_timer.setInterval(0)
+    (vault / "Garden.md").write_text(BARREL.format("Garden", 210), "utf-8")
+    window.view.controllers.index.start()
+    settle()
+    assert name_pairs(panel) == BOTH
+    assert "Your notes have changed since." in said(panel)

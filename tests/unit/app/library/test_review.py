@@ -6,6 +6,7 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import StorageFailed, VaultNotChosen
+from app.library.library import Library
 from app.library.review import ReviewResult
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
@@ -108,3 +109,39 @@ def test_what_cannot_be_stored_is_an_error(reviewing: Assistant) -> None:
 def test_without_a_vault_nothing_is_reviewed(assistant: Assistant) -> None:
     with pytest.raises(VaultNotChosen):
         list(assistant.review.find(CancelToken()))
+
+
+def test_unchanged_notes_are_not_compared_again(reviewing: Assistant) -> None:
+    assert len(list(reviewing.review.find(CancelToken()))) > 1
+    (again,) = reviewing.review.find(CancelToken())
+    assert isinstance(again, ReviewResult)
+    assert (len(again.findings), again.notes) == (1, len(NOTES))
+    assert reviewing.library is not None
+    make_catalog(reviewing.library.index_dir, {**NOTES, "Other 3.md": "Changed.\n"}, {})
+    assert len(list(reviewing.review.find(CancelToken()))) > 1
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"fingerprint": 3}', b"\xff"])
+def test_a_damaged_report_is_made_again(reviewing: Assistant, content: bytes) -> None:
+    first = find(reviewing)
+    assert reviewing.library is not None
+    (reviewing.library.index_dir / "review.json").write_bytes(content)
+    assert find(reviewing) == first
+
+
+def test_a_review_in_the_background_waits_while_the_index_is_in_use(
+    reviewing: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = list[bool]()
+
+    def look(_library: Library) -> bool:
+        looks.append(len(looks) < 3)
+        return looks[-1]
+
+    monkeypatch.setattr(Library, "is_in_use", property(look))
+    monkeypatch.setattr("app.library.review._STEP_S", 0.0)
+    monkeypatch.setattr("app.library.review._LOOK_S", 0.0)
+    *_, result = reviewing.review.find(CancelToken(), is_background=True)
+    assert isinstance(result, ReviewResult)
+    assert len(result.findings) == 1
+    assert looks[:4] == [True, True, True, False]
