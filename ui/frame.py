@@ -5,7 +5,8 @@ The frame is shown by the first paint, so this module must not import the layers
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from ui.panels.docks import RightColumn
 from ui.panels.index.state import IndexState
 from ui.panels.sidebar import Rail, Sidebar, folder_name
 from ui.state import load_state, save_state
+from ui.tasks import LatestWriter
 from ui.theme import Theme, tokens
 from ui.widgets.columns import Columns
 
@@ -91,6 +93,7 @@ class WindowFrame(QMainWindow):
         super().__init__()
         self._state_path = look.state / "window.json"
         self._state = load_state(self._state_path)
+        self._writer = LatestWriter(partial(save_state, self._state_path))
         self._is_painted = False
         self._saving = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
         self._saving.timeout.connect(self._remember)
@@ -198,7 +201,11 @@ class WindowFrame(QMainWindow):
         state.is_sidebar_open = self.columns.wants_sidebar
         state.is_panel_open = self.columns.wants_right
         state.font_scale = Theme.current().scale
-        save_state(self._state_path, state)
+        self._writer.put(replace(state))
+
+    def finish_saving(self) -> None:
+        """Wait until the window state is written to disk."""
+        self._writer.flush()
 
     def count_sent_message(self) -> None:
         """Count a sent message. After ten of them, hide the hint below the composer."""

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
     from app.assistant import Assistant
     from app.startup import Startup
     from ui.window import MainWindow
@@ -35,22 +37,17 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
         sys.stderr.write(f"{problem}\n")
         return 1
     from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication
 
-    from ui.icons import app_icon
     from ui.instance import InstanceServer, hand_over
     from ui.notify import watch_faults
-    from ui.tasks import GarbageCollector
+    from ui.tasks import SWITCH_INTERVAL_S, GarbageCollector
     from ui.theme import Theme
     from ui.window import MainWindow
 
-    app = QApplication.instance() or QApplication(sys.argv[:1])
-    assert isinstance(app, QApplication)
-    app.setApplicationName("Strata")
-    app.setDesktopFileName("strata")
-    app.setWindowIcon(app_icon())
+    app = _create_app()
     if not exit_after_show and hand_over(opening.look.state, opening.folder):
         return 0
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     garbage = GarbageCollector(app)
     window = MainWindow(opening.look)
     watch_faults(window.notifier, opening.log_file)
@@ -67,6 +64,19 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     if start.failure is not None:
         raise start.failure
     return code
+
+
+def _create_app() -> "QApplication":
+    from PySide6.QtWidgets import QApplication
+
+    from ui.icons import app_icon
+
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("Strata")
+    app.setDesktopFileName("strata")
+    app.setWindowIcon(app_icon())
+    return app
 
 
 class _Start:

@@ -5,8 +5,13 @@ own thread. A `Mailbox` delivers the items to the GUI thread in order. Text delt
 within one frame are joined, so a fast model causes one repaint every 33 ms instead of one per
 token.
 
+<<<<<<< HEAD
 Signals are emitted only in the GUI thread, and never after `TaskRunner.close`. Only `close` waits
 for a thread.
+=======
+Always true: signals are emitted in the GUI thread only, and never after `TaskRunner.close`. Only
+`close` and `LatestWriter.flush` wait for a thread.
+>>>>>>> e4a7064 (Fix a slow disk and a busy thread holding up the window)
 """
 
 import gc
@@ -15,6 +20,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
@@ -23,12 +29,24 @@ from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from ui.theme import tokens
 
-__all__ = ["GarbageCollector", "LatestOnly", "Mailbox", "Task", "TaskRunner"]
+__all__ = [
+    "SWITCH_INTERVAL_S",
+    "GarbageCollector",
+    "LatestOnly",
+    "LatestWriter",
+    "Mailbox",
+    "Task",
+    "TaskRunner",
+]
 
+# How long a thread may run Python code while the GUI thread waits for the interpreter. Many calls
+# of Qt release the interpreter's lock, so Python's default of 5 ms could add 5 ms to each of them.
+SWITCH_INTERVAL_S = 0.0005
 _COLLECT_MS = 500
 
 Work = Callable[[CancelToken], Iterable[object]]
 Call = Callable[[], object]
+Value = TypeVar("Value")
 
 
 class Mailbox(QObject):
@@ -249,6 +267,50 @@ class LatestOnly(QObject):
         self._task = None
         if not self._timer.isActive():
             self._start()
+
+
+class LatestWriter(Generic[Value]):
+    """Writes the latest version of a value in a thread, so that a slow disk blocks no window.
+
+    A version that has not been written when the next one arrives is skipped, and so is a version
+    that equals the one before.
+
+    Args:
+        write: writes a value to disk. Its exceptions are reported as faults of a thread.
+    """
+
+    def __init__(self, write: Callable[[Value], object]) -> None:
+        self._write = write
+        self._lock = threading.Lock()
+        self._latest: Value | None = None
+        self._is_waiting = False
+        self._thread: threading.Thread | None = None
+
+    def put(self, value: Value) -> None:
+        """Write a value soon. It must not be changed afterwards."""
+        with self._lock:
+            if value == self._latest:
+                return
+            self._latest, self._is_waiting = value, True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="strata-save")
+                self._thread.start()
+
+    def flush(self) -> None:
+        """Wait until the latest value is written."""
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if not self._is_waiting or self._latest is None:
+                    self._thread = None
+                    return
+                value, self._is_waiting = self._latest, False
+            self._write(value)
 
 
 class GarbageCollector(QObject):

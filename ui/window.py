@@ -180,7 +180,9 @@ class MainWindow(WindowFrame):
         if self._is_attached:
             self.controllers.chats.finish()
             self.controllers.quick_ask.close()
+            self.controllers.drafts.finish()
         self.runner.close()
+        self.finish_saving()
         super().closeEvent(event)
 
     def _add_late_views(self) -> None:

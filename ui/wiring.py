@@ -37,7 +37,7 @@ from ui.controllers.vault import InstructionsController, VaultController
 from ui.first_run.controller import FirstRunController
 from ui.frame import WindowFrame
 from ui.state import load_drafts, save_drafts
-from ui.tasks import TaskRunner
+from ui.tasks import LatestWriter, TaskRunner
 
 __all__ = ["Controllers", "make_controllers"]
 
@@ -81,7 +81,7 @@ def make_controllers(
         drafts_file: the file that stores the unsent messages.
     """
     base = (assistant, runner, frame)
-    drafts = DraftStore(load_drafts(drafts_file), partial(save_drafts, drafts_file), frame)
+    drafts = _open_drafts(drafts_file, frame)
     session = SessionController(*base)
     sessions = SessionListController(*base, session)
     composer = ComposerController(*base, session, drafts)
@@ -119,3 +119,7 @@ def make_controllers(
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, saving, first, reading, compaction)
     return Controllers(*made, *more, links, versions, quick_ask, review)
+
+
+def _open_drafts(file: Path, parent: WindowFrame) -> DraftStore:
+    return DraftStore(load_drafts(file), LatestWriter(partial(save_drafts, file)), parent)

@@ -1,12 +1,12 @@
 """Unsent messages: one draft for each chat, restored when the chat is opened."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer
 
 from chains.events import Mode
 from ui.chat.composer.attachment import Attachment
+from ui.tasks import LatestWriter
 
 __all__ = ["DraftStore", "NextMessage", "UnsentMessage"]
 
@@ -64,14 +64,14 @@ class DraftStore(QObject):
 
     Args:
         kept: the saved drafts by session ID. The draft of a new chat has the key "".
-        save: a function that writes all drafts to disk.
+        writer: writes all drafts to disk.
         parent: the Qt parent.
     """
 
-    def __init__(self, kept: Kept, save: Callable[[Kept], object], parent: QObject) -> None:
+    def __init__(self, kept: Kept, writer: LatestWriter[Kept], parent: QObject) -> None:
         super().__init__(parent)
         self._drafts = {session: _read(draft) for session, draft in kept.items()}
-        self._save = save
+        self._writer = writer
         self._session = ""
         self._timer = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
         self._timer.timeout.connect(self.save)
@@ -104,9 +104,14 @@ class DraftStore(QObject):
         self._timer.start()
 
     def save(self) -> None:
-        """Save all drafts now."""
+        """Start to save all drafts."""
         self._timer.stop()
-        self._save({session: message.to_dict() for session, message in self._drafts.items()})
+        self._writer.put({session: message.to_dict() for session, message in self._drafts.items()})
+
+    def finish(self) -> None:
+        """Save all drafts and wait until they are written to disk."""
+        self.save()
+        self._writer.flush()
 
 
 def _read(draft: dict[str, object]) -> UnsentMessage:

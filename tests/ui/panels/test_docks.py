@@ -275,6 +275,7 @@ def test_shares_are_remembered_also_from_a_narrow_window(make: Callable[..., Win
     frame.resize(720, 520)
     settle()
     frame.remember_places()
+    frame.finish_saving()
     again = make()
     assert share(again.column) == about(dragged)
 
