@@ -18,6 +18,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "start": "window",
     "cold": "retrieval",
     "stream": "window",
+    "busy": "window",
     "open": "context",
     "kills": "durability",
     "index_kills": "durability",

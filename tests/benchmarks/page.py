@@ -29,7 +29,7 @@ SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "Indexing": ("index", "change"),
     "Memory": ("memory",),
     "Price": ("price",),
-    "Long chats": ("open", "turns", "prepare", "guard", "stream"),
+    "Long chats": ("open", "turns", "prepare", "guard", "stream", "busy"),
     "Endurance": ("kills", "index_kills", "walk"),
 }
 PACKAGES: Final = (

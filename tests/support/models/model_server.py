@@ -39,6 +39,7 @@ class Answer:
         reasoning: the model's reasoning before the answer.
         chunk_chars: the number of characters in each event.
         usage: the token counts that the server reports; None reports none.
+        pause_s: the time between two events.
         stall_after: the number of events after which nothing is sent until the server is closed.
         break_after: the number of events after which the connection is cut.
         cut_json_after: the number of events after which the stream ends within an event's JSON.
@@ -55,6 +56,7 @@ class Answer:
             "prompt_tokens_details": {"cached_tokens": 40},
         }
     )
+    pause_s: float = 0.0
     stall_after: int | None = None
     break_after: int | None = None
     cut_json_after: int | None = None
@@ -256,6 +258,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._chunk(f"{before}{event[: len(event) // 2]}".encode())
                 break
             self._chunk(f"{before}{event}{behind}".encode())
+            if answer.pause_s:
+                self.server.owner.closing.wait(answer.pause_s)
         self._end_stream()
 
     def _record(self, raw: bytes, arrived_s: float) -> Body:
