@@ -58,6 +58,7 @@ def test_the_server_of_the_settings_is_found_beside_the_usual_ones(
 ) -> None:
     with ModelServer(models=[{"id": "one"}]) as usual, ModelServer(models=[{"id": "two"}]) as own:
         monkeypatch.setattr("chains.llm.server.LOCAL_SERVERS", {"lm_studio": usual.url})
+        monkeypatch.setattr("chains.llm.server.SERVER_TIMEOUT_S", 60.0)  # on a loaded machine
         assistant.settings.set("chat.apiBase", own.url)
         found = assistant.model_setup.find_servers()
     assert [(one.name, one.api_base) for one in found] == [
