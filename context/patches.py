@@ -186,14 +186,14 @@ def _options_set(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnv
 
 
 def _is_option_value(name: str, value: object) -> bool:
-    """Return whether an option is unset or a number that a model can take."""
+    """Return whether an option is unset or a finite number; `maxTokens` is a positive integer."""
     if value is None:
         return True
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if name == "maxTokens":
         return isinstance(value, int) and value > 0
-    return math.isfinite(value) and value >= 0
+    return math.isfinite(value)
 
 
 def _message_replace(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
