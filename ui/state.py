@@ -60,13 +60,15 @@ def load_state(path: Path) -> WindowState:
     return _read_state(found if isinstance(found, dict) else {})
 
 
-def save_state(path: Path, state: WindowState) -> None:
-    """Save the window state. A disk error is only logged."""
+def save_state(path: Path, state: WindowState) -> bool:
+    """Save the window state and return whether it is saved. A disk error is only logged."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(asdict(state), indent=1).encode())
     except OSError as error:
         _log.warning("The window's places cannot be kept: %s", error)
+        return False
+    return True
 
 
 def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
@@ -82,13 +84,15 @@ def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
     return {chat: draft for chat, draft in items if isinstance(draft, dict)}
 
 
-def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> None:
-    """Save the drafts by session ID. A disk error is only logged."""
+def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> bool:
+    """Save the drafts by session ID and return whether they are saved. Log a disk error."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(drafts, indent=1, ensure_ascii=False).encode())
     except OSError as error:
         _log.warning("The drafts cannot be kept: %s", error)
+        return False
+    return True
 
 
 def _read_state(found: dict[str, Any]) -> WindowState:

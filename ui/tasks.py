@@ -273,13 +273,13 @@ class LatestWriter(Generic[Value]):
     """Writes the latest version of a value in a thread, so that a slow disk blocks no window.
 
     A version that has not been written when the next one arrives is skipped, and so is a version
-    that equals the one before.
+    that equals the one that was written before.
 
     Args:
-        write: writes a value to disk. Its exceptions are reported as faults of a thread.
+        write: writes a value to disk, and returns whether that succeeded.
     """
 
-    def __init__(self, write: Callable[[Value], object]) -> None:
+    def __init__(self, write: Callable[[Value], bool]) -> None:
         self._write = write
         self._lock = threading.Lock()
         self._latest: Value | None = None
@@ -310,7 +310,10 @@ class LatestWriter(Generic[Value]):
                     self._thread = None
                     return
                 value, self._is_waiting = self._latest, False
-            self._write(value)
+            is_written = self._write(value)
+            with self._lock:
+                if not is_written and not self._is_waiting:
+                    self._latest = None  # so that the same value is written when it is put again
 
 
 class GarbageCollector(QObject):

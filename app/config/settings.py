@@ -273,7 +273,8 @@ class Settings(BaseModel):
         8,
         "Retrieval",
         "Passages per message",
-        "How many passages are retrieved from the notes for one message.",
+        "How many passages are retrieved from the notes for one message. Answers without a model "
+        "are chosen from two and a half times as many.",
         ge=1,
         le=50,
     )

@@ -104,7 +104,7 @@ class DraftStore(QObject):
         self._timer.start()
 
     def save(self) -> None:
-        """Start to save all drafts."""
+        """Save all drafts in the background."""
         self._timer.stop()
         self._writer.put({session: message.to_dict() for session, message in self._drafts.items()})
 

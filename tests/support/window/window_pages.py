@@ -121,6 +121,12 @@ class WindowPage:
         self.palette = PalettePage(window)
         self.settings = SettingsPage(window)
 
+    def activate(self, width: int, height: int, qtbot: QtBot) -> None:
+        """Give the window a size, and wait until it is the active one."""
+        self.view.resize(width, height)
+        self.view.activateWindow()
+        qtbot.waitUntil(self.view.isActiveWindow)
+
     def press(self, name: str) -> None:
         """Click the only visible button with this name."""
         QApplication.processEvents()  # the layout shows a button that was just created

@@ -46,9 +46,7 @@ def window(assistant: Assistant, vault: Path, qtbot: QtBot) -> Iterator[WindowPa
     assistant.open_vault(vault, remember=False)
     runner = TaskRunner()
     window = open_window(assistant, runner, qtbot)
-    window.view.resize(1280, 900)
-    window.view.activateWindow()
-    qtbot.waitUntil(window.view.isActiveWindow)
+    window.activate(1280, 900, qtbot)
     yield window
     window.close()
     runner.close()

@@ -58,9 +58,7 @@ def window(
     for _ in assistant.index(CancelToken()):
         pass
     window = open_window(assistant, runner, qtbot)
-    window.view.resize(1280, 900)
-    window.view.activateWindow()
-    qtbot.waitUntil(window.view.isActiveWindow)
+    window.activate(1280, 900, qtbot)
     settle()
     yield window
     window.close()

@@ -68,9 +68,7 @@ def window(
         events = list(assistant.ask(asked, CancelToken()))
         session = str(next(found for e in events if (found := getattr(e, "session", ""))))
     window = open_window(assistant, runner, qtbot)
-    window.view.resize(1280, 620)
-    window.view.activateWindow()
-    qtbot.waitUntil(window.view.isActiveWindow)
+    window.activate(1280, 620, qtbot)
     settle()
     yield window
     window.close()

@@ -53,9 +53,7 @@ def indexed(assistant: Assistant, vault: Path) -> Assistant:
 @pytest.fixture
 def window(indexed: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[WindowPage]:
     window = open_window(indexed, runner, qtbot)
-    window.view.resize(1600, 1000)
-    window.view.activateWindow()
-    qtbot.waitUntil(window.view.isActiveWindow)
+    window.activate(1600, 1000, qtbot)
     settle()
     yield window
     window.close()
@@ -287,9 +285,7 @@ def test_the_focus_waits_in_the_panel_until_nothing_is_found(
         pass
     runner = TaskRunner()
     window = open_window(indexed, runner, qtbot)
-    window.view.resize(1600, 1000)
-    window.view.activateWindow()
-    qtbot.waitUntil(window.view.isActiveWindow)
+    window.activate(1600, 1000, qtbot)
     window.press_keys("Ctrl+Shift+K")
     panel = window.view.column.review
     for _ in range(2):  # once more by the key that is meant for the focused button
