@@ -19,7 +19,8 @@ def complete_tool_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Ensure that every tool call is directly followed by exactly one result.
 
     A result is searched up to the next assistant message. Messages between a call and its results
-    move after the results.
+    move after the results. Results come in the order of their calls, because some services, such
+    as Ollama, do not read the call ids.
     """
     if not any(message.role == "tool" or list_tool_calls(message) for message in messages):
         return tuple(messages)
@@ -79,6 +80,8 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
         missing = [call.id for call in calls if call.id in open_calls]
         parts = tuple(ToolResultPart(call, NO_RESULT, is_error=True) for call in missing)
         results.append(Message("tool", parts, f"{messages[0].id}{_SEALED}"))
+    places = {call.id: place for place, call in enumerate(calls)}
+    results.sort(key=lambda message: places[list_tool_results(message)[0].tool_call_id])
     return [messages[0], *results, *others]
 
 

@@ -53,6 +53,11 @@ def test_what_stands_between_a_call_and_its_result_moves_behind_it():
     assert [message.id for message in complete_tool_calls(messages)] == ["m", "r", "note"]
 
 
+def test_results_come_in_the_order_of_their_calls():
+    messages = (call("m", "1", "2", "3"), result("r", "3"), result("s", "2"))
+    assert [message.id for message in complete_tool_calls(messages)] == ["m", "m:sealed", "s", "r"]
+
+
 def test_an_id_may_be_used_again_by_a_later_call():
     messages = (call("m", "1"), result("r", "1"), call("n", "1"), result("s", "1"))
     assert complete_tool_calls(messages) == messages
