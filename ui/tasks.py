@@ -5,13 +5,8 @@ own thread. A `Mailbox` delivers the items to the GUI thread in order. Text delt
 within one frame are joined, so a fast model causes one repaint every 33 ms instead of one per
 token.
 
-<<<<<<< HEAD
-Signals are emitted only in the GUI thread, and never after `TaskRunner.close`. Only `close` waits
-for a thread.
-=======
-Always true: signals are emitted in the GUI thread only, and never after `TaskRunner.close`. Only
-`close` and `LatestWriter.flush` wait for a thread.
->>>>>>> e4a7064 (Fix a slow disk and a busy thread holding up the window)
+Signals are emitted only in the GUI thread, and never after `TaskRunner.close`. Only `close` and
+`LatestWriter.flush` wait for a thread.
 """
 
 import gc
@@ -304,16 +299,25 @@ class LatestWriter(Generic[Value]):
             thread.join()
 
     def _run(self) -> None:
-        while True:
+        try:
+            while (value := self._take()) is not None:
+                is_written = self._write(value)
+                with self._lock:
+                    if not is_written and not self._is_waiting:
+                        self._latest = None  # so that it is written when it is put again
+        except BaseException:
             with self._lock:
-                if not self._is_waiting or self._latest is None:
-                    self._thread = None
-                    return
-                value, self._is_waiting = self._latest, False
-            is_written = self._write(value)
-            with self._lock:
-                if not is_written and not self._is_waiting:
-                    self._latest = None  # so that the same value is written when it is put again
+                self._latest = self._thread = None
+            raise
+
+    def _take(self) -> Value | None:
+        """Return the value to write next, or None if there is none, so the thread ends."""
+        with self._lock:
+            if self._is_waiting:
+                self._is_waiting = False
+                return self._latest
+            self._thread = None
+            return None
 
 
 class GarbageCollector(QObject):

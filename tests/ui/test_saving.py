@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from ui.tasks import LatestWriter
 
 
@@ -51,3 +53,20 @@ def test_a_value_that_could_not_be_written_is_written_when_it_is_put_again() -> 
         writer.put("draft")
         writer.flush()
     assert tried == ["draft", "draft"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_fault_of_one_write_does_not_end_the_writing() -> None:
+    written = list[str]()
+
+    def write(value: str) -> bool:
+        if value == "bad":
+            raise TypeError(value)
+        written.append(value)
+        return True
+
+    writer = LatestWriter(write)
+    for value in ("bad", "good", "better"):
+        writer.put(value)
+        writer.flush()
+    assert written == ["good", "better"]

@@ -9,6 +9,8 @@ import pytest
 
 from tests.unit.test_structure import ROOT, Function, modules
 
+FOLDERS = ("app", "chains", "context", "resources", "tests", "ui", "vault")
+_CONFLICT = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)
 # Under `Args:`, `Attributes:` and `Signals:`, an item is a name, or several, and a colon.
 _ITEM = re.compile(r"    ((?:\*{0,2}\w+)(?:, \*{0,2}\w+)*): ")
 _SECTION = re.compile(r"^(Args|Attributes|Signals):\n((?:(?: {4}.*)?\n)*)", re.MULTILINE)
@@ -27,9 +29,15 @@ def test_each_documented_name_is_a_parameter_or_an_attribute(path: str) -> None:
     assert not unknown, "the docstring names what does not exist"
 
 
-@pytest.mark.parametrize(
-    "folder", ["app", "chains", "context", "resources", "tests", "ui", "vault"]
-)
+def test_no_file_has_the_lines_of_an_unresolved_merge() -> None:
+    folders = (ROOT / folder for folder in FOLDERS)
+    files = [*ROOT.glob("*.md"), *(file for folder in folders for file in folder.rglob("*"))]
+    texts = (file for file in files if file.suffix in {".py", ".md", ".toml"})
+    found = [file.name for file in texts if _CONFLICT.search(file.read_bytes())]
+    assert not found, "a merge was not resolved"
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_each_word_has_one_spelling(folder: str) -> None:
     found = {
         f"{word} in {file.relative_to(ROOT)}"
