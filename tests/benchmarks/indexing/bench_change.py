@@ -76,9 +76,11 @@ def _until_watched(notes: Path, told: "queue.Queue[IndexReport]") -> None:
 def _once(index: VaultIndex, notes: Path, number: int, told: "queue.Queue[IndexReport]") -> float:
     word = f"zyzzyva{number}"
     (notes / "saved.md").write_text(f"# Saved\n\nThe {word} was seen at dusk by the pond.\n")
-    report = told.get(timeout=PATIENCE_S)
-    started = time.perf_counter()
-    (hit,) = index.search(f"{word} at dusk", 1).hits
-    if word not in hit.text or hit.signals["dense"] is None:
-        raise RuntimeError(f"{word} is not found")
-    return report.seconds + time.perf_counter() - started
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        report = told.get(timeout=PATIENCE_S)  # it may be of an update that began before the save
+        started = time.perf_counter()
+        (hit,) = index.search(f"{word} at dusk", 1).hits
+        if word in hit.text and hit.signals["dense"] is not None:
+            return report.seconds + time.perf_counter() - started
+    raise RuntimeError(f"{word} is not found")
