@@ -22,7 +22,7 @@ programs (`rpc`). It returns values and iterators of events.
     log         The log file, which contains neither the text of notes nor keys.
     ledger      The file that lists every call that leaves Strata, written before the call.
     state_db    The database state.db: last requests, list of chats, large tool results.
-    request_images  Encode requests for state.db, with each image stored once.
+    request_images  Encode stored requests as JSON for state.db, with each image only once.
     migrations  Migrate state.db to the current version.
     durable     Writes that survive a crash, and file locks.
     paths       The folders and files of Strata itself.

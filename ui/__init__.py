@@ -21,7 +21,7 @@
     shortcuts    the Qt actions for the commands, and the list of shortcuts
     instance     ensures that each user has only one window
     state        the saved window state
-    image_worker decodes attached images in a child process of `app.library`
+    image_worker decodes images, scales and encodes them for models, in a process of `app.library`
     theme        colours, fonts and sizes from the design tokens;  icons uses the colours
 
 Start-up has two steps. The first paint shows `frame` and imports only `app.startup` from the layers

@@ -12,7 +12,7 @@
 All notes are read before any is embedded. `search` parses a query, ranks passages, boosts their
 scores, and checks them against the notes on disk.
 
-    access          the notes that a model may read, neither excluded nor private
+    access          the notes that a model may read: neither excluded nor private (`notes.note`)
     catalog         the SQLite database of an index; migrations: its schema
     coverage        how many notes can be searched by words and by meaning so far
     edits           edits to notes: planned, journaled, applied, undone; review: notes to check
@@ -33,7 +33,8 @@ sqlite3, only `vector_worker` imports chromadb, and only `embed_worker` imports
 sentence-transformers and torch. The following rules always hold:
 - Only `edits` writes into the vault, and only `paths` opens files in it.
 - The catalog contains the whole index, so Chroma's files can be deleted at any time.
-- Equal texts are embedded once, and committed work is never repeated.
+- Equal texts are embedded once. After a crash, `catalog.transaction` has stored a step or nothing,
+  `indexing.indexer` continues with the next one, and `vectors` is synchronized with the catalog.
 - A query is only compared with vectors of the model that encoded it.
 - If the folder is not mounted, no note is removed. Private and excluded notes are not stored.
 - Only the process that holds an index's file lock writes to it.

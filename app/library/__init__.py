@@ -8,7 +8,7 @@
     attachments   Convert attachments to segments; detect later changes to their files.
     edits         Models' and the user's edits to notes: the tools, the journal, undo.
     files         Read the files in the folder of a vault as they are on disk.
-    image_reader  Decode attached images in a child process, without their metadata.
+    image_reader  Have `ui.image_worker` decode, scale and encode images; cache the results.
     images        Find and read the images that a note shows.
     indexing      Index updates that questions start, and that continue during the answers.
     instructions  The vault's AGENTS.md with the user's decision about it.

@@ -7,7 +7,8 @@
     kinds          Detect the kind of a file by its name, and find the page numbers of passages.
     links          Links between notes: `LinkResolver` finds the note that a link means.
     markdown       The structure of a Markdown text: front matter, headings, blocks and code.
-    note           Reads one note from disk: `read_note`, `parse_note`.
+    note           Reads one note from disk (`read_note`, `parse_note`), and decides whether it is
+                   private (`Note.is_private`).
     parser_client  Read PDF, HTML and Word files in a child process.
     parser_worker  The entry point of that child process.
     properties     Read front matter.
