@@ -42,7 +42,7 @@ _BORDERS = QSize(16, 48)
 
 @dataclass(frozen=True)
 class Navigation:
-    """Functions for controllers to open notes, chats, settings and folders.
+    """Functions that controllers call to open notes, chats, settings and folders.
 
     Attributes:
         show_note: opens a note, given its path, first and last line. If the lines are 0, the note

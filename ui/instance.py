@@ -28,7 +28,7 @@ _DONE = b"ok\n"
 class InstanceServer(QObject):
     """Listens for later starts of the program.
 
-    Emits `called` with the folder that the later start should open, or "".
+    Emits `called` with the folder that the later start should open, or "" if none was given.
 
     Args:
         state: the folder for Strata's own data that can be rebuilt.

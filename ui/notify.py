@@ -1,9 +1,8 @@
 """Toasts, which are short messages over the chat, and desktop notifications.
 
 Toasts also report unexpected exceptions. An error that the user has to resolve is not shown as a
-toast. The view that it concerns shows the error until it is resolved. `watch_faults` is called
-once, when the window starts. Python's exception hooks are in `app.faults`, which also writes the
-log.
+toast, but in the view that it concerns until it is resolved. `watch_faults` is called once, when
+the window starts. Python's exception hooks are in `app.faults`, which also writes the log.
 """
 
 import logging
@@ -227,7 +226,7 @@ class FaultNotice(QObject):
 
 
 def watch_faults(notifier: Notifier, log: Path) -> None:
-    """From now on, log unexpected exceptions and critical Qt messages, and show toasts for them.
+    """Log unexpected exceptions and critical Qt messages from now on, and show toasts for them.
 
     Qt warnings are only logged, because some desktops cause warnings without visible effects.
     """

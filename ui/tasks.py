@@ -311,7 +311,7 @@ class LatestWriter(Generic[Value]):
             raise
 
     def _take(self) -> Value | None:
-        """Return the value to write next, or None if there is none, so the thread ends."""
+        """Return the value to write next. If there is none, end the thread and return None."""
         with self._lock:
             if self._is_waiting:
                 self._is_waiting = False

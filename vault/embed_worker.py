@@ -192,7 +192,7 @@ class _Model:
 
     @property
     def _can_spare_torch(self) -> bool:
-        """Whether loading torch would take longer than the time that it has saved so far."""
+        """Whether so few passages have been embedded that loading torch would not save time."""
         return self._model is None and self._passages <= _MOST_WITHOUT_TORCH
 
     def export(self) -> None:

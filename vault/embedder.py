@@ -264,7 +264,10 @@ class Embedder:
                 return np.frombuffer(frame.payload, "<f4").reshape(frame.header["shape"])
 
     def _discard_child(self, child: Child, error: ChildDied) -> None:
-        """Discard a dead child process, and count its death only once."""
+        """Discard a dead child process.
+
+        Its death is counted once, even if several threads notice it.
+        """
         child.kill(str(error))
         with self._lock:
             if self._child is not child:

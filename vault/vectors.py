@@ -293,7 +293,7 @@ class VectorStore:
             child.kill("it is started anew")
 
     def _repair(self) -> None:
-        """Delete the folder of a broken store, or reload the ids from a server."""
+        """Delete a broken local store, or make the next attempt read the ids on a server again."""
         if self.server is None:
             self._discard()
         else:

@@ -30,7 +30,7 @@ class QuickAskWindow(Pane):
     Attributes:
         answer: the widget of the answer, or None before the first question.
         field: the field for the question.
-        state: the line below the field, which says why there is no answer, or is empty.
+        state: the line below the field. It shows why there is no answer, or is empty.
         question: the question above its answer.
     """
 

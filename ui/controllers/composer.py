@@ -170,7 +170,7 @@ class ComposerController(QObject):
             self._show(unsent.before(self._unsent_message()))
 
     def show_budget(self, context: Mapping[str, Any] | None) -> None:
-        """Show the next request's share of the token budget, or hide the meter if unknown."""
+        """Show the next request's share of the token budget, or hide the meter if it is unknown."""
         if context is None:
             self._composer.set_meter(None)
             return

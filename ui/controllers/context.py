@@ -162,8 +162,7 @@ class ContextController(QObject):
         """Return the open chat's current memory for editing, or None if it cannot be edited.
 
         A memory can be edited only while a chat is open. An empty memory can be edited only in
-        agent
-        mode.
+        agent mode.
         """
         following = self._shown.get("next")
         session = self._session.session

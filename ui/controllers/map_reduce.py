@@ -85,7 +85,7 @@ class ReadWholeController(QObject):
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
 
     def look(self, message: NextMessage, budget: int) -> None:
-        """If attachments are too large to be sent whole, estimate the cost of reading them."""
+        """Estimate the cost of reading the attachments that are too large to be sent whole."""
         about = (message.attached, message.mode, message.model, message.session, budget)
         if about == self._about:
             return

@@ -84,7 +84,7 @@ class RelatedController(QObject):
 
 
 class ReasonController(QObject):
-    """Shows above the sources why a note was or was not sent for the last answer."""
+    """Shows the reason why a note was or was not sent for the last answer, above the sources."""
 
     def __init__(
         self,

@@ -204,7 +204,7 @@ class AskPage(StepPage):
 
     @property
     def is_ready(self) -> bool:
-        """Whether there are notes and a question."""
+        """Whether the question can be asked: there are notes, and the field is not empty."""
         return self._has_notes and bool(self.field.text().strip())
 
     def show_state(self, state: IndexState) -> None:

@@ -19,8 +19,8 @@ This package may import markdown-it-py and its plugins, Pygments and `ui.widgets
 import other packages of Strata, nor PySide6 (except in `page`).
 
 HTML is shown as text, and so is a link whose address is not allowed. No image or other resource is
-loaded. A text that is read piece by piece yields the same leaves as the whole text, and its final
-part is never read again.
+loaded. A leaf is final when text that arrives later can no longer change it. A text that is read
+piece by piece yields the same leaves as the whole text, and its final part is never read again.
 """
 
 __all__ = ["blocks", "inline", "note_parts", "stream"]

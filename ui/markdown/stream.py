@@ -29,11 +29,11 @@ _HALF_CODE = re.compile(r"(?<!`)`(?=[^`\s])[^`]+$")
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The leaves that an update produces.
+    """The blocks that an update produces. They are called leaves.
 
     Attributes:
-        final: leaves that have become final, to be appended once.
-        tail: the leaves after all final ones, to be replaced at the next update.
+        final: the leaves that later text can no longer change. They are drawn once.
+        tail: the leaves at the end that may still change. The next update replaces them.
     """
 
     final: tuple[Leaf, ...]
@@ -53,14 +53,14 @@ class MarkdownStream:
         self._tail += text
 
     def update(self) -> Growth:
-        """Return the leaves that have become final, and the leaves of the tail."""
+        """Return the blocks that can no longer change, and the blocks at the end that still can."""
         final = self._cut()
         shown = _mend(self._tail, self._resume)
         tail = _leaves(read_units(shown, self._resume, is_final=False)) if shown else ()
         return Growth(final, tail)
 
     def finish(self) -> tuple[Leaf, ...]:
-        """Return the remaining leaves as final. `feed` must not be called afterwards."""
+        """Return all remaining blocks as final. `feed` must not be called afterwards."""
         rest = _leaves(read_units(self._tail, self._resume, is_final=True))
         self._tail, self._resume = "", Resume()
         return rest

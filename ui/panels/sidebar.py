@@ -169,7 +169,7 @@ class Sidebar(Pane):
         self.switcher.set_menu(menu)
 
     def show_findings(self, number: int) -> None:
-        """Show in the menu how many findings about the notes have not been dismissed."""
+        """Show the number of findings that have not been dismissed, in the vault's menu."""
         self._review.setText(f"{_REVIEW} ({count(number)})" if number else _REVIEW)
 
     def _lay_out(self) -> None:

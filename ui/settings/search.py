@@ -41,7 +41,7 @@ class SettingsSearchField(QLineEdit):
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a settings page, with the hairline above it, or None if there is no hairline."""
+    """A row of a settings page, and the hairline above it, which is None if there is none."""
 
     widget: QWidget
     line: QWidget | None

@@ -43,8 +43,8 @@ class DiffLine:
     """A line of a diff, split into changed and unchanged parts.
 
     Attributes:
-        kind: the kind of line. `head` names a file or position, `note` reports a missing newline at
-            the end of the file.
+        kind: the kind of line. `head` names a file or position, and `note` reports a missing
+            newline at the end of the file.
     """
 
     kind: LineKind
@@ -126,7 +126,7 @@ def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
 
 
 def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each diff line with its role: `@` for headers, or else its first character.
+    """Yield each diff line with its role: `@` for a header, otherwise the line's first character.
 
     A removed line such as `-- text` looks like a header. Only the line counts in the hunk header
     tell them apart.
@@ -263,7 +263,7 @@ def _list_words(text: str) -> list[str]:
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> list[_Opcode]:
-    """Compute the diff opcodes, leaving out the text that both have at the start and the end."""
+    """Compute the diff opcodes, skipping the common beginning and end."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)

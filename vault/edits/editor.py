@@ -305,7 +305,7 @@ def _check_name(path: str, folders: Sequence[str]) -> None:
     """Check the name of a new note and of its new folders.
 
     Raises:
-        EditRefused: a name is not possible on every system, or no link could contain it.
+        EditRefused: a name is not allowed on every system, or no link could contain it.
     """
     shown = printable(path)
     if not path.lower().endswith(_KINDS):

@@ -93,7 +93,7 @@ class EditHistory:
         raise UndoRefused(f"There is no edit{where} to undo.")
 
     def list_offered_runs(self, sessions: Collection[str]) -> frozenset[str]:
-        """Return the runs that can be undone: the last one overall and of each session."""
+        """Return the runs that can be undone: the last one of all, and the last of each session."""
         last: dict[str, str] = {}
         newest = ""
         for step in self._journal.read():

@@ -18,7 +18,7 @@ _SILENCE_S = 0.05
 class IndexProgress:
     """The progress of an indexing run in its current phase.
 
-    Which notes `done` and `total` count depends on the phase:
+    The phase determines which notes `done` and `total` count:
 
         seen   the notes found in the folder so far
         scan   the new and changed notes: `done` have been read so far
@@ -128,7 +128,7 @@ def call_when_read(act: Callable[[], None], progress: ProgressCallback) -> Progr
 
 
 class IndexCancelled(VaultError):
-    """Raised within a cancelled indexing run. It does not leave the indexer."""
+    """Raised within a cancelled indexing run. The indexer catches it."""
 
 
 class ProgressMeter:

@@ -67,7 +67,8 @@ class Throttle:
     def run_at_full_speed(self) -> Iterator[None]:
         """Run updates at full speed within the block, regardless of the load.
 
-        An update that is paused by the throttle continues at once. A paused update stays paused.
+        An update that is resting because of the load continues at once. After `pause`, updates
+        still wait for `resume`.
         """
         with self._changed:
             self._waiters += 1
@@ -203,7 +204,7 @@ class UpdateQueue:
         """Wait until all notes can be searched by words.
 
         Returns:
-            True if they can be searched, or False if `timeout_s` seconds have passed before.
+            True if they can be searched, or False after `timeout_s` seconds.
         """
         ends_at = time.monotonic() + timeout_s
         with self._throttle.run_at_full_speed():
@@ -253,9 +254,9 @@ class IdleJob:
         """Store the job without starting it.
 
         Args:
-            job: the job. It must call the function it receives after each small step. This
-                function rests so that the job uses at most half of a processor, and returns
-                whether to stop.
+            job: the job. It must call the function it receives after each small step. This function
+                sleeps, so that the job uses at most half of a processor, and returns whether to
+                stop.
             updates: the queue that tells whether an update is running.
             clock: returns monotonic seconds.
         """
@@ -312,9 +313,9 @@ class IdleJob:
             _log.info("A job in the background ended: %s", error)
 
     def _rest(self) -> bool:
-        """Rest for as long as the job has worked, and while it is paused.
+        """Sleep as long as the job has worked, and while it is paused.
 
-        Returns whether the job must stop.
+        Return whether it must stop.
         """
         worked_s = self._clock() - self._rested_at
         if worked_s >= _STEP_S or self.is_paused:

@@ -119,7 +119,7 @@ class Watcher:
             return is_done
 
     def release(self) -> None:
-        """Wake all callers of `catch_up`, since the changes can be searched now."""
+        """Wake all callers of `catch_up`, because the changes can be searched now."""
         with self._state:
             self._is_busy = False
             self._state.notify_all()

@@ -1,6 +1,6 @@
 """Find inline syntax in notes: tags, inline fields, tasks, block names, comments.
 
-All functions take lines without code, numbered as in the file, and run in linear time.
+All functions take lines without code, numbered as in the file. They run in linear time.
 """
 
 import re
@@ -27,7 +27,10 @@ _COMMENT = re.compile(r"%%|<!--|-->")
 
 @dataclass(frozen=True, slots=True)
 class TaskItem:
-    """A list item with a checkbox. `status` is the character in the box, blank if open."""
+    """A list item with a checkbox.
+
+    `status` is the character in the box, a space for an open task.
+    """
 
     line: int
     status: str

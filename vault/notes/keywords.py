@@ -52,7 +52,7 @@ def build_note_words(names: Sequence[str], texts: Sequence[str]) -> tuple[str, s
 
 
 def list_inner_headings(text: str) -> tuple[str, ...]:
-    """Return the headings in a passage's text, without comments in code fences."""
+    """Return the headings in a passage's text. Lines with `#` in code fences do not count."""
     found, fence = list[str](), ""
     for line in text.split("\n"):
         mark = line.lstrip()[:3]

@@ -52,11 +52,11 @@ def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
 
 
 def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ...]:
-    """Split a property's value, a list or a single text, into texts.
+    """Split a property's value into texts. The value may be a list or a single text.
 
     Args:
         value: the value of the property.
-        splits_blanks: whether to split at blanks as well as commas.
+        splits_blanks: whether to split at spaces as well as commas.
     """
     if isinstance(value, str):
         separator = _SPLIT_ANYWHERE if splits_blanks else _SPLIT_COMMAS

@@ -46,8 +46,8 @@ def choose_best_line(lines: Sequence[str], stems: Sequence[str], *, is_first: bo
 def choose_lines(text: str, query: str, most: int, *, is_first: bool) -> list[str]:
     """Return up to `most` consecutive lines of text that contain the most words of a query.
 
-    If only front matter and headings contain such words, the text follows after two of these lines.
-    Long lines are shortened.
+    If no line of prose contains such a word, up to two matching lines of the front matter come
+    first. Long lines are shortened.
 
     Args:
         text: the text of a passage.
@@ -99,7 +99,7 @@ def _find_stems(line: str, stems: Sequence[str]) -> frozenset[str]:
 
 
 def _shorten(line: str, stems: Sequence[str]) -> str:
-    """Shorten a long line to its sentences from the one that contains the most stems on."""
+    """Shorten a long line to an excerpt that starts with a sentence and contains the most stems."""
     line = line.rstrip()
     if len(line) <= _MAX_LINE_CHARS:
         return line

@@ -99,7 +99,7 @@ def fit_weights(
     Args:
         questions: the questions, alternating between kinds.
         collect: returns the scores for a question, given the weights of title and heading.
-        is_cancelled: checked before each small step. It may rest.
+        is_cancelled: checked before each small step. It may sleep to limit the load.
 
     Returns:
         The weights, or None if this was cancelled or there are too few suitable questions.
@@ -143,7 +143,8 @@ class _QuestionSet:
     """Questions on which weights are measured.
 
     Attributes:
-        check: called before each question. It may rest, and raises `_Cancelled` to stop.
+        check: called before each question. It may sleep to limit the load, and raises `_Cancelled`
+            to stop.
     """
 
     asked: Sequence[_Asked]
@@ -226,14 +227,14 @@ def _list_single_weights() -> list[RankingWeights]:
 
 
 def _leave_rest(weight: float) -> float:
-    """Limit a weight so that the other scores keep a small share."""
+    """Limit a weight so that every score keeps at least a small share."""
     return min(max(weight, _REST), 1.0 - _REST)
 
 
 def _find_nearest(
     weights: Sequence[RankingWeights], second: _QuestionSet, least: _Quality
 ) -> RankingWeights:
-    """Return the weights with the best R@10 among those whose nDCG@10 is closest to a value."""
+    """Return the weights with the best R@10 among those that reach an nDCG@10 or come closest."""
 
     def rate(each: RankingWeights) -> tuple[float, float, float]:
         quality = second.measure(each)

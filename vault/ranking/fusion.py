@@ -147,7 +147,7 @@ def spread_notes(
 def complete_first_notes(
     ranked: Sequence[tuple[int, float]], scores: Scores
 ) -> list[tuple[int, float]]:
-    """Replace the last two of the first ten passages with the notes that a single score favours.
+    """Move the two notes that a single score favours most to the end of the first ten notes.
 
     This keeps notes that one score ranks high and the others rank low.
     """
@@ -169,7 +169,7 @@ def _list_notes(ranked: Sequence[tuple[int, float]], files: Mapping[int, int]) -
 
 
 def _find_best_places(scores: Scores) -> Mapping[int, int]:
-    """Return, for each note, its best rank in the rankings by single scores."""
+    """Map each note to its best rank in the rankings by single scores."""
     places: dict[int, int] = {}
     rankings = [_list_notes(sort_by_score(scores.notes.items()), {n: n for n in scores.notes})]
     for found in (scores.words, scores.dense):

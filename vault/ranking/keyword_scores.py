@@ -68,9 +68,9 @@ class KeywordScores:
         return {int(row[0]): float(row[1]) for row in rows}
 
     def _build_arm(self, count: int, size: int) -> tuple[str, list[float]]:
-        """Return the SQL statement that scores one term, and its first parameters.
+        """Return the SQL statement that scores one term, and its parameters except the last two.
 
-        The term's weight and expression follow as the last two parameters.
+        The last two parameters are the term's weight and expression, which the caller adds.
         """
         idf = math.log(1 + (size - count + 0.5) / (count + 0.5))
         found = f"FROM {self._table} WHERE {self._table} MATCH ?"

@@ -1,4 +1,4 @@
-"""Build questions from a vault's notes. The expected answer is the note itself.
+"""Build questions from a vault's notes, each with the notes that answer it.
 
 The questions come from headings, link labels, aliases, and sentences without some of their words.
 """
@@ -76,7 +76,7 @@ def build_vault_questions(
 
 
 def _ask_by_heading(rows: Sequence[tuple[int, str, str, str, str]]) -> Iterator[VaultQuestion]:
-    """Yield the innermost headings, with and without the note's title."""
+    """Yield the innermost headings as questions, with and without the note's title."""
     owners: dict[str, set[int]] = defaultdict(set)
     for file_id, title, _, heading, _ in rows:
         if (own := json.loads(heading)[-1:]) and own[0] != title:
@@ -94,7 +94,7 @@ def _ask_by_alias(rows: Sequence[tuple[int, str, str, str, str]]) -> Iterator[Va
 
 
 def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
-    """Yield the labels of links, if they differ from the target."""
+    """Yield the labels of links as questions, unless a label is equal to the link's target."""
     rows = catalog.rows(
         "SELECT path, target, label FROM links JOIN files ON files.id = file_id"
         " WHERE is_embed = 0 AND label <> '' AND label <> target AND target <> ''"
@@ -112,7 +112,7 @@ def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
 
 
 def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuestion]:
-    """Yield questions of several words that identify only a few notes."""
+    """Yield the texts as questions, if they have several words and belong to only a few notes."""
     for text, files in sorted(owners.items()):
         if len(files) <= _MOST_OWNERS and len(_WORDS.findall(text)) >= _FEWEST_WORDS:
             yield VaultQuestion(text, kind, frozenset(files))
@@ -121,7 +121,7 @@ def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuest
 def _ask_by_sentence(
     rows: Sequence[tuple[int, str, str, str, str]], chance: random.Random
 ) -> Iterator[VaultQuestion]:
-    """Yield sentences without some of their words, because users rarely remember all of them."""
+    """Yield sentences as questions. Some words are left out, because users rarely remember all."""
     for file_id, _, _, _, text in rows:
         if sentences := _SENTENCE.findall(text):
             words = _WORDS.findall(chance.choice(sentences))

@@ -74,7 +74,7 @@ def _find_names(words: str) -> Iterator[str]:
 
 
 def _find_pairs(kept: str) -> Iterator[str]:
-    """Yield, as phrases, the pairs of words that only a blank or hyphen separates."""
+    """Yield each pair of words separated only by a space or a hyphen, as a phrase."""
     for this, other in pairwise(_WORD.finditer(kept)):
         if kept[this.end() : other.start()] in (" ", "-") and not this[0].isdecimal():
             yield match_phrase(f"{this[0]} {other[0]}")

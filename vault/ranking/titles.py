@@ -35,7 +35,7 @@ _MOST_TERMS: Final = 16  # no title has more
 def measure_likeness(query: str, titles: Iterable[str]) -> float:
     """Return the largest likeness of a query and a title, from 0 to 1.
 
-    The likeness is the number of common words divided by the number of all words. Function words
+    The likeness is the number of shared words divided by the number of all words. Function words
     count less: if only they differ, the likeness is at least `NEAR_TITLE`.
     """
     return max((_measure_shared_words(query, title) for title in titles), default=0.0)

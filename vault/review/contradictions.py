@@ -108,7 +108,10 @@ class ContradictionRule:
                         yield one, other
 
     def _find_series(self) -> set[tuple[object, ...]]:
-        """Return the words and units of statements that are in many notes or have many numbers."""
+        """Return the statements that recur in many notes or with many numbers.
+
+        They are a series rather than contradictions. Each is identified by its words and units.
+        """
         notes: dict[tuple[object, ...], set[str]] = defaultdict(set)
         quantities: dict[tuple[object, ...], set[object]] = defaultdict(set)
         for place in self._places:

@@ -37,7 +37,7 @@ _LINK_SHARE = 0.08
 
 
 class Boosts(NamedTuple):
-    """The boosts of a passage, each from 0 to 1, or None if it does not apply.
+    """The boosts of a passage. Each is from 0 to 1, or None if it does not apply to the query.
 
     Attributes:
         title: how similar the query is to a name of the note or passage.
@@ -115,13 +115,13 @@ class PassageDetails:
 
 
 class DetailsReader:
-    """Reads the context of passages from the catalog, one SQL statement per method."""
+    """Reads the details of passages from the catalog, with one SQL statement per method."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
 
     def read_passages(self, ids: Collection[int]) -> dict[int, PassageDetails]:
-        """Return the context of each passage, by id."""
+        """Return the details of each passage, by id."""
         rows = self._catalog.rows(
             "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading, text"
             " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
@@ -142,7 +142,7 @@ class DetailsReader:
         }
 
     def read_notes(self, paths: Collection[str]) -> list[PassageDetails]:
-        """Return the contexts of notes, by path."""
+        """Return the details of the notes with the given paths."""
         rows = self._catalog.rows(
             "SELECT file_id, path, title, aliases, mtime_ns"
             " FROM notes JOIN files ON files.id = file_id"
@@ -207,7 +207,7 @@ class Booster:
         self._tags: dict[int, Collection[str]] = {}
 
     def load(self, numbers: Collection[int]) -> None:
-        """Preload the context of passages while the query is being embedded."""
+        """Preload the details of passages while the query is being embedded."""
         if missing := [number for number in numbers if number not in self._known]:
             found = self._reader.read_passages(missing)
             files = {context.file_id for context in found.values()} - self._tags.keys()

@@ -139,7 +139,7 @@ def cut_excerpts(
 def _keep_note_order(
     hits: Sequence[Hit], placed: Sequence[tuple[float, Hit]]
 ) -> list[tuple[float, Hit]]:
-    """Give each passage's rank to the next best excerpt of the same note.
+    """Give each rank of a note's passages to the next best excerpt of that note.
 
     Words then decide the order of excerpts within a note, but not the order of notes.
     """

@@ -87,7 +87,7 @@ def list_notes(
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:
-    """Return the query's content words, or all its words if it has none, as search terms."""
+    """Return search terms for the query's content words, or for all its words if it has none."""
     kept = " ".join(
         word for word in words.split() if fold(word).strip("?.,;:!") not in FUNCTION_WORDS
     )

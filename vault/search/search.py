@@ -217,8 +217,8 @@ class Searcher:
     ) -> Scores:
         """Score the best passages by words and by meaning, and the best notes by words.
 
-        All passages in `titled` contain the words of the query, so none scores less than the last
-        of the best passages.
+        A passage in `titled` that is not among the best by words gets the score of the last of
+        them, because it contains all words of the query.
         """
         terms = choose_terms(words, self._today())
         by_words = self._by_words.find_best(terms, wanted, scope.passages)

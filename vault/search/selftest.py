@@ -108,7 +108,7 @@ def fit_ranking(
         encode: starts embedding a question, and returns a function that waits for the vector.
         nearest: returns the nearest texts with cosine similarities.
         attachments: Obsidian's attachment folder.
-        has_to_stop: checked before each small step. It may rest.
+        has_to_stop: checked before each small step. It may sleep to limit the load.
     """
     notes = Records(catalog).counts()[0]
     if (fit := read_fit(catalog)) is not None and is_of_size(fit, notes):

@@ -62,9 +62,10 @@ class StalenessFilter:
         return _keep if note.version == passage.version else _build_finder(note, document)
 
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Drop the passages of a file if its content has changed since it was indexed.
+        """Return a function that drops passages if the content of their file has changed.
 
-        This is used for files that are slow to parse. The next update adds their passages again.
+        This is used for files that are slow to parse. The next index update adds their passages
+        again.
         """
         try:
             data = read_bytes(self._root, passage.path)

@@ -115,7 +115,7 @@ class Chip(QAbstractButton):
         return QSize(Theme.current().px(72), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Remove the chip on Delete or Backspace, open it on Enter, and move on with arrow keys."""
+        """Handle Delete and Backspace (remove), Enter (open) and the arrow keys (next chip)."""
         match event.key():
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self._state:
                 self.removed.emit()

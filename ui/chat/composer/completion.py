@@ -190,7 +190,7 @@ class Completer(QObject):
         self.popup.show_at(matches, self._field, found.start)
 
     def _place_again(self) -> None:
-        """Show the suggestions anew at the trigger's new position."""
+        """Show the suggestions again at the trigger's new position."""
         self._hide()
         self._update()
 

@@ -197,7 +197,7 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def show_error(self, message: str, actions: Sequence[Action] = ()) -> None:
-        """Show below the message text why the message was not sent."""
+        """Show the reason why the message was not sent, below its text."""
         self._error.say(message, actions)
         self._frame.set_error(True)
 

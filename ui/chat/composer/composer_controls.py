@@ -173,7 +173,7 @@ class SendButton(PushButton):
         painter.drawText(room, _LEFT, word)
 
     def initStyleOption(self, option: QStyleOptionButton) -> None:
-        """Leave the word to `paintEvent` while it draws the button."""
+        """Omit the word while `paintEvent` runs, because that method draws it."""
         super().initStyleOption(option)
         if self._is_bare:
             option.text = ""

@@ -167,7 +167,7 @@ class Answer(AccessibleFrame):
         self._extras.insertLayout(0, _outdent(self.doubts))
 
     def show_changes(self, changed: Sequence[ChangedSource]) -> None:
-        """Show below the text which cited notes have changed since the answer was written."""
+        """List the cited notes that have changed since the answer was written, below the text."""
         if self.changed == tuple(changed):
             return
         for view in self._changes:
@@ -179,7 +179,7 @@ class Answer(AccessibleFrame):
             self._extras.insertLayout(place + bool(self.doubts), _outdent(view))
 
     def show_found_sources(self, sentence: str) -> None:
-        """Show below the text how many sentences have sources that Strata found."""
+        """Show a sentence about the sources that Strata found, below the text."""
         if sentence == self.found_sources:
             return
         self.found_sources = sentence
@@ -187,7 +187,7 @@ class Answer(AccessibleFrame):
         self._found.setVisible(bool(sentence))
 
     def show_end(self, reason: str, *, can_retry: bool) -> None:
-        """Show below the text why the answer is incomplete.
+        """Show the reason why the answer is incomplete, below the text.
 
         Args:
             reason: why the answer ended early, or an empty string if the user stopped it.

@@ -189,7 +189,7 @@ class _QuietBlock(QWidget):
 
 
 class NoteBlock(AccessibleFrame):
-    """A block of Markdown from a program or a command. Its title is its origin.
+    """A block of Markdown from a program or a command. The title names its origin.
 
     The signal `dismissed` is emitted when the user closes the block. A stored block has no close
     button.

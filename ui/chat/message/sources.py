@@ -67,7 +67,7 @@ def _source(segment: Segment, citation: Citation | None) -> Source:
 
 
 def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str]:
-    """Return the passage from the first cited line on, and the text of the cited lines.
+    """Return the passage without the lines before the first cited one, and the cited lines.
 
     If all lines are cited, or the line numbers do not match the text, the second text is empty.
     """
@@ -81,7 +81,10 @@ def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str
 
 
 def _start_at_quote(passage: str, cited: str, citation: Citation | None) -> tuple[str, str]:
-    """Return both texts from the sentence with the quotation on, if it is far from their start."""
+    """Return both texts, without their beginning if the quotation is far from the start.
+
+    The shortened texts start with the sentence that contains the quotation.
+    """
     if citation is None or not citation.quote or len(cited) < _FAR_CHARS:
         return passage, cited
     span = VerbatimText(cited).find(citation.quote)

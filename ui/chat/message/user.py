@@ -325,7 +325,7 @@ class MessageEditor(QWidget):
         return False
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Keep the focus within the editor, whose widgets are not in the chat's tab order."""
+        """Keep the focus within the editor, because the chat's tab order does not include it."""
         stops: list[QWidget] = [self.field, self.cancel, self.send]
         focus = QApplication.focusWidget()
         place = stops.index(focus) + (1 if forward else -1) if focus in stops else -1

@@ -121,7 +121,7 @@ class ApprovalController(QObject):
                 self._forget(id)
 
     def _on_session_changed(self, _session: str | None) -> None:
-        """Forget the cards of the previous chat, whose tool calls still need approval."""
+        """Forget the cards of the previous chat. Its tool calls still wait for approval."""
         for waiting in self._waiting.values():
             waiting.card = None
 

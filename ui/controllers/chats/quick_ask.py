@@ -29,7 +29,8 @@ class QuickAskController(QObject):
     """Answers questions in a small window, which uses a new chat each time it is opened.
 
     If the setting `ui.quickAsk` is on and the desktop has a system tray, an icon in the tray opens
-    the window. Answers search the open vault. Nothing is edited, and no agent runs.
+    the window. Questions are answered from the open vault. No agent is used, and no note is
+    changed.
 
     Attributes:
         tray: the icon in the system tray, or None while no icon is shown.

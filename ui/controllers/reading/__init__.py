@@ -1,6 +1,6 @@
 """Controllers for reading notes and images, following links, and going back and forward.
 
-    images     Loads the local images of the open note in the background, and opens single images.
+    images     Loads the images that the open note shows, and images that are opened on their own.
     links      Inserts a link to a related note into the open note.
     menu       Opens the open note or image in an editor, Obsidian or the file manager.
     open_note  Shows a note or an image, follows links in notes and answers, and goes back and

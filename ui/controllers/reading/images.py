@@ -1,4 +1,4 @@
-"""Load the local images of the open note in the background, and open single images."""
+"""Load the images that the open note shows, and images that the user opens on their own."""
 
 from base64 import b64decode
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ class ImageController(QObject):
 
 
 def open_image(images: VaultImages, path: str) -> OpenImage:
-    """Read an image of the vault, decoded in a child process.
+    """Read an image that the user opens on its own. A child process decodes it.
 
     Raises:
         AppError: the image cannot be shown. The message gives the reason.

@@ -176,7 +176,7 @@ def _places(document: QTextDocument, quote: str) -> Iterator[QTextCursor]:
 
 
 def _beside(place: QTextCursor, pills: list[Pill]) -> Pill:
-    """Return the citation that belongs to a quotation: the following one, or else the nearest."""
+    """Return the citation that belongs to a quotation: the next one, or else the nearest one."""
     block = place.block()
     after = [
         pill

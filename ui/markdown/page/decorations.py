@@ -85,7 +85,7 @@ class Rows:
     """A group of a table's rows. Qt lays out each group as a separate table.
 
     Attributes:
-        start: a text position in the last cell.
+        start: a text position in the last cell, by which decorations are found.
         table: the Qt table with the rows.
         first: the text position of the first cell.
         shares: the widths of the columns as percentages of the page's width.
@@ -113,7 +113,7 @@ class Rows:
 
 @dataclass(slots=True)
 class Decorations:
-    """The decorations of a document's final text, or of its changing end, in text order."""
+    """The decorations of a document's final text or of its changing end, sorted by position."""
 
     panels: list[Panel] = field(default_factory=list)
     marks: list[ListMarker] = field(default_factory=list)

@@ -63,7 +63,7 @@ class DecorationPainter:
         self._placed.clear()
 
     def forget_tail(self, tail: Decorations, open_code: Panel | None) -> None:
-        """Clear the cached rectangles of the tail and of an open code block."""
+        """Clear the cached rectangles of the text that may still change."""
         groups = (tail.panels, tail.marks, tail.spans, tail.pills)
         for ink in (ink for group in groups for ink in group):
             self._placed.pop(id(ink), None)

@@ -86,7 +86,7 @@ class MarkdownView(QTextBrowser):
 
     @property
     def written(self) -> int:
-        """The number of final leaves that were written since the last rewrite of the document."""
+        """The number of final blocks that were written since the last rewrite of the document."""
         return self._writer.written
 
     def set_markdown(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Write leaves into a document: final leaves once, and the tail again at each update."""
+"""Write blocks into a document: final ones once, and the changing end again at each update."""
 
 from collections.abc import Mapping, Sequence
 
@@ -60,7 +60,7 @@ class DocumentWriter:
 
     Attributes:
         final: the decorations of the final text.
-        tail: the decorations of the tail, which the next call of `write` replaces.
+        tail: the decorations of the leaves at the end that the next call of `write` replaces.
         written: the number of final leaves that have been written.
         recoloring: the highlighter for long code, which works in steps.
         doubtful: the start positions of the unverified citations.
@@ -103,7 +103,7 @@ class DocumentWriter:
         return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
-        """Replace the old tail with the new final leaves and a new tail."""
+        """Replace the leaves at the end with new final leaves, and with a new end."""
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in final:

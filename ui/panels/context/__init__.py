@@ -22,7 +22,8 @@
 `ContextPanel` emits a signal for each action, and `ui.controllers.context` performs it. This
 package may import PySide6, `ui.widgets`, `ui.theme` and `ui.icons`. It must not import anything
 below `ui`, because the panel is part of the first paint. All numbers come from the request report,
-except shares and prices, which are computed here.
+except shares and prices, which are computed here. A layer is one kind of content in a request, such
+as the tools, the notes or the history.
 """
 
 __all__ = ["bar", "compaction", "notice", "panel", "words"]

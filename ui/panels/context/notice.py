@@ -55,7 +55,7 @@ def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def find_passed_share(context: Mapping[str, Any]) -> float:
-    """Return the highest threshold that the request exceeds, or 0."""
+    """Return the highest threshold that a request exceeds, as a share of the budget, or 0."""
     shares = _shares(context)
     steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
     return next((step for step in steps if context["fraction"] > step), 0.0)
@@ -121,6 +121,10 @@ def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def _shares(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the report's thresholds, or the defaults if an older version of Strata stored none."""
+    """Return the thresholds in a report as shares of the token budget.
+
+    If the report is from an older version of Strata that stored no thresholds, the defaults are
+    returned.
+    """
     policy: Mapping[str, Any] | None = context.get("policy")
     return policy or _SHARES

@@ -135,7 +135,11 @@ def label_spans(
 
 
 def _shares(context: Mapping[str, Any]) -> Mapping[str, float]:
-    """Return the report's thresholds, or the defaults if an older version of Strata stored none."""
+    """Return the thresholds in a report as shares of the token budget.
+
+    If the report is from an older version of Strata that stored no thresholds, the defaults are
+    returned.
+    """
     policy: Mapping[str, float] | None = context.get("policy")
     keys = [key for _, key in _MARKS]
     return policy or dict(zip(keys, tokens()["bar"]["marks"], strict=True))

@@ -203,7 +203,7 @@ class NotePanel(Pane):
         show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()))
 
     def show_columns(self, is_alone: bool, needs_sidebar: bool, has_panel: bool) -> None:
-        """Show the column buttons while the chat is hidden, because its header also has them."""
+        """Show the column buttons if the chat, whose header has the same buttons, is hidden."""
         self._sidebar.setVisible(is_alone and needs_sidebar)
         self._panel.setVisible(is_alone)
         self._panel.setChecked(has_panel)
