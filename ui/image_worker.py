@@ -2,9 +2,9 @@
 
 Run as `python -P -m ui.image_worker`. A request consists of `{format}` and a file's bytes. The
 answer is `{media_type, width, height, own_width, own_height}` and the bytes of a PNG or JPEG file,
-or `{failure}`. Only the pixels are kept: a photo's location, time and all other metadata are left
-out, and the photo is turned upright. The child process has limited memory and no window. It ends
-when no request has arrived for a while.
+or `{failure}` if the image cannot be converted. Only the pixels are kept: a photo's location, time
+and all other metadata are left out, and the photo is turned upright. The child process has limited
+memory and no window. It ends when no request has arrived for a while.
 """
 
 import resource

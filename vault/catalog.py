@@ -99,7 +99,7 @@ class Catalog:
                 self._give_back(reader)
 
     def meta(self, key: str) -> str | None:
-        """Read a value from the table `meta`, or return None."""
+        """Read a value from the table `meta`, or return None if it is missing."""
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(found[0][0]) if found else None
 

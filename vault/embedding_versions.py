@@ -118,11 +118,13 @@ class Embedders:
     def find_chosen_or_used(
         self, name: str, catalog: Catalog
     ) -> tuple[Embedder, EmbedderFailed | None]:
-        """Return the embedder in the settings, or the previous one together with an error.
+        """Return the embedder that is chosen in the settings.
+
+        If it cannot be used, return the embedder of the stored vectors, and the error.
 
         Args:
             name: the value of the setting `embedding.model`.
-            catalog: the catalog with the previous embedder's name and vectors.
+            catalog: the catalog with the stored vectors and the name of their model.
         """
         try:
             return self.find_chosen(name), None

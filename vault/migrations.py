@@ -197,7 +197,7 @@ _MOST_LINES: Final = 1 << 31
 
 
 def find_damage(connection: sqlite3.Connection) -> str | None:
-    """Describe the first damage in a catalog of the latest schema, or return None.
+    """Describe the first damage in a catalog of the latest schema, or return None if it is sound.
 
     This also finds damage that SQLite does not detect: missing columns, wrong types, invalid UTF-8
     or JSON, and vectors of different lengths.

@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class IndexStores:
-    """The stores of an open index: the catalog, its exact scan and, if owned, Chroma."""
+    """The stores of an open index: the catalog, its exact scan and, for its owner, Chroma."""
 
     def __init__(self, catalog: Catalog, store: VectorStore | None = None):
         self.catalog = catalog

@@ -161,7 +161,7 @@ class Middle(Scaled, Pane):
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the note next to the chat or covering it, depending on the new width."""
+        """Show the note next to the chat, or in its place if the column is too narrow for both."""
         super().resizeEvent(event)
         self._arrange()
 

@@ -75,7 +75,7 @@ class VersionColumn(Pane):
         self.tell(text)
 
     def tell(self, text: str) -> None:
-        """Show a message below the answer, or in its place.
+        """Show a message below the answer, or in its place if there is no answer.
 
         An empty string hides the message.
         """

@@ -207,7 +207,7 @@ def _find_section_end(lines: Sequence[str], headings: Sequence[Heading], line: i
 
 
 def read_text(content: bytes | None) -> str | None:
-    """Decode a file with normalized line endings, or return None without a file."""
+    """Decode a file with normalized line endings. Return None if `content` is None."""
     if content is None:
         return None
     try:

@@ -81,7 +81,7 @@ class EditHistory:
         self._journal = journal
 
     def find_last_run(self, session: str | None = None) -> str:
-        """Return the last run that has not been undone, in one session or overall.
+        """Return the last run that has not been undone, in one session or, without one, overall.
 
         Raises:
             UndoRefused: there is no such run.

@@ -193,7 +193,7 @@ _NOT_IN_SLUGS = re.compile(r"\W+")
 
 
 def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
-    """Return the line of the heading that an anchor refers to, or 0.
+    """Return the line of the heading that an anchor refers to, or 0 if there is none.
 
     Args:
         headings: the headings of the note.

@@ -207,7 +207,7 @@ def _build_plain_note(
 
 
 def _choose_title(path: str, document: Document) -> str:
-    """Return the title from the front matter, the first heading, or the file name."""
+    """Return the title in the front matter. Without one, use the first heading or the file name."""
     named = _find_property(document.properties, "title")
     if isinstance(named, str) and named.strip():
         return " ".join(named.split())

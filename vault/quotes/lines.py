@@ -24,7 +24,7 @@ _PROSE, _OTHER, _EMPTY = 2, 1, 0
 
 
 def build_stems(text: str) -> tuple[str, ...]:
-    """Return the stems of a text's content words, or of all its words."""
+    """Return the stems of a text's content words, or of all its words if it has none."""
     every = list(dict.fromkeys(_WORD.findall(index_text(text))))[:_MOST_STEMS]
     telling = [word for word in every if word not in FUNCTION_WORDS] or every
     return tuple(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)

@@ -152,7 +152,7 @@ def _keep_note_order(
 
 
 def _list_stems(words: str) -> frozenset[str]:
-    """Return the stems of a query's content words, or of all its words."""
+    """Return the stems of a query's content words, or of all its words if it has none."""
     every = _WORD.findall(index_text(words))[:_MOST_WORDS]
     telling = [word for word in every if word not in FUNCTION_WORDS] or every
     return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)

@@ -168,7 +168,7 @@ def _add_filter(
 
 
 def _parse_day(text: str) -> datetime | None:
-    """Parse a year, month or day as the start of that period in UTC, or return None."""
+    """Return the start of a year, month or day in UTC, or None if the text is not such a date."""
     found = _DATE.fullmatch(text)
     if found is None:
         return None

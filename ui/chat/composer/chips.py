@@ -90,7 +90,7 @@ class Chip(QAbstractButton):
 
     @property
     def figures(self) -> str:
-        """The counts after the name, or a description of the part that was sent."""
+        """The text after the name: the counts or, in a sent message, the part that was sent."""
         return self._state.figures if self._state else self._used
 
     def set_state(self, state: ChipState) -> None:

@@ -47,7 +47,7 @@ class EmptyState(QWidget):
 
     @property
     def sentence(self) -> str:
-        """The sentence below the heading, about the notes or the project."""
+        """The sentence below the heading: about the project if there is one, or about the notes."""
         return self._about.text()
 
     def show_state(

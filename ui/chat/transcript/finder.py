@@ -28,9 +28,9 @@ class _Place:
 class Finder(QObject):
     """Connects the find bar to the transcript.
 
-    The search begins at the top of the viewport: it shows the first occurrence below that point, or
-    else the last one above it. All occurrences are highlighted, even in messages that get their
-    widgets later. The signal `closed` is emitted when the user closes the bar.
+    The search begins at the top of the viewport: it shows the first occurrence below that point or,
+    if there is none, the last one above it. All occurrences are highlighted, even in messages that
+    get their widgets later. The signal `closed` is emitted when the user closes the bar.
     """
 
     closed = Signal()
@@ -159,7 +159,7 @@ class Finder(QObject):
         return [_Place(slot, nth) for slot, total in counts for nth in range(total)]
 
     def _choose_place(self) -> int:
-        """Return the index of the first match after the origin, or else of the last match."""
+        """Return the index of the first match after the origin, or of the last if none follows."""
         slots = self._transcript.feed.slots()
         order = {id(slot): at for at, slot in enumerate(slots)}
         origin, above = self._origin

@@ -47,7 +47,7 @@ class KeyboardNavigation:
         self._row = None
 
     def show(self) -> None:
-        """Mark the current message, or else a visible one, without scrolling."""
+        """Mark the current message, or a visible one if there is none, without scrolling."""
         if self.row is None:
             self._row = self._scroller.find_row_in_view()
         if self.row is not None:

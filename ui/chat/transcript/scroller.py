@@ -71,7 +71,7 @@ class Scroller(QWidget):
             self.bar.setValue(bottom - page)
 
     def find_row_in_view(self) -> MessageRow | None:
-        """Return the last message that starts in the viewport, or else the topmost visible one."""
+        """Return the last message that starts in the viewport, or the topmost one if none does."""
         top, bottom = self.bar.value(), self.bar.value() + self.bar.pageStep()
         begun = [row for row in self.feed.rows if top <= row.y() < bottom]
         return begun[-1] if begun else self.feed.row_at(top)

@@ -301,7 +301,7 @@ class Transcript(QWidget):
             row.widget.tools.siblings.take_focus()
 
     def _find_failure(self, item: TranscriptItem) -> Slot | None:
-        """Return the slot that already shows the error of a failed answer, or None."""
+        """Return the slot that already shows the error of a failed answer, or None if none does."""
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):
             return None

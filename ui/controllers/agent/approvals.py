@@ -54,7 +54,7 @@ class ApprovalController(QObject):
 
     @property
     def card(self) -> ApprovalCard | None:
-        """The first approval card in the open chat that the user has not answered yet, or None."""
+        """The first unanswered approval card in the open chat, or None if there is none."""
         cards = [waiting.card for waiting in self._waiting.values() if waiting.card is not None]
         return cards[0] if cards else None
 

@@ -51,7 +51,7 @@ class LinkController(QObject):
         return {"insert_link": self.begin}
 
     def begin(self) -> None:
-        """Show the related notes, or propose a link to the selected one."""
+        """Show the notes related to the open note, and propose a link to the selected one."""
         if self._frame.note.path:
             self._frame.docking.show_related()
             self._frame.column.related.begin_link()

@@ -94,7 +94,7 @@ class DocumentWriter:
 
     @property
     def open_code(self) -> Panel | None:
-        """The background of an unfinished code block at the end of the text, or None."""
+        """The background of an unfinished code block at the text's end, or None if it has none."""
         return self._code
 
     @property

@@ -55,7 +55,10 @@ def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def find_passed_share(context: Mapping[str, Any]) -> float:
-    """Return the highest threshold that a request exceeds, as a share of the budget, or 0."""
+    """Return the highest threshold that a request exceeds, or 0 if it exceeds none.
+
+    Thresholds are shares of the token budget.
+    """
     shares = _shares(context)
     steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
     return next((step for step in steps if context["fraction"] > step), 0.0)

@@ -162,7 +162,10 @@ class ContextPanel(Pane):
         dress(self._percent, "ui_strong", tone, numbers=True)
 
     def _show_notice(self, notice: NoticeText | None, offers: Collection[Act]) -> None:
-        """Show a notice above the rows, or hide it. An unchanged notice is not redrawn."""
+        """Show a notice above the rows, or hide it if `notice` is None.
+
+        An unchanged notice is not redrawn.
+        """
         if notice is None:
             self._said = None
             self._notice.hide()

@@ -44,7 +44,7 @@ class OpenImage:
 
 
 class ImagePage(QScrollArea):
-    """Shows an image at its own size, or scaled down to the width of the page."""
+    """Shows an image at its own size, or scaled down if it is wider than the page."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -65,7 +65,7 @@ class NoteReader(QScrollArea):
         Theme.current().changed.connect(self._on_theme_changed)
 
     def show_text(self, text: str, first: int = 0, last: int = 0) -> None:
-        """Show a note from the start, or scroll to some of its lines and highlight them."""
+        """Show a note from the start or, if lines are given, scroll to them and highlight them."""
         self._clear()
         self._images.clear()
         self._wanted.clear()

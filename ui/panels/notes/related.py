@@ -110,7 +110,10 @@ class RelatedPanel(Pane):
         )
 
     def begin_link(self) -> None:
-        """Request a link to the selected note, or focus the first note that can be linked."""
+        """Request a link to the selected note if the list has the focus.
+
+        Otherwise, focus the list and select the first note that can be linked.
+        """
         row = self.list.currentIndex()
         if self.list.hasFocus() and row.isValid():
             self._request_link(self._model.notes[row.row()])

@@ -198,7 +198,7 @@ class ReviewPanel(Pane):
             shown.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _fill(self) -> None:
-        """Show the findings and their number, or a message that there are none."""
+        """Show the findings and their number, or a message if there are none."""
         number = len(self._findings)
         compared = f"{plural(self._compared or 0, 'note')} compared, by rules and without a model."
         if number:

@@ -61,7 +61,7 @@ def _build_card_parts(cards: Sequence[Card]) -> Iterator[ExtractPart]:
 
 
 def _find_group(card: Card, groups: Sequence[Card]) -> int:
-    """Return the index of the smallest group around a card's centre, or -1."""
+    """Return the index of the smallest group around a card's centre, or -1 if there is none."""
     x = _read_number(card, "x") + _read_number(card, "width") / 2
     y = _read_number(card, "y") + _read_number(card, "height") / 2
     around = [

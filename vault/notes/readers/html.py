@@ -179,7 +179,7 @@ class _Page:
         return clean_prose("\n".join(line for line in lines if line))
 
     def _flush(self, kind: str, level: int = 0) -> Iterator[ExtractPart]:
-        """Yield the collected text as a part, or add it to the current list."""
+        """Yield the collected text as a part. Within a list, add it to the list item instead."""
         text = _fence_code(self._text) if kind == "fence" else self._take_text()
         self._text = []
         if not text:
