@@ -171,7 +171,7 @@ class TableRows:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An image in a Markdown text.
+    """An image in a Markdown text. The parser never loads it.
 
     Answers show a placeholder instead. Notes show the image if its file is in the vault.
 
@@ -227,12 +227,12 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
     ]
     total = sum(weights)
     shares = tuple(100 * weight / total for weight in weights)
-    letters = tuple(_letters(cells) for cells in columns)
+    letters = tuple(_count_letters(cells) for cells in columns)
     first = "".join(run.text for row in (header, *rows) for cell in row for run in cell)
     return ColumnLayout(shares, tuple(aligns), letters, is_rtl(first))
 
 
-def _letters(cells: Sequence[tuple[Run, ...]]) -> int:
+def _count_letters(cells: Sequence[tuple[Run, ...]]) -> int:
     """Return the length of the longest cell in characters, clamped to a minimum and a maximum."""
     longest = max((_width("".join(run.text for run in cell)) for cell in cells), default=0)
     return max(_FEWEST, min(longest, _READABLE))

@@ -65,7 +65,7 @@ class Unit:
         end: the number of the line just past the unit.
         leaves: the leaves of the unit.
         resume: the state needed to read the text from this unit on.
-        is_sealed: whether the unit is final, whatever text follows.
+        is_sealed: whether the unit is final regardless of the text that follows.
     """
 
     line: int
@@ -105,7 +105,7 @@ class _Reader:
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
         """Yield the top-level units. Only the first block can continue an earlier block."""
-        for group in _siblings(tokens):
+        for group in _group_siblings(tokens):
             yield from self._units(group)
             self._resume = Resume()
 
@@ -126,7 +126,7 @@ class _Reader:
         """Yield a unit for each list item, except for an item that only repeats the prefix."""
         resume = self._resume
         number = _first_number(group[0]) if resume.number is None else resume.number
-        for index, item in enumerate(_siblings(group[1:-1])):
+        for index, item in enumerate(_group_siblings(group[1:-1])):
             start, end = item[0].map or (0, 0)
             if index == 0 and resume.prefix:
                 previous = start
@@ -145,7 +145,7 @@ class _Reader:
         yield from found or [Paragraph((), (*boxes, box), line=_find_line(item[0]))]
 
     def _leaves(self, tokens: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
-        for group in _siblings(tokens):
+        for group in _group_siblings(tokens):
             yield from self._block(group, boxes)
 
     def _block(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
@@ -173,7 +173,7 @@ class _Reader:
 
     def _read_nested_items(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
         number = _first_number(group[0])
-        for item in _siblings(group[1:-1]):
+        for item in _group_siblings(group[1:-1]):
             yield from self._item_leaves(item, number, boxes)
             number = _after(number)
 
@@ -248,7 +248,7 @@ class _Reader:
             yield Unit(line, end, leaves, later if goes_on else Resume())
 
 
-def _siblings(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+def _group_siblings(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """Group top-level tokens with everything up to their closing token."""
     depth = start = 0
     for index, token in enumerate(tokens):

@@ -221,12 +221,12 @@ def _rank_weights(first: _QuestionSet) -> list[RankingWeights]:
 
 def _list_single_weights() -> list[RankingWeights]:
     return [
-        RankingWeights(_leave_rest(words), _leave_rest(share), *_COLUMNS[0])
+        RankingWeights(_limit_weight(words), _limit_weight(share), *_COLUMNS[0])
         for words, share in _SINGLE
     ]
 
 
-def _leave_rest(weight: float) -> float:
+def _limit_weight(weight: float) -> float:
     """Limit a weight so that every score keeps at least a small share."""
     return min(max(weight, _REST), 1.0 - _REST)
 

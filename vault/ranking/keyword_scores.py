@@ -51,8 +51,8 @@ class KeywordScores:
         """
         size = int(self._catalog.rows(f"SELECT count(*) FROM {self._table}_docsize")[0][0])  # noqa: S608
         arms, parameters = list[str](), list[str | float]()
-        for term, count in self._choose_telling(terms, size):
-            arm, factor = self._build_arm(count, size)
+        for term, count in self._drop_frequent(terms, size):
+            arm, factor = self._build_term_statement(count, size)
             arms.append(arm)
             parameters += [*factor, term.weight, term.expression]
         if not arms:
@@ -67,7 +67,7 @@ class KeywordScores:
         )
         return {int(row[0]): float(row[1]) for row in rows}
 
-    def _build_arm(self, count: int, size: int) -> tuple[str, list[float]]:
+    def _build_term_statement(self, count: int, size: int) -> tuple[str, list[float]]:
         """Return the SQL statement that scores one term, and its parameters except the last two.
 
         The last two parameters are the term's weight and expression, which the caller adds.
@@ -81,7 +81,7 @@ class KeywordScores:
         ranked = f"SELECT rowid AS id, -bm25({self._table}, {marks}) * ? * ? AS score {found}"
         return ranked, [*self._columns, factor]
 
-    def _choose_telling(self, terms: Sequence[Term], size: int) -> list[tuple[Term, int]]:
+    def _drop_frequent(self, terms: Sequence[Term], size: int) -> list[tuple[Term, int]]:
         """Drop terms that occur in many texts. Return the other terms with their frequencies.
 
         The rarest term comes first. If all terms are frequent, all are kept.

@@ -33,16 +33,16 @@ _MOST_TERMS: Final = 16  # no title has more
 
 
 def measure_likeness(query: str, titles: Iterable[str]) -> float:
-    """Return the largest likeness of a query and a title, from 0 to 1.
+    """Return the similarity of a query and the most similar title, from 0 to 1.
 
-    The likeness is the number of shared words divided by the number of all words. Function words
-    count less: if only they differ, the likeness is at least `NEAR_TITLE`.
+    The similarity is the number of shared words divided by the number of all words. Function words
+    count less: if only they differ, the similarity is at least `NEAR_TITLE`.
     """
     return max((_measure_shared_words(query, title) for title in titles), default=0.0)
 
 
 def add_title(score: float, likeness: float) -> float:
-    """Combine a passage's score with the likeness of the query and the passage's titles.
+    """Combine a passage's score with the similarity of the query and the passage's titles.
 
     The result is from 0 to 1.
     """
@@ -80,12 +80,12 @@ def _is_telling(term: str) -> bool:
 
 
 def _measure_shared_words(query: str, title: str) -> float:
-    share = _divide_common(_list_words(query), _list_words(title))
-    telling_share = _divide_common(list_telling_words(query), list_telling_words(title))
+    share = _measure_overlap(_list_words(query), _list_words(title))
+    telling_share = _measure_overlap(list_telling_words(query), list_telling_words(title))
     return max(share, _TELLING_SHARE * telling_share)
 
 
-def _divide_common(these: frozenset[str], those: frozenset[str]) -> float:
+def _measure_overlap(these: frozenset[str], those: frozenset[str]) -> float:
     """Return the number of words in both sets divided by the number of words in either."""
     every = len(these | those)
     return len(these & those) / every if every else 0.0

@@ -160,7 +160,7 @@ def _meant(document: QTextDocument, pills: list[Pill], source: Source) -> list[P
     beside: dict[int, Pill] = {}
     for quote in source.doubted:
         for place in _places(document, quote):
-            pill = _beside(place, pills)
+            pill = _find_pill(place, pills)
             beside[pill.start] = pill
     if beside or source.is_verified:
         return list(beside.values())
@@ -175,7 +175,7 @@ def _places(document: QTextDocument, quote: str) -> Iterator[QTextCursor]:
         place = document.find(words, place)
 
 
-def _beside(place: QTextCursor, pills: list[Pill]) -> Pill:
+def _find_pill(place: QTextCursor, pills: list[Pill]) -> Pill:
     """Return the citation that belongs to a quotation: the next one, or else the nearest one."""
     block = place.block()
     after = [

@@ -96,7 +96,7 @@ class DecorationPainter:
             self._paint_rounded(painter, span, "bg.raised")
         for pill in _between(ink.pills, first, last):
             is_doubtful = pill.start in self.doubtful
-            self._paint_rounded(painter, pill, self._ground(ink, pill))
+            self._paint_rounded(painter, pill, self._choose_background(ink, pill))
             if self.marked in pill.numbers:
                 self._paint_marked(painter, pill, "amber" if is_doubtful else "accent")
 
@@ -238,8 +238,12 @@ class DecorationPainter:
         for rect in self._place(ink).rects:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
 
-    def _ground(self, ink: Decorations, pill: Pill) -> str:
-        """Return the name of a citation's background colour, which depends on its callout."""
+    def _choose_background(self, ink: Decorations, pill: Pill) -> str:
+        """Return the colour name of a citation's background.
+
+        An unverified citation is amber. Inside an amber callout, it has the colour of the page
+        instead.
+        """
         if pill.start not in self.doubtful:
             return "accent.soft"
         is_on_amber = any(

@@ -221,7 +221,7 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
     return PartRow(
         text=text,
         tokens=segment["tokens"],
-        beside=_beside(segment),
+        beside=_describe_state(segment),
         tip=_tip(segment, text, is_pinned=is_pinned),
         path="" if is_message else source,
         lines=(lines[0], lines[1]) if lines else None,
@@ -230,7 +230,7 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
     )
 
 
-def _beside(segment: Mapping[str, Any]) -> tuple[str, ...]:
+def _describe_state(segment: Mapping[str, Any]) -> tuple[str, ...]:
     """Describe a segment's state, once with and once without its original token count."""
     if segment.get("derived"):
         return ("read whole",)

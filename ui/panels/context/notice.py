@@ -49,7 +49,7 @@ def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
         return NoticeText("amber", "Only your message is sent", text, ("raise",))
     if context["when"] == "next" and context["actions"]["compact"]:
         return _summary_first(context)
-    if context["fraction"] > _shares(context)["trim_at"]:
+    if context["fraction"] > _read_thresholds(context)["trim_at"]:
         return _full(context)
     return _make_compacted_notice(context) or _repeat_warnings(context)
 
@@ -59,7 +59,7 @@ def find_passed_share(context: Mapping[str, Any]) -> float:
 
     Thresholds are shares of the token budget.
     """
-    shares = _shares(context)
+    shares = _read_thresholds(context)
     steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
     return next((step for step in steps if context["fraction"] > step), 0.0)
 
@@ -77,14 +77,14 @@ def _overflow(context: Mapping[str, Any]) -> NoticeText:
 def _summary_first(context: Mapping[str, Any]) -> NoticeText:
     """Return a notice that older messages will be summarised before the message is sent."""
     name = "block_at" if context["actions"]["block"] else "compact_at"
-    title = f"The chat is full at {percent(_shares(context)[name])}"
+    title = f"The chat is full at {percent(_read_thresholds(context)[name])}"
     text = "Older messages are summarised first, then your message goes."
     return NoticeText("amber", title, text, ("compact", "raise"))
 
 
 def _full(context: Mapping[str, Any]) -> NoticeText:
     """Return a notice that a request exceeds the trim threshold, and describe the effect."""
-    shares = _shares(context)
+    shares = _read_thresholds(context)
     title = f"Past {percent(shares['trim_at'])}"
     title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"
     text = f"At {percent(shares['compact_at'])} older messages become a summary."
@@ -123,7 +123,7 @@ def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
     return NoticeText("info", f"About this {what}", warnings) if warnings else None
 
 
-def _shares(context: Mapping[str, Any]) -> Mapping[str, Any]:
+def _read_thresholds(context: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the thresholds in a report as shares of the token budget.
 
     If the report is from an older version of Strata that stored no thresholds, the defaults are

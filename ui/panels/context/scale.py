@@ -99,7 +99,7 @@ def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
     budget = context["budget"]
     found = []
     for name, key in _MARKS:
-        share = _shares(context)[key]
+        share = _read_thresholds(context)[key]
         x = round(share * budget / max(1, context["window"]) * width)
         text = f"trim {_figure(share)}" if name == "trim" else _figure(share)
         found.append(ScaleMark(name, share, x, text, context["used"] > int(budget * share)))
@@ -134,7 +134,7 @@ def label_spans(
     return spans
 
 
-def _shares(context: Mapping[str, Any]) -> Mapping[str, float]:
+def _read_thresholds(context: Mapping[str, Any]) -> Mapping[str, float]:
     """Return the thresholds in a report as shares of the token budget.
 
     If the report is from an older version of Strata that stored no thresholds, the defaults are

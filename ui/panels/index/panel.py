@@ -61,11 +61,11 @@ class IndexPanel(Pane):
     def show_status(self, status: "IndexStatus | None") -> None:
         """Show the index's content and size, or that they are unknown if `status` is None."""
         self._chunks = 0 if status is None else status.chunks
-        self._facts.setText("" if status is None else _facts(status))
+        self._facts.setText("" if status is None else _describe_index(status))
         self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")
 
     def show_findings(self, number: int) -> None:
-        """Offer the findings about the notes that have not been dismissed, if there are any."""
+        """Show the number of findings that have not been dismissed, if there are any."""
         self.review.setText(f"Look after your notes ({count(number)})")
         self.review.setVisible(number > 0)
 
@@ -119,7 +119,7 @@ class IndexPanel(Pane):
         return about
 
 
-def _facts(status: "IndexStatus") -> str:
+def _describe_index(status: "IndexStatus") -> str:
     """Describe the index: its passages, update time, size on disk, and embedding model."""
     if not status.notes and status.indexed_at is None:
         return "Nothing is indexed yet."
