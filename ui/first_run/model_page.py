@@ -28,7 +28,7 @@ _NONE_FOUND = (
 
 
 class ModelPage(StepPage):
-    """The page for the model.
+    """The page on which the user chooses a model.
 
     The signal `chosen` is emitted after the choice of a model has been stored.
     """

@@ -72,7 +72,7 @@ def list_lines_with_links(document: Document) -> list[Line]:
 
 
 def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
-    """Yield the links in a line with their positions, see `find_links`."""
+    """Yield the links in a line with their positions. See `find_links`."""
     if "[" not in line:
         return
     for match in _WIKILINK.finditer(line):

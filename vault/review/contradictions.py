@@ -164,7 +164,7 @@ def _name_frame(statement: Statement) -> tuple[object, ...]:
 
 
 def _measure_overlap(one: Statement, other: Statement) -> float:
-    """Return the fraction of common words, or 0 if the statements may be about different things."""
+    """Return the fraction of shared words, or 0 if the statements may be about different things."""
     added = one.words ^ other.words
     if one.words - other.words and other.words - one.words:
         return 0.0

@@ -113,7 +113,7 @@ class OutdatedRule:
 
 
 def _find_naming_lines(lines: Sequence[NoteLine]) -> dict[int, str]:
-    """Return the lines in which a link names a source, as a mapping of line number to text."""
+    """Map the number of each line in which a link names a source to the line's text."""
     found, is_under_sources, is_source_property = dict[int, str](), False, False
     for line in lines:
         if line.kind == "heading":

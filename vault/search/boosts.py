@@ -216,7 +216,7 @@ class Booster:
             self._known.update(found)
 
     def measure_titles(self, words: str, numbers: Collection[int]) -> dict[int, float]:
-        """Return the likeness of a query and the titles of each passage, by passage id."""
+        """Return the similarity of a query and the titles of each passage, by passage id."""
         known = self._reader.read_passages(numbers)
         return {number: measure_likeness(words, each.names) for number, each in known.items()}
 

@@ -50,7 +50,7 @@ class Reranker:
             search: returns up to the given number of hits.
             query: the query with its filters.
             k: the maximum number of hits.
-            folder: the cross-encoder's folder. None or empty disables reranking.
+            folder: the cross-encoder's folder, or None or an empty string to disable reranking.
         """
         if not folder:
             return search(k)

@@ -214,7 +214,7 @@ class Child:
         return 0
 
     def _wait_turn(self, number: int) -> Frame | None:
-        """Return the answer if it arrives soon, whichever waiting thread reads it."""
+        """Return the answer if it arrives soon. Only one of the waiting threads reads answers."""
         with self._state:
             if number in self._answers:
                 return self._answers.pop(number)

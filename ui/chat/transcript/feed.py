@@ -232,7 +232,7 @@ class Feed(QWidget):
         return list(self._slots)
 
     def show_latest(self) -> None:
-        """Build the widgets at the end of the chat and remove the others, except kept ones."""
+        """Build the widgets at the end of the chat. Remove the others, unless they must be kept."""
         for slot in self._slots[self._first : self._last]:
             if not slot.is_kept:
                 self._put_away(slot)

@@ -274,7 +274,8 @@ class NoteReader(QScrollArea):
     def _lay_out(self) -> None:
         """Lay out all parts from top to bottom.
 
-        The column is that of the chat, whose scroll bar lies over the messages.
+        The text column is the same as in the chat: it is computed from the full width, including
+        the scroll bar.
         """
         self._is_placing = True
         left, width = compute_column(self.width())
