@@ -31,7 +31,7 @@ This package may import chains, context, vault, resources and third-party librar
 import ui or PySide6, except in `__main__`, which starts the window. Heavy libraries are imported
 where they are first used, so that `strata --version` loads only the standard library.
 
-A chat's file is only appended to, by one writer at a time. A write is reported as done only when it
-is on disk. API keys are stored in the keyring or the environment and nowhere else. Only
-`library.edits` writes into a vault.
+Entries are only ever appended to a chat's file, by one writer at a time. A write is reported as
+done only when it is on disk. API keys are stored in the keyring or the environment and nowhere
+else. Only `library.edits` writes into a vault.
 """

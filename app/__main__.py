@@ -53,7 +53,7 @@ def main_window() -> NoReturn:
 
 
 def _show(opening: "Startup") -> int:
-    """Show the window until it is closed, or until its first paint in a trial run."""
+    """Show the window until it is closed. In a trial run, it is closed after its first paint."""
     from ui.main import run as run_window
 
     is_trial = os.environ.get("STRATA_EXIT_AFTER_SHOW") == "1"

@@ -60,7 +60,7 @@ class Assistant:
         paths: the folders and files of Strata itself.
         settings: the user's settings.
         sessions: the chats.
-        images: reads images of the open vault so that they can be shown.
+        images: reads images of the open vault for display.
         long_texts: stores pasted texts as files if they are too long for a message.
         ledger: the list of all calls that left Strata.
         user_instructions: the file with the user's own instructions for models.
@@ -71,9 +71,9 @@ class Assistant:
         user_edits: edits that the user makes to notes.
         agents: builds agents, and asks the user to approve the changes that their tools propose.
         model_setup: finds, tests and stores the model that answers.
-        titles: asks the model for titles of chats.
+        titles: lets the model write titles for chats.
         branches: selects and summarises branches, forks chats, and sets titles, labels and pins.
-        compaction: compacts chats in steps that the user can see and edit.
+        compaction: compacts chats, with a preview of the summary that the user can edit.
         history: the chats' transcripts and past requests.
     """
 
@@ -136,7 +136,8 @@ class Assistant:
     def open_vault(self, folder: Path, remember: bool = True) -> None:
         """Open a folder as the vault.
 
-        With `remember`, the folder is saved in the settings and opened again on the next start.
+        If `remember` is true, the folder is saved in the settings and opened again on the next
+        start.
 
         Raises:
             VaultMissing: the folder does not exist.
@@ -146,7 +147,7 @@ class Assistant:
         self._vault.open(folder, remember)
 
     def close(self) -> None:
-        """Close the vault and the databases, and stop the child processes."""
+        """Close the vault and the databases, and stop all child processes."""
         self._turns.local.close()
         self.agents.close()
         self.projects.close()
@@ -176,8 +177,8 @@ class Assistant:
     def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
         """Return the passages that best match a query.
 
-        The default for `k` is the setting `retrieval.topK`. With `project`, only that project's
-        notes are searched.
+        If `k` is None, the number of passages is the setting `retrieval.topK`. If `project` is
+        given, only the notes of that project are searched.
 
         Raises:
             VaultNotChosen: no vault is open.
@@ -296,9 +297,9 @@ class Assistant:
         Args:
             session: the chat. It stays unchanged if the compaction is cancelled.
             cancel: cancels the compaction.
-            instructions: what the summary should keep above all.
-            model: see `AskRequest`. Without a model, nothing is sent, and an outline is built
-                instead.
+            instructions: the user's additional instructions for the summary.
+            model: see `AskRequest`. If no model is configured, an outline is built instead of a
+                summary, and nothing is sent.
         """
         return self.compaction.compact(session, instructions, model, cancel)
 
@@ -351,7 +352,7 @@ class Assistant:
         return self.branches.send_message(session, custom_type, content, display)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
-        """List the models that the user can choose, including the option to use no model.
+        """List the models that the user can choose, and the option to use no model.
 
         These are the configured model, the model files that the user has opened, and the models of
         servers. If `chat.apiBase` is set, only the server at that address is queried, otherwise the
@@ -361,14 +362,14 @@ class Assistant:
         return model_choices(self.settings.values, self.ledger, self._limits, files)
 
     def stop_other_models(self, model: str | None = None) -> None:
-        """Stop the running model file, unless it is the given model or the summary model.
+        """Stop the running model file, unless it is the given model or the one for summaries.
 
-        If `model` is None, the configured model is kept running.
+        If `model` is None, the configured model takes its place.
         """
         self._turns.stop_other_models(model)
 
     def check_model(self, cancel: CancelToken, model: str | None = None) -> ModelCheck:
-        """Test the given model, or else the configured one, with a short call.
+        """Test a model with a short call. If `model` is None, the configured model is tested.
 
         Raises:
             InvalidRequest: no model is configured.

@@ -1,6 +1,6 @@
-"""Slash commands: messages that start with `/` and run a command instead of being sent.
+"""Parse and run slash commands: messages that start with `/` and are not sent to a model.
 
-The output is shown in the chat temporarily, and neither stored nor sent to a model.
+The output of a command is shown in the chat until it is closed. It is neither stored nor sent.
 """
 
 import re
@@ -43,7 +43,7 @@ class Situation:
         session: the chat, or None before its first message.
         mode: the mode of the next message, or None if unknown.
         model: the model of the next message, or None for the configured one.
-        place: the open note and selected lines.
+        place: the open note and the lines selected in it.
     """
 
     session: str | None
@@ -60,11 +60,11 @@ class CommandResult:
         markdown: the text to show in the chat, which may be empty.
         begins_chat: whether to start a new chat.
         project: the project to open in a new chat, or None.
-        compacts: the instructions for a compaction, which may be an empty string, or None if the
-            chat is not to be compacted.
+        compacts: the user's instructions for compacting the chat, which may be an empty string.
+            None if the chat is not to be compacted.
         model: the model for the next messages, or None to keep the current one.
         mode: the mode for the next messages, or None to keep the current one.
-        message: a message to send, or None.
+        message: a message to send to the model, or None.
     """
 
     markdown: str = ""
@@ -83,7 +83,7 @@ class SlashCommand:
     Attributes:
         argument: the argument as shown in the help, or an empty string.
         help: a one-line description.
-        act: runs the command with an argument.
+        act: the function that runs the command with an argument.
     """
 
     name: str

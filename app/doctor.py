@@ -1,4 +1,4 @@
-"""The checks of `strata doctor`."""
+"""Run the checks of `strata doctor`."""
 
 import os
 import shutil

@@ -68,7 +68,7 @@ def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> Non
 
     Args:
         folder: the folder, which need not exist.
-        targets: the names of the files being written, or None for all names.
+        targets: the names of the files that the temporary ones were to replace, or None for all.
     """
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(folder)):
@@ -96,7 +96,7 @@ def _is_left(file: Path) -> bool:
 
 
 def open_file(path: Path, flags: int) -> int:
-    """Open a regular file and return its descriptor. Symbolic links are rejected.
+    """Open a regular file and return its descriptor. Symbolic links are refused.
 
     Raises:
         OSError: the file cannot be opened, or is not a regular file.

@@ -145,8 +145,8 @@ class TurnFailed(AppError):
     Attributes:
         reason: the exception that ended the turn.
         session: the chat, or None if no chat was created.
-        is_taken_back: whether the question was removed from the active branch because no request
-            could be built for it. It stays in the log.
+        is_taken_back: whether the user message was removed from the active branch because no
+            request could be built for it. It stays in the log.
     """
 
     def __init__(self, reason: Exception, session: str | None, is_taken_back: bool = False) -> None:
@@ -165,7 +165,7 @@ class ErrorInfo:
         message: one sentence for the user.
         hint: what the user can do, or None.
         context: the context report of a request that was too large, or None.
-        session: the failed turn's chat, or None.
+        session: the id of the failed turn's chat, or None.
         is_turn: whether the error ended a turn.
         is_taken_back: as in `TurnFailed`.
         key_owner: the provider or address whose API key is missing or was rejected, or an empty
@@ -182,7 +182,10 @@ class ErrorInfo:
     key_owner: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the error as JSON. Empty fields are omitted, except for a failed turn."""
+        """Return the error as JSON.
+
+        Empty fields are omitted, except for the chat of a failed turn.
+        """
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.hint is not None or self.is_turn:
             shown["hint"] = self.hint

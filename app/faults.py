@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 class FaultReporter:
     """Logs unexpected exceptions and calls a listener, at most once a minute per exception.
 
-    The listener is called in the reporting thread.
+    The listener is called in the thread that reports the exception.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -65,9 +65,9 @@ class FaultReporter:
             self.listener()
 
     def _count_repeats(self, key: str) -> int | None:
-        """Return how often a fault was suppressed since it was last reported.
+        """Return how often an exception was suppressed since it was last reported.
 
-        Return None if the fault must be suppressed again.
+        Return None if it must be suppressed again.
         """
         now = self._clock()
         with self._lock:
@@ -101,7 +101,7 @@ def report_fault(fault: BaseException | str, where: str) -> None:
 
 
 def set_fault_listener(listener: Callable[[], object] | None) -> None:
-    """Set the function that is called after each logged fault. None removes it."""
+    """Set the function that is called after each logged exception. None removes it."""
     _reporter.listener = listener
 
 
@@ -147,7 +147,7 @@ def _install_thread_hook() -> None:
 
 
 def _identify(fault: BaseException | str) -> str:
-    """Return a key that identifies repeated faults: the exception type and the line."""
+    """Return a key that is the same for repeated exceptions: the exception type and the line."""
     if isinstance(fault, str):
         return fault
     trace = fault.__traceback__

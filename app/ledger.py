@@ -39,7 +39,7 @@ class Ledger:
     """The ledger of outgoing calls. It can be shared by threads and processes."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
-        """Set the path of the file. The file is created on the first call."""
+        """Store the path of the file, which is created on the first call."""
         self._path = path
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ class Ledger:
                 self._remove_older_half()
 
     def _write(self, content: bytes) -> int:
-        """Append a line completely or not at all, and return the new file size."""
+        """Append a line completely or not at all, and return the new size of the file."""
         if not os.path.lexists(self._path):
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         handle = open_file(self._path, os.O_RDWR | os.O_APPEND)

@@ -1,4 +1,4 @@
-"""The log file. It never contains API keys or the text of notes.
+"""Write the log file, which never contains API keys or the text of notes.
 
 Only Strata's own packages write to it, since log messages of libraries may contain whole requests.
 """

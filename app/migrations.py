@@ -1,4 +1,4 @@
-"""The migrations of `state.db` to the current version.
+"""Migrate `state.db` to the current version.
 
 Migrations run once, in order, each in its own transaction. SQLite's `user_version` counts them. A
 released migration never changes.

@@ -16,7 +16,7 @@ HOME_VARIABLE = "STRATA_HOME"
 
 @dataclass(frozen=True)
 class Paths:
-    """The four base folders of the program, with their files and subfolders."""
+    """The four base folders of the program, with the files and subfolders in them."""
 
     config: Path
     data: Path
@@ -105,7 +105,7 @@ class Paths:
 
     @property
     def learned_limits(self) -> Path:
-        """The file with context lengths learned from error messages."""
+        """The file with the context lengths that services reported when they rejected a request."""
         return self.state / "limits.json"
 
     @property
@@ -157,7 +157,7 @@ def _hash_path(folder: Path) -> str:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder that only its owner can access, with its missing parents."""
+    """Create a folder that only its owner can access, and any missing parent folders."""
     if not folder.parent.is_dir():
         make_private_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)

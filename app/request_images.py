@@ -58,9 +58,10 @@ class StoredRequest:
 
 
 def encode_request(request: StoredRequest) -> tuple[tuple[Any, ...], dict[str, str]]:
-    """Encode a request.
+    """Encode a request for the database.
 
-    Return its database row, and a mapping from hashes to its base64 images.
+    Returns:
+        The request's row in the database, and its images in base64, by hash.
     """
     images: dict[str, str] = {}
     row = (

@@ -34,7 +34,7 @@ class StartupInfo:
     """The values needed for the first paint.
 
     Attributes:
-        state: the folder for data that can be rebuilt.
+        state: the folder for the program's own data that can be rebuilt.
         vault: the vault to open, or None if there is none or it does not exist.
         theme: the setting `ui.theme`.
         keys: the setting `ui.keys`.

@@ -1,8 +1,8 @@
 """The database `state.db`: last requests, chat summaries, large tool results, partial answers.
 
-Requests and summaries can be rebuilt, and chats can continue without tool results and partial
-answers. A damaged database is therefore renamed and replaced. It counts as damaged if SQLite
-reports damage, or if it contains unexpected data.
+A damaged database is renamed and replaced, because requests and summaries can be rebuilt, and chats
+can continue without tool results and partial answers. It counts as damaged if SQLite reports
+damage, or if it contains unexpected data.
 """
 
 import hashlib
@@ -69,7 +69,7 @@ class StateDB:
     """The database `state.db`, which threads and processes can share."""
 
     def __init__(self, path: Path) -> None:
-        """Set the path. The file is opened on first use."""
+        """Store the path of the file, which is opened on first use."""
         self._path = path
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
@@ -77,7 +77,7 @@ class StateDB:
         self._was_damaged = False
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged database once, and otherwise an empty string."""
+        """Return the warning about a damaged database. Later calls return an empty string."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return STATE_DAMAGED if was_damaged else ""
@@ -85,7 +85,7 @@ class StateDB:
     def save_request(self, request: StoredRequest) -> None:
         """Store a turn's latest request, replacing the previous one.
 
-        Each image is stored once, however many requests contain it.
+        Each image is stored only once, even if many requests contain it.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -212,7 +212,7 @@ class StateDB:
         )
 
     def save_partial(self, session: str, entry: Mapping[str, Any]) -> None:
-        """Store the answer that is arriving in a chat, as a log entry. It replaces the last one.
+        """Store the answer that is arriving in a chat as a log entry, replacing the previous one.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -234,7 +234,7 @@ class StateDB:
         )
 
     def forget_partial(self, session: str) -> None:
-        """Remove a chat's partial answer, because the log has it.
+        """Remove a chat's partial answer, because the log now contains the answer.
 
         Raises:
             StorageFailed: the database cannot be written.

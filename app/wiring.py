@@ -1,4 +1,4 @@
-"""Build the assistant from its components, and open the vault."""
+"""Build the assistant from its components, and open the vault of a program run."""
 
 import os
 from collections.abc import Mapping
@@ -28,9 +28,10 @@ def build(
     Args:
         paths: the folders and files of Strata itself.
         overrides: settings for this run only, by key.
-        embedder: an embedder to share, which the assistant does not close, or None to start one on
-            demand.
-        web: fetches web pages. None means a client with the usual address rules.
+        embedder: an embedder that other assistants may share, and that this one does not close. If
+            None, one is started on demand.
+        web: the client that fetches web pages. If None, a client with the usual rules for addresses
+            is used.
 
     Raises:
         BadSetting: a setting is unknown or out of range.
@@ -47,7 +48,7 @@ def build(
 
 
 def open_vault(assistant: Assistant, named: str | None, session: str | None = None) -> None:
-    """Open a vault: the given one, the chat's, or the one in the settings.
+    """Open the vault given on the command line, or else that of the chat or the settings.
 
     The settings are not changed.
 

@@ -6,7 +6,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   ├── tools       the tools of an agent: a call of the model → its arguments checked → a result
   ├── mcp         the servers of the settings → their tools; a call → text of bounded size
   ├── web         an address → its host checked → the title and text of the page
-  ├── retrieval   query → passages; attachments that are too large → excerpts or notes
+  ├── retrieval   query → passages; attachments that are too large → excerpts or reading notes
   ├── request     Chain and TurnContext; the entries of a turn → its prepared request
   ├── extractive  the answers without a language model: quotations of the notes
   ├── gguf        models in files on this computer, run in a child process
@@ -35,5 +35,5 @@ on first use.
 
 Only a request that passed the budget guard is sent. The user message is on disk before any other
 step, and a partial answer is kept. Only calls to models, web pages and MCP servers use the network,
-and in offline mode they reach only loopback addresses. Nothing is printed.
+and in offline mode they reach only loopback addresses. This package prints nothing.
 """

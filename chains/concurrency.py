@@ -1,8 +1,7 @@
-"""Run blocking calls in a bounded thread pool, so that cancelling returns at once.
+"""Run blocking calls in a bounded thread pool, so that a cancelled caller continues at once.
 
-A cancelled call is abandoned: its caller continues immediately, and its thread returns to the pool
-when the call ends. The threads are daemons, so a stalled server never delays the exit of the
-program.
+A cancelled call is abandoned: its result is ignored, and its thread returns to the pool when the
+call ends. The threads are daemons, so a stalled server never delays the exit of the program.
 """
 
 import queue
@@ -115,7 +114,7 @@ def iterate(
     """Run `produce` in the pool, and yield the items that it emits.
 
     Raises:
-        Cancelled: at once when the token is cancelled. The producer stops at its next emit.
+        Cancelled: as soon as the token is cancelled. The producer stops when it next emits an item.
     """
     channel: _Channel[T] = _Channel()
 
@@ -189,7 +188,8 @@ def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None
 def repeat(function: Callable[[], object], interval_s: float) -> Callable[[], None]:
     """Call a function again and again in a thread of its own, ignoring exceptions.
 
-    Returns a function that ends the repetition. It waits for a call that is running.
+    Returns:
+        A function that ends the repetition. If a call is running, it waits for the end of the call.
     """
     ended = threading.Event()
 
@@ -212,7 +212,8 @@ def call(function: Callable[[], T], cancel: CancelToken, pool: WorkerPool = _POO
     """Run `function` in the pool, and return its result.
 
     Raises:
-        Cancelled: the token was cancelled first. The function continues, and its result is lost.
+        Cancelled: the token was cancelled before the function returned. The function continues in
+            the pool, but its result is lost.
     """
 
     def produce(emit: Emit[T]) -> None:

@@ -1,4 +1,4 @@
-"""The exceptions of this package. Messages are sentences that suggest what to do.
+"""The exceptions of this package. Their messages are sentences that suggest what to do.
 
 ```
 ChainError
@@ -89,7 +89,7 @@ class CannotRead(ChainError):
 
 
 class CannotSee(ChainError):
-    """Images are attached, but the model does not accept images.
+    """Raised when images are attached, but the model does not accept images.
 
     Args:
         reason: why images cannot be sent.
@@ -112,7 +112,7 @@ class ModelError(ChainError):
     """The model returned no answer.
 
     Attributes:
-        service: the provider's name, or the host of the user's own server.
+        service: the provider's name, or the host of a server that the user set up.
         reason: the error text of the service or the network in one line. It may be empty.
         code: the stable name of the kind of error.
     """

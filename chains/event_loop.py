@@ -36,12 +36,12 @@ class EventLoop:
         """Run a coroutine and return its result.
 
         Args:
-            work: creates the coroutine, in the thread of the loop.
-            cancel: cancels the coroutine.
+            work: creates the coroutine. It is called in the thread of the event loop.
+            cancel: the token that cancels the coroutine.
             timeout_s: the time limit.
 
         Raises:
-            Cancelled: the token was cancelled first.
+            Cancelled: the token was cancelled before the coroutine ended.
             TimeoutError: the coroutine took longer than `timeout_s`.
         """
 
@@ -59,7 +59,7 @@ class EventLoop:
             forget()
 
     def start(self, work: Callable[[], Coroutine[Any, Any, T]]) -> "Future[T]":
-        """Start a coroutine, and return a future."""
+        """Start a coroutine in the event loop, and return a future for its result."""
 
         async def make() -> T:
             return await work()

@@ -43,10 +43,11 @@ ToolStatus = Literal["ok", "error", "denied"]
 
 @dataclass(frozen=True)
 class Step:
-    """A new step of the turn. `text` describes it for the user.
+    """A new step of the turn, such as a search. `text` describes it for the user.
 
     Attributes:
-        seconds: for a `wait` step, the time until the next attempt. `text` starts with this time.
+        seconds: for a `wait` step, the time until the next attempt to call the model. `text` starts
+            with this time.
     """
 
     kind: Literal["index", "search", "read", "write", "wait", "compact"]
@@ -56,7 +57,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ReadingPart:
-    """A map-reduce has started to read a part of an attachment."""
+    """The model has started to read a part of a long attachment, which is read by map-reduce."""
 
     part: int
     parts: int
@@ -99,7 +100,10 @@ class Retrieved:
 
 @dataclass(frozen=True)
 class ContextPrepared:
-    """A request's context report: estimated before sending, final at the end of the turn."""
+    """The context report of a request.
+
+    The report is an estimate before the request is sent, and final at the end of the turn.
+    """
 
     report: ContextReport
 
@@ -144,11 +148,11 @@ class ApprovalRequested:
         call_id: the id of the tool call.
         diff: a unified diff of the proposed change, or an empty string if nothing is written.
         summary: one sentence that describes the call.
-        warnings: reasons to look closely.
+        warnings: reasons why the user should look closely, one sentence each.
         session_scope: what an approval for the whole session covers, or an empty string if every
             call needs approval.
-        hunks: the parts of the diff that can be approved separately, or an empty tuple if there is
-            only one.
+        hunks: the parts of the diff (hunks) that can be approved separately, or an empty tuple if
+            there is only one.
     """
 
     id: str
@@ -178,10 +182,11 @@ class MessageEnded:
 
 @dataclass(frozen=True)
 class CompactionStarted:
-    """A compaction of old turns has started.
+    """A compaction has started, which replaces old turns with a summary.
 
     Attributes:
-        reason: `auto`, `block` or `overflow`, or `asked` if the user or the model requested it.
+        reason: `auto`, `block` if the next message had to wait for it, `overflow` if the provider
+            rejected the request as too long, or `asked` if the user or the model requested it.
     """
 
     reason: str
@@ -200,7 +205,8 @@ class Warned:
 
     Attributes:
         message: one sentence for the user.
-        is_reason: whether the result gives the same sentence as the reason of its early end.
+        is_reason: whether the turn's result contains the same sentence, as the reason why the turn
+            ended early.
     """
 
     message: str
@@ -241,7 +247,7 @@ class Usage:
         )
 
     def to_dict(self) -> dict[str, int]:
-        """Return the usage as JSON, as printed by `strata ask --json`."""
+        """Return the usage as JSON, in the form that `strata ask --json` prints."""
         return {
             "requests": self.requests,
             "prompt_tokens": self.prompt_tokens,
@@ -252,7 +258,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class AskResult:
-    """The result of a turn, as printed by `strata ask --json`.
+    """The result of a turn, which `strata ask --json` prints.
 
     Attributes:
         session: the session id, or None for a dry run outside of a session.
@@ -260,14 +266,17 @@ class AskResult:
         entry: the id of the answer's log entry, or None for a dry run.
         tools: the tool calls of the turn, in order. Only agents make any.
         usage: the token counts reported by the provider, or None.
-        context: the report of the last request as JSON.
-        read_whole: the cost of a map-reduce over attachments, or None.
-        searched: the search query, or None if it is the user message itself.
-        edits: the edit run and the net change of each note, or None if nothing was changed.
+        context: the context report of the last request, as JSON.
+        read_whole: the cost of reading long attachments in full by map-reduce, or None if none was
+            read.
+        searched: the search query, or None if the user message itself was searched for.
+        edits: the id under which the turn's edits can be undone, and the net change of each note.
+            None if nothing was changed.
         seconds: the duration of the turn, or None for a dry run.
-        reason: why the answer is incomplete, or an empty string if it is complete or was stopped.
-        sentences: for an answer without citations, the number of sentences for which Strata
-            searched for a source, otherwise 0.
+        reason: why the answer is incomplete, or an empty string if it is complete or the user
+            stopped it.
+        sentences: for an answer without citations, how many of its sentences Strata searched for in
+            the sources, otherwise 0.
     """
 
     session: str | None

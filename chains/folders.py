@@ -95,7 +95,10 @@ def _blocks(paths: Sequence[str]) -> list[list[str]]:
 
 
 def _within(blocks: Sequence[Sequence[str]], most_chars: int) -> Iterator[str]:
-    """Yield lines up to `most_chars` characters. A folder may be listed without its contents."""
+    """Yield lines up to `most_chars` characters.
+
+    A folder whose contents do not fit is listed without them.
+    """
     for number, block in enumerate(blocks):
         shown = next((part for part in (block, block[:1]) if _size(part) <= most_chars), None)
         if shown is None:

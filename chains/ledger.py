@@ -1,7 +1,7 @@
 """The interface of the ledger, which records every outgoing call before it is made.
 
-A call that cannot be recorded is not made: `record` then raises `LedgerFailed`, and the caller does
-not catch it. Code that makes calls uses the port like this:
+A call that cannot be recorded is not made, because `record` raises `LedgerFailed`, which the caller
+must not catch. Code that makes calls uses the port like this:
 
 ```
 recorded = ledger.record(OutgoingCall("web", "example.org", bytes_out=len(body)))
@@ -26,8 +26,9 @@ class OutgoingCall:
     """An outgoing call that is about to be made.
 
     Attributes:
-        kind: the part of Strata that makes the call.
-        host: the host, or the name of a service or of an MCP server over stdio.
+        kind: the kind of call, such as a call to a model or to a web page.
+        host: the host, the name of a service, or the name of an MCP server that runs as a child
+            process.
         bytes_out: the size of the request body.
         session: the session id, or None.
         turn: the turn id, or None.

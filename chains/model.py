@@ -54,9 +54,9 @@ BROKEN_OFF: Final = "the stream ended too early"
 class LiteLLMModel:
     """A language model behind an HTTP API.
 
-    Args of the constructor: `key_for` returns a provider's key, or None. `offline` rejects all
-    hosts except this computer. `pause` waits between attempts. `recorder` records each call in the
-    ledger first.
+    Args of the constructor: `key_for` returns a provider's key, or None. `offline` refuses all
+    hosts except this computer. `pause` waits between two attempts. `recorder` records each call in
+    the ledger before it is made.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class LiteLLMModel:
         self._recorder = recorder or CallRecorder()
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the answer as it arrives, with up to three attempts before the first text."""
+        """Yield the answer as it arrives. Up to three attempts are made before the first text."""
         if not isinstance(request, PreparedRequest):
             raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
         if self._offline and not self._endpoint.is_local:
@@ -206,8 +206,9 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
 def _find_finish(stream: Any, call: WireCall) -> str:
     """Return the finish reason that the service sent, or an empty string if it sent none.
 
-    litellm stores Gemini's finish reason in another field. It sets this field to `stop` for every
-    piece of an answer, so the value counts only if the response itself contains a finish reason.
+    For Gemini, litellm sets the usual field to `stop` in every piece of an answer, and stores the
+    finish reason in another field. The value therefore counts only if the response itself contains
+    a finish reason.
     """
     kept = stream.intermittent_finish_reason if call.has_finish_reason else None
     return stream.received_finish_reason or kept or ""
@@ -265,8 +266,8 @@ def _read(
 def _pieces(stream: Any, find_finish: Callable[[], str]) -> Iterator[tuple[Any, str]]:
     """Yield the chunks of a streamed answer, each with the finish reason received so far.
 
-    Errors after the finish reason are ignored, because some services send usage that cannot be
-    parsed.
+    Errors after the finish reason are ignored, because some services then send a token usage that
+    cannot be parsed.
     """
     finish = ""
     try:
@@ -280,7 +281,7 @@ def _pieces(stream: Any, find_finish: Callable[[], str]) -> Iterator[tuple[Any, 
 
 
 def _find_signatures(delta: Any) -> Iterator[str]:
-    """Yield the signatures of finished reasoning, or encrypted reasoning without text."""
+    """Yield the signatures of complete reasoning, and encrypted reasoning that has no text."""
     for block in getattr(delta, "thinking_blocks", None) or ():
         signature = block.get("signature") or block.get("data")
         if isinstance(signature, str) and signature:

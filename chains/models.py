@@ -1,7 +1,7 @@
 """Look up a model's endpoint, input limit, abilities and prices.
 
-Known models are listed in a table that ships with litellm and is read without importing it. For
-models on the user's own server, the server is asked.
+Known models are listed in a table that ships with litellm and is read without importing it. For a
+model on a server that the user set up, the server is asked.
 """
 
 import re
@@ -111,8 +111,8 @@ class ModelInfo:
         cached_price: dollars per cached prompt token, or None if unknown.
         takes_tools: whether the model supports tools, or None if unknown.
         sees: whether the model accepts images, or None if unknown.
-        reported_limit: the limit from the model table, the server or the settings, or None. It
-            differs from `input_limit` if the service has rejected a shorter request.
+        reported_limit: the limit that the model table, the server or the settings state, or None.
+            It is larger than `input_limit` if the service has rejected a request within it.
         file: the model file, or None if there is none or it cannot be used.
         problem: why the model file cannot be used, or an empty string.
     """
@@ -146,7 +146,7 @@ class ModelInfo:
 
     @property
     def takes_marks(self) -> bool:
-        """Whether the service supports cache marks."""
+        """Whether the service supports marks that tell it which prefix of a request to cache."""
         return self.endpoint is not None and self.endpoint.provider in _TAKE_MARKS
 
     @property
@@ -184,8 +184,8 @@ def describe(
             server is queried with a timeout of two seconds, and its response is cached.
         offline: whether to query only servers on this computer.
         local_context: the setting `chat.localContext`, for servers that load a model with the
-            requested context length. A value other than the default also limits servers that report
-            no limit.
+            requested context length. If it is not the default, it also limits requests to servers
+            that report no limit.
         image_models: the names of models that accept images, whatever their servers report.
         ledger: records requests to the server.
 
@@ -256,7 +256,7 @@ def _describe_file(name: str, path: Path, local_context: int) -> ModelInfo:
 
 
 def list_services() -> tuple[Service, ...]:
-    """List the known providers by name, with their chat models that support tools."""
+    """List the known providers, sorted by name, with their chat models that support tools."""
     found: dict[str, set[str]] = {provider: set() for provider in _SERVICES}
     for name, entry in _table().items():
         provider = str(entry.get("litellm_provider"))

@@ -39,7 +39,7 @@ _HEADING: Final = re.compile(rf"^# ({'|'.join(SECTIONS)})[^\S\n]*$", re.MULTILIN
 
 @dataclass(frozen=True)
 class SystemPrompt:
-    """The sections of a prompt.
+    """The sections of a system prompt.
 
     Attributes:
         problem: why the user's own prompt is not used, or an empty string.
@@ -84,7 +84,8 @@ class Customization:
 
     Attributes:
         prompts: returns a prompt by name. It is called for each request of a turn.
-        instructions: notes whose text follows the prompt on L1. Their ids are used as names.
+        instructions: the notes whose text follows the prompt in the system message (L1). Their ids
+            are used as names.
         hooks: the user's hooks, or None.
         warnings: one sentence for each item that could not be loaded.
         folder_names: the names in the vault, for the prompt's task context.
@@ -97,7 +98,7 @@ class Customization:
     folder_names: str = ""
 
     def system(self, prompt: str) -> tuple[SystemPart, ...]:
-        """Build the system message parts for a prompt, starting with the most stable one."""
+        """Build the parts of the system message for a prompt, starting with the most stable one."""
         noted = [InstructionsText(note.id, note.raw_content) for note in self.instructions]
         sections = add_names(self.prompts(prompt).sections, self.folder_names)
         return make_system_parts(prompt, sections, noted)

@@ -53,7 +53,7 @@ _loading = threading.RLock()
 
 
 class EncodingCounter:
-    """A token counter that returns the largest count of one or more encodings.
+    """A token counter that tries one or more encodings, and returns the largest count.
 
     Attributes:
         is_exact: whether the encoding is the model's own.
@@ -150,7 +150,7 @@ def _load(name: str) -> "Encoding | None":
 
 
 def _encodings_folder() -> Path | None:
-    """Find litellm's encodings folder. Importing litellm for this would take seconds."""
+    """Find litellm's folder of encodings without importing litellm, which would take seconds."""
     spec = importlib.util.find_spec("litellm")
     for location in (spec and spec.submodule_search_locations) or ():
         folder = Path(location, "litellm_core_utils", "tokenizers")
@@ -187,7 +187,7 @@ _SAFE_CUT: Final = re.compile(r"(?<=[^\W_]) (?=[^\W_])")
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Split a long text at spaces at which this does not change the token count."""
+    """Split a long text at spaces where the split does not change the token count."""
     start = 0
     while len(text) - start > PIECE_CHARS:
         end = start + PIECE_CHARS

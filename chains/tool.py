@@ -36,7 +36,7 @@ ToolOrigin = Literal["builtin", "mcp"]
 
 @dataclass(frozen=True)
 class KeptHunks:
-    """Approves only some hunks of a proposal, by index."""
+    """The user's decision to approve only some hunks of a proposal, by index."""
 
     numbers: frozenset[int]
 
@@ -48,7 +48,7 @@ NumberSources = Callable[[Sequence[Segment]], tuple[Segment, ...]]
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a tool call would do, bound to its exact arguments and content.
+    """What a tool call would do if it is approved, bound to its exact arguments and content.
 
     Attributes:
         summary: one sentence for the user.
@@ -101,7 +101,7 @@ class ApprovalRequest:
     """A proposal that needs a decision.
 
     Attributes:
-        id: the request id. A recomputed proposal gets a new one.
+        id: the id of the request. If the proposal is computed again, it gets a new one.
         call_id: the id of the tool call.
     """
 
@@ -123,7 +123,7 @@ class ApprovalPort(Protocol):
 
 
 class ApprovalRules:
-    """Decides about proposals without asking the user, where this is allowed.
+    """Decides on proposals without asking the user, where the approval level allows this.
 
     Each session has its own rules, which remember what was approved. Thread-safe.
     """
@@ -134,7 +134,7 @@ class ApprovalRules:
         self._scopes: set[tuple[ProposalKind, str]] = set()
 
     def with_level(self, level: ApprovalLevel) -> "ApprovalRules":
-        """Return rules with another approval level that share this session's approvals."""
+        """Return rules with another approval level, which share the approvals of this session."""
         rules = ApprovalRules(level)
         rules._lock, rules._scopes = self._lock, self._scopes
         return rules

@@ -50,7 +50,7 @@ class ContextBudget:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPolicy:
-    """The fractions of the token budget above which to trim, compact or block.
+    """The fractions of the token budget above which to trim, to compact, or to block new messages.
 
     Raises:
         BadPolicy: unless 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.
@@ -94,7 +94,7 @@ def compute_window(threshold: int, model_limit: int | None) -> int:
 
 
 def compute_budget_tokens(window: int, reserve: int, factor: float) -> int:
-    """Compute a request's token budget: the window minus the reserve, divided by the factor."""
+    """Compute a token budget: the window minus the reserve, divided by the safety factor."""
     # In whole hundredths, since 110 / 1.1 is 99.99… in floating point.
     return max(0, (window - reserve) * FACTOR_SCALE // round(factor * FACTOR_SCALE))
 
@@ -122,8 +122,8 @@ def compute_budget(
     """Compute the token budget of a request.
 
     Args:
-        factor: a divisor learned from reported usage, or None. It is used only if it is larger than
-            the token counter's own.
+        factor: the safety factor learned from the usage that the provider reported, or None. It is
+            used only if it is larger than the token counter's initial factor.
     """
     divisor = max(choose_factor(counter), factor or 0.0)
     size = compute_window(threshold, model_limit)

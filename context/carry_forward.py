@@ -1,7 +1,7 @@
-"""Shorten attachments from earlier turns for carry-forward (L2), without a model.
+"""Shorten the attachments of earlier turns that later requests repeat (carry-forward, L2).
 
-The result depends only on the text. `context.fit` uses the same functions to shorten other long
-texts.
+No model is called: the result depends only on the text. `context.fit` uses the same functions to
+shorten other long texts.
 
 Source: the design document "Token Budget Enforcement", section "L2 Carry-Forward Compaction".
 """
@@ -82,7 +82,10 @@ def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str
 
 
 def shorten_carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Shorten a long text for carry-forward without escaping it. A short text is unchanged."""
+    """Shorten a text that is carried forward to later turns, if it is long.
+
+    The text is neither escaped nor wrapped. `prior_context` does both.
+    """
     is_short = len(text) <= VERBATIM_CHARS
     return text if is_short else shorten_text(source, kind, text, tools=tools)
 
@@ -131,7 +134,7 @@ class _Section:
 def _split_sections(text: str) -> list[_Section]:
     """Split a text at its headings.
 
-    Text before the first heading is a section too, unless it is blank.
+    The text before the first heading is a section too, unless it is blank.
     """
     sections: list[tuple[str, list[str]]] = [("", [])]
     fence = ""

@@ -16,7 +16,8 @@ _CLEANED: Final = re.compile(r"\[Content truncated: \d+ lines\]")
 def clean_tool_output(message: Message) -> Message:
     """Replace each tool result of a message with `[Content truncated: N lines]`.
 
-    Results that were already replaced, and stubs of offloaded results, stay unchanged.
+    Results that were already replaced, and stubs (references to results that are stored elsewhere),
+    stay unchanged.
     """
     if isinstance(message.content, str):
         if message.role != "tool":

@@ -55,7 +55,7 @@ class CompactResult:
 
 
 class ConversationSignals(NamedTuple):
-    """Statistics about a conversation: its message count, and how often tools are used or fail."""
+    """Statistics about a conversation: its length, and how many messages use tools or fail."""
 
     error_density: float
     tool_call_density: float
@@ -73,9 +73,10 @@ class ConversationSignals(NamedTuple):
 
     @property
     def clearing(self) -> tuple[float, int]:
-        """The old tool results to clear: a fraction of the messages, and a minimum size in bytes.
+        """How much of the old tool output to clear, as a fraction and a size in bytes.
 
-        Results of at least this size are cleared in the oldest messages, up to this fraction.
+        Among the oldest messages, up to this fraction of all messages, each tool result of at least
+        this size is cleared.
         """
         if self.error_density > HIGH_ERROR_DENSITY:
             return 0.35, LARGE_RESULT_BYTES
@@ -88,7 +89,7 @@ def find_safe_split(messages: Sequence[Message], target: int) -> int:
     """Find an index at which messages can be split without separating a tool call from its result.
 
     Returns:
-        The nearest such index at or before `target`, but at least 2.
+        The last such index at or before `target`, but at least 2.
     """
     unsafe = _find_positions_inside_calls(messages)
     for at in range(min(target, len(messages)), LEAST_SPLIT - 1, -1):

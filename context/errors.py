@@ -107,7 +107,7 @@ class ContextOverflow(ContextError):
 
     Attributes:
         report: the context report, or None if the provider reported the overflow.
-        ways_out: the actions that can help the user, most useful first.
+        ways_out: what the user can do about it, most useful first.
         limit: the context length from the provider's error message, or None.
     """
 

@@ -2,7 +2,7 @@
 
 A context hook reads an envelope and returns a patch. Patches are stored and replayed, so the hook
 does not run again. A message hook reads a finished message before it is stored, and may return a
-changed one. Hooks receive immutable values, so they cannot affect each other except through their
+changed one. Hooks receive immutable values, so they can affect each other only through their
 results.
 
 If a context hook fails, the request is aborted and nothing is stored. If a message hook fails, the
@@ -40,11 +40,11 @@ class ContextResult:
     """The changes requested by a context hook.
 
     Attributes:
-        patch: the operations as JSON. See `context.patches`.
+        patch: the operations that change the envelope, as JSON. See `context.patches`.
         transformer_name: the name under which the change is stored, by default the hook's name.
         display: how the transcript shows the change, as `{title, summary, markdown}`.
-        label: a label for the answer. An empty string removes the label, None keeps it. Only
-            `turn_end` hooks may set one.
+        label: a label for the answer. An empty string removes the label, and None keeps it. Only
+            `turn_end` hooks may set a label.
     """
 
     patch: Sequence[Op] = ()
@@ -83,7 +83,7 @@ AgentStartHandler = Callable[[AgentStartEvent], CustomMessage | None]
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A patch from a hook, checked and applied.
+    """A patch from a hook, after it was checked and applied.
 
     Attributes:
         entry_id: the id of the log entry that stores the patch.
@@ -176,7 +176,7 @@ class HookRegistry:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Undo the registrations of the `with` block if it raises an exception."""
+        """Remove the hooks registered in the `with` block if it raises an exception."""
         before = {kind: list(hooks) for kind, hooks in self._hooks.items()}
         try:
             yield
@@ -193,7 +193,7 @@ class HookRegistry:
     ) -> ContextRun:
         """Run every context hook, each on the result of the previous one.
 
-        Nothing is stored here. The caller stores all transforms of a phase together.
+        Nothing is stored here. The caller stores the patches of all hooks of a phase together.
 
         Raises:
             ContextHookError: when a hook fails or its patch cannot be applied. If the request was

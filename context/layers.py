@@ -31,7 +31,13 @@ _MARK: Final = re.compile(
 
 
 class Layer(StrEnum):
-    """A layer of a request, such as the tool definitions (T) or the history (L4)."""
+    """A layer of a request: a kind of content with its own place and lifetime.
+
+    `T` contains the tool definitions, `L1` the instructions, `L2` the context carried forward from
+    earlier turns, `L3` the context of this turn, `L4` the history, and `L5` the user message. `E`
+    contains ephemeral texts, which are not repeated, and `W` the tool calls of the turn in
+    progress.
+    """
 
     T = "T"
     L1 = "L1"
@@ -83,10 +89,10 @@ _ABSOLUTE: Final = re.compile(r"/|\\\\|[A-Za-z]:[/\\]")
 
 
 def name_source(source: str) -> str:
-    """Return the name of a source for a sentence: a vault path, a web address or a file name.
+    """Return the name of a source for use in a sentence: a vault path, a URL or a file name.
 
-    For a file outside the vault, such as a pasted image, the folder is left out because it would
-    tell the user nothing.
+    For a file outside the vault, such as a pasted image, the folder is left out, because it would
+    mean nothing to the user.
     """
     if not _ABSOLUTE.match(source):
         return source
@@ -103,13 +109,13 @@ class Segment:
         version: a hash of the source's content when it was read, or None.
         content: the escaped text.
         number: the number that answers use to cite the source, or None.
-        derived: how the text was produced, such as `map_reduce`, or an empty string for the
-            original text.
+        derived: how the text was produced, such as `map_reduce` for reading notes that a model
+            wrote. An empty string for the original text.
         whole_tokens: for an excerpt, the token count of the whole attachment, otherwise None. An
             excerpt is a passage found in an attachment. In a preview, it is a text of about the
             size that will be sent.
-        image: the image sent with the text, or None. It is stored in the log only on L3, because
-            the L2 segments of later turns can repeat the same image.
+        image: the image sent with the text, or None. The log stores it only for the turn in which
+            it was attached (L3), because later turns (L2) repeat the same image.
     """
 
     id: str
@@ -174,7 +180,7 @@ class Segment:
 
     @property
     def shown_source(self) -> str:
-        """The name of the source for a sentence. See `name_source`."""
+        """The name of the source for use in a sentence. See `name_source`."""
         return name_source(self.source)
 
     @property
@@ -273,7 +279,7 @@ def sort_by_wire(pieces: Mapping[Layer, Piece]) -> Iterator[tuple[Layer, Piece]]
 
 
 def name_lines(lines: tuple[int, int]) -> str:
-    """Format a line range for a sentence, such as `line 3` or `lines 3–9`."""
+    """Format a line range for use in a sentence, such as `line 3` or `lines 3–9`."""
     first, last = lines
     return f"line {first}" if first == last else f"lines {first}–{last}"
 
@@ -323,7 +329,7 @@ def _read_heading(value: object) -> tuple[str, ...]:
 def replace_surrogates(text: str) -> str:
     """Replace lone surrogates with U+FFFD, so that the text can be encoded as UTF-8.
 
-    Surrogate pairs are joined to one character.
+    A surrogate pair is replaced with the character that it encodes.
     """
     if text.isascii():
         return text

@@ -27,7 +27,7 @@ class FrozenMapping(Mapping[str, object]):
 
     @cached_property
     def json(self) -> str:
-        """The object as compact JSON: sorted keys, no extra spaces, not ASCII-escaped."""
+        """The object as compact JSON: with sorted keys, without extra spaces or ASCII escapes."""
         return compact_json(thaw(self))
 
     def __getitem__(self, key: str) -> object:
@@ -257,13 +257,13 @@ class Message:
 
     @cached_property
     def shorter(self) -> "dict[Hashable, Message]":
-        """Cached shortened forms, by token counter. See `context.history.boundaries`."""
+        """Cached shortened versions, by token counter. See `context.history.boundaries`."""
         return {}
 
     def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:
         """Encode the message with `encode`, and cache the result under the key `form`.
 
-        Messages with images are not cached, because they are large.
+        The text of a message with images is not cached, because it is large.
         """
         text = self._encoded.get(form)
         if text is None:

@@ -1,4 +1,4 @@
-"""Stubs: short texts that replace large tool results in a request."""
+"""Build and parse stubs: short texts that replace large tool results in a request."""
 
 import re
 from dataclasses import dataclass

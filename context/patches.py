@@ -32,8 +32,7 @@ class PatchResult:
     """An envelope after a patch, with the patch's effect on the prompt cache.
 
     Attributes:
-        cache_invalidated: whether any operation addressed the cached part, even without changing
-            it.
+        cache_invalidated: whether any operation has the scope `cached`, even if it changed nothing.
         reasons: the reasons given by these operations, in order and without duplicates.
     """
 
@@ -115,7 +114,10 @@ def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_Newcomers") -> Contex
 
 
 class _Newcomers:
-    """Reads the messages that a patch adds. Their ids are derived from the patch's entry id."""
+    """Reads the messages that a patch adds.
+
+    Their new ids are derived from the id of the patch's log entry.
+    """
 
     def __init__(self, entry_id: str) -> None:
         self.entry_id = entry_id
@@ -186,7 +188,10 @@ def _options_set(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnv
 
 
 def _is_option_value(name: str, value: object) -> bool:
-    """Return whether an option is unset or a finite number; `maxTokens` is a positive integer."""
+    """Return whether an option's value is valid: unset or a finite number.
+
+    `maxTokens` must be a positive integer.
+    """
     if value is None:
         return True
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -50,8 +50,8 @@ Mode = Literal["send", "preview"]
 def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> PreparedRequest:
     """Build a request that fits its budget, and a report of its content.
 
-    New log entries (transforms, a trim, a compaction or a drop) are stored in one write. A preview
-    stores none.
+    New log entries (patches of hooks, a trim, a compaction or a drop) are stored in one write. A
+    preview stores none.
 
     Raises:
         ContextOverflow: when instructions, tools and the user message alone exceed the budget.
@@ -80,7 +80,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
 
 @dataclass(frozen=True)
 class _FittedPlan:
-    """A request plan after trimming and compaction were decided."""
+    """A request plan after the decisions on trimming and compaction."""
 
     hooked_path: HookedPath
     plan: RequestPlan
@@ -106,7 +106,7 @@ class _FittedPlan:
         return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
 
     def plan_with_usage_note(self, request: RequestSetup) -> RequestPlan:
-        """Return the plan. If a note about the used budget is due, the plan contains it."""
+        """Return the plan. If a message about the used budget is due, the plan contains it."""
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy
         draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)
@@ -120,8 +120,9 @@ class _FittedPlan:
 def _trim_and_compact(request: RequestSetup, hooked_path: HookedPath, is_sent: bool) -> _FittedPlan:
     """Trim and compact the history as the history policy decides.
 
-    A request stays unchanged if its required content exceeds the budget. If a trim is not
-    sufficient, it is discarded, and the compaction decides how far to trim the remaining turns.
+    A request stays unchanged if its required content alone exceeds the budget. If a trim does not
+    free enough tokens, it is discarded, and the compaction decides how far to trim the remaining
+    turns.
     """
     fitted = _FittedPlan(hooked_path, build_plan(request, hooked_path))
     if not can_fit(fitted.plan.draft, request.budget_tokens):
@@ -192,10 +193,12 @@ def prepare_call(
     temperature: float = 0.0,
     takes_marks: bool = False,
 ) -> PreparedRequest:
-    """Build a request for a single call outside of any turn. Nothing is left out.
+    """Build a request for a single model call outside of any turn, such as a summary.
+
+    Nothing is left out of the request.
 
     Raises:
-        ContextOverflow: when the call exceeds its budget.
+        ContextOverflow: when the request exceeds its budget.
     """
     tail = Tail((), Message("user", question), preamble.counter)
     draft = RequestDraft(preamble, TurnList.of(history), tail)

@@ -21,7 +21,7 @@ class PromptSection:
 
 
 class PromptBuilder:
-    """Joins prompt sections: static ones first, otherwise in the order added.
+    """Joins prompt sections: static ones first, otherwise in the order in which they were added.
 
     Source: the design documents "Context Management Enhancements", section 4; "Context Engineering
     Optimization", section 3.1.
@@ -91,7 +91,7 @@ def make_system_parts(
 
 
 def _split_at_breakpoint(base: Sequence[PromptSection]) -> tuple[str, str]:
-    """Split a prompt into its static and its dynamic text. Either of them may be empty."""
+    """Split the sections of a prompt into static and dynamic text. Either text may be empty."""
     prompt, breakpoints = PromptBuilder(base).build()
     whole = len(prompt) if any(part.cacheable for part in base) else 0
     at = breakpoints[0] if breakpoints else whole

@@ -37,7 +37,7 @@ PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request of any 
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """The interface of a tokenizer that also knows the overhead of each message."""
+    """The interface of a tokenizer that also knows the overhead of messages and their parts."""
 
     @property
     def name(self) -> str:
@@ -158,15 +158,19 @@ def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
 
 
 def choose_factor(counter: TokenCounter) -> float:
-    """Return the initial budget divisor, before any provider has reported usage."""
+    """Return the initial safety factor by which token budgets are divided.
+
+    It is used until a provider has reported its actual token count.
+    """
     return OWN_FACTOR if counter.is_exact else GUESSED_FACTOR
 
 
 def raise_factor(factor: float, estimated: int, reported: int) -> float:
-    """Return the new budget divisor after a provider has reported its token count.
+    """Return the new safety factor after a provider has reported its token count.
 
-    If the request was larger than `estimated × factor`, the factor rises by one step. The factor
-    never falls. Steps are small and limited, because a provider may report wrong usage.
+    Token budgets are divided by this factor. If the request was larger than `estimated × factor`,
+    the factor rises by one step. The factor never falls. Steps are small and limited, because a
+    provider may report wrong usage.
     """
     if reported <= estimated * factor + PRIMING_TOKENS or factor >= LARGEST_FACTOR:
         return factor

@@ -44,7 +44,7 @@ def bytes_to_tokens(n_bytes: int) -> int:
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
-    """Estimate the tokens of messages conservatively, as their sum plus five percent."""
+    """Estimate the tokens of messages: the sum of their estimates, plus five percent to be safe."""
     return _with_safety(sum(_message_tokens(message) for message in messages))
 
 
@@ -94,7 +94,7 @@ def remove_xml_tag(tag_name: str, content: str) -> str:
 class ContextTrimmer:
     """Trims messages, oldest first and no more than necessary.
 
-    The trim position is stored in the metadata.
+    The position up to which messages are trimmed is stored in the metadata.
 
     Attributes:
         keep_last_n_assistant_messages: how many of the newest assistant messages to keep unchanged
@@ -140,7 +140,7 @@ class ContextTrimmer:
 def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
     """Return the index of the oldest of the `keep_last` newest assistant messages.
 
-    Messages from there on are not trimmed at first. The index is 0 if there are fewer assistant
+    Messages from that index on are trimmed last. The index is 0 if there are fewer assistant
     messages, and the number of messages if none is to be kept.
     """
     if keep_last <= 0:
@@ -151,7 +151,7 @@ def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
 
 
 class TrimPass:
-    """One trimming pass over a list of messages. It keeps track of their total size.
+    """A trimming pass over a list of messages, which keeps track of their total size.
 
     Args:
         limit: the maximum total size of the messages.
@@ -203,7 +203,7 @@ class TrimPass:
 
         Args:
             end: the index to stop at, or None for the end of the list.
-            shorten: a function to use instead of the pass's own.
+            shorten: a function to use instead of that of the trimming pass.
         """
         last = first
         for at in range(first, len(self.messages) if end is None else end):

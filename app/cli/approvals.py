@@ -36,7 +36,9 @@ _HELP: Final = (
 
 
 def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Let the user approve proposals in the terminal. Without a terminal, only `--approve` applies.
+    """Let the user approve proposals in the terminal.
+
+    Without a terminal, changes are approved only through the option `--approve`.
 
     Args:
         args: the verb's arguments. `approve` is the approval level, or None.
@@ -50,7 +52,7 @@ class TerminalApprovals:
     """Asks for approvals in the terminal. Any answer other than yes rejects the proposal."""
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
-        """Ask about a proposal that was already shown."""
+        """Ask the user about a proposal whose changes were already printed."""
         proposal = request.proposal
         scope, hunks = proposal.session_scope, proposal.hunks
         answer = _ask(f"Allow this? {_list_choices(scope, len(hunks))} ", cancel).strip().lower()
@@ -113,7 +115,7 @@ def _format_diff(diff: str) -> Iterator[str]:
 
 
 def _color_line(line: str) -> str:
-    """Color added diff lines green and removed ones red."""
+    """Color added lines of a diff green, and removed ones red."""
     code = _COLORS.get(line[:1])
     return line if code is None else f"\x1b[{code}m{line}\x1b[0m"
 

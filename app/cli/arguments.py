@@ -68,8 +68,9 @@ def add_version(parser: argparse.ArgumentParser) -> None:
 def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
     """Add the global options at one position, such as before the verb.
 
-    Options may be given at several positions, and each position has its own option names. With
-    shared names, the defaults of a later position would overwrite the values of an earlier one.
+    These options may be given at several positions, and argparse stores the values of each position
+    under different names. Otherwise, the defaults of a later position would overwrite the values of
+    an earlier one.
     """
     parser.add_argument(
         "--set",

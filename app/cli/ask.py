@@ -112,7 +112,7 @@ class TurnPrinter:
                 self._output.show(result.to_dict, self._format_answer(result))
 
     def _end_text(self) -> None:
-        """Start a new paragraph after text that the model wrote before a tool call."""
+        """End the paragraph that the model wrote before a tool call."""
         if self._is_in_text:
             self._output.write(f"{self._text.flush()}\n\n")
         self._is_in_text = False
@@ -133,7 +133,7 @@ class TurnPrinter:
 
 
 def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Open the vault, unless the mode is `chat` and the command line does not mention a vault.
+    """Open the vault, unless the mode is `chat` and no vault is given on the command line.
 
     If the question does not need the vault, failures are only logged.
     """

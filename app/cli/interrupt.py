@@ -62,7 +62,7 @@ def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: b
     Args:
         work: runs the verb or the window, and returns its exit code.
         output: prints errors.
-        reports_stop: whether to report that the program was stopped with Ctrl+C.
+        reports_stop: whether to print a message if the program was stopped with Ctrl+C.
     """
     try:
         return work()

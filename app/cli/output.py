@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OutputGone(Exception):
-    """Standard output was closed or cannot be written.
+    """Raised when standard output was closed or cannot be written to.
 
     Attributes:
         reason: why writing failed, or an empty string if the reader closed the pipe.

@@ -98,7 +98,7 @@ def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output)
 
 
 def _find_owner(named: str | None, assistant: Assistant) -> str:
-    """Return the provider, or the address without its path, whose API key is to be changed."""
+    """Return the provider or server whose API key is to be changed."""
     if named is not None:
         owner = parse_origin(named) if secrets.is_address(named) else named
         if not owner or not owner.isprintable():

@@ -77,9 +77,10 @@ def _escape(text: str, start: int) -> str:
 
 
 class PlainStream:
-    """Escapes invisible characters in a stream, like `plain`.
+    """Escapes control characters and invisible characters in a streamed text, like `plain`.
 
-    A piece may end within an emoji, so characters at its end may be held back.
+    A piece of the text may end within an emoji. Characters at its end are therefore held back until
+    the next piece shows whether they must be escaped.
     """
 
     def __init__(self) -> None:
@@ -96,7 +97,7 @@ class PlainStream:
         return self._show(text[:end])
 
     def flush(self) -> str:
-        """Return the text that was held back."""
+        """Return the characters that are still held back at the end of the text."""
         text, self._held = self._held, ""
         return self._show(text)
 
@@ -106,7 +107,7 @@ class PlainStream:
 
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
-    """Format a location as `path:first-last`, or `path, page N` for paged files."""
+    """Format a location as `path:first-last`, or as `path, page N` for files with pages."""
     name = plain(path).replace("\n", "\\n")
     if page is not None:
         return f"{name}, page {page}"
@@ -225,7 +226,7 @@ def _describe_source(cited: "Citation") -> str:
 
 
 def list_edits(edits: Mapping[str, Any]) -> Iterator[str]:
-    """List the notes changed by an answer, and explain how to undo this."""
+    """List the notes that were changed in a turn, and explain how to undo the changes."""
     yield from ("", "Changed notes:")
     for note in edits["notes"]:
         was = f" (was {plain(note['old_path'])})" if note["old_path"] else ""
@@ -251,7 +252,7 @@ def compaction(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Format the cost of reading attachments in parts as lines."""
+    """Format the cost of reading attachments in full, part by part, as lines."""
     for part in cost["attachments"]:
         yield (
             f"{place(part['source'], part['lines'])} is too large to be sent: "

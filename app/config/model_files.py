@@ -1,4 +1,4 @@
-"""Model files (GGUF): inspect a file before use, and remember it for the list of models.
+"""Inspect model files (GGUF) before use, and remember them for the list of models.
 
 The paths are stored in a small JSON file. If it is deleted, only the configured model file is
 listed.
@@ -49,7 +49,7 @@ def look_at_file(path: Path, values: Settings, local: ModelRunner) -> FileOffer:
     Args:
         path: the file.
         values: the settings, including the context length.
-        local: knows how much memory is free and whether model files can run.
+        local: returns the free memory, and whether model files can be run at all.
 
     Raises:
         InvalidRequest: the file is damaged or not a chat model.

@@ -67,9 +67,9 @@ class ModelService:
 
 
 def complete_address(typed: str) -> str:
-    """Return the address of a server as typed, with a scheme if it was typed without one.
+    """Return a server's address as typed. If the scheme is missing, it is added.
 
-    Computers in the local network rarely have certificates, so they are called with `http`.
+    Computers in the local network rarely have certificates, so their scheme is `http`.
     """
     address = typed.strip()
     if not address or "://" in address:
@@ -88,7 +88,7 @@ def _is_nearby(host: str) -> bool:
 
 
 def _list_bases(base: str) -> tuple[str, ...]:
-    """Return the addresses at which the API of a server may be."""
+    """Return the addresses at which a server may offer its API."""
     has_path = urlsplit(base).path not in {"", "/"}
     return (base,) if has_path else (base, f"{base.rstrip('/')}/v1")
 
@@ -99,7 +99,7 @@ class ModelSetup:
     Args:
         settings: the settings to read and change.
         ledger: records the requests to servers.
-        limits: the context lengths that services reported in their errors.
+        limits: the context lengths that services reported when they rejected a long request.
         check: calls a model to test it.
         local: runs the models in files.
         files: the model files that the user opened.
@@ -128,7 +128,7 @@ class ModelSetup:
         return find_servers(self._settings.values, self._ledger, self._limits)
 
     def list_services(self) -> tuple[ModelService, ...]:
-        """List the providers that require an API key. Each one contains its models."""
+        """List the providers that require an API key, sorted by name, with their models."""
         return tuple(
             ModelService(
                 service.name,
@@ -197,7 +197,7 @@ class ModelSetup:
         Args:
             connection: the model and its address.
             key: an API key that is not stored yet, or an empty string for the stored one.
-            cancel: cancels the call.
+            cancel: the token that cancels the call.
 
         Raises:
             BadSetting: the address is invalid.

@@ -178,7 +178,7 @@ def list_models_at(
         key: the API key to send, or None for the stored one.
         values: the settings. With `privacy.offline`, only servers on this computer are queried.
         ledger: records the requests.
-        limits: the context lengths learned from error messages.
+        limits: the context lengths that services reported when they rejected a long request.
     """
     there = values.model_copy(update={"chat_api_base": base})
     server = describe("any", base)  # the kind of server does not depend on the model
@@ -194,7 +194,7 @@ def list_models_at(
 def model_choices(
     values: Settings, ledger: LedgerPort, limits: "LearnedLimits", files: Sequence[str] = ()
 ) -> tuple[ModelChoice, ...]:
-    """List the models that the user can choose, including the option to use no model.
+    """List the models that the user can choose, and the option to use no model.
 
     These are the configured model, the model files that the user has opened, and the models of
     servers. If `chat.apiBase` is set, only the server at that address is queried, otherwise the
@@ -203,7 +203,7 @@ def model_choices(
     Args:
         values: the settings.
         ledger: records the requests.
-        limits: the context lengths learned from error messages.
+        limits: the context lengths that services reported when they rejected a long request.
         files: the names of the model files that the user has opened.
 
     Raises:
@@ -229,7 +229,7 @@ def _list_served(values: Settings, ledger: LedgerPort) -> dict[str, ServedModel]
 
 
 def describe_choice(name: str, limits: "LearnedLimits") -> ModelChoice:
-    """Describe a service's model without calling the service."""
+    """Describe the model of a service without calling the service."""
     return _choice(name, Settings(), None, limits)
 
 
@@ -292,11 +292,11 @@ def _find_label(name: str) -> str:
 
 
 class LearnedLimits:
-    """Context lengths learned from errors about overlong requests. Thread-safe.
+    """The context lengths that services reported when they rejected a long request. Thread-safe.
 
-    A server that does not report its context length receives an overlong request only once. The
-    limits are stored in a small JSON file, which is read on each use, because another process may
-    replace it.
+    Because they are stored, a server that does not report its context length otherwise receives a
+    request that is too long only once. The JSON file is read on each use, because another process
+    may have replaced it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -344,7 +344,7 @@ class LearnedLimits:
 def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOptions:
     """Build the options of the index: embedding model, vector server and reranker.
 
-    With `privacy.offline`, a vector server on another computer is rejected.
+    If `privacy.offline` is on, a vector server on another computer is refused.
 
     Args:
         values: the settings.

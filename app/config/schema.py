@@ -1,6 +1,6 @@
-"""The schema of the settings, and validation.
+"""Describe the settings by a schema, and validate their values.
 
-The settings dialog, the settings file and the table in the README are derived from it.
+The settings dialog, the settings file and the table in the README are derived from the schema.
 """
 
 import re
@@ -33,7 +33,7 @@ class SettingSpec:
         default: the default value.
         minimum: the smallest allowed number, or None.
         maximum: the largest allowed number, or None.
-        choices: the allowed values, or an empty tuple unless the kind is "choice".
+        choices: the allowed values if the kind is "choice", otherwise an empty tuple.
         unit: the unit of the value, such as "tokens", or an empty string.
     """
 
@@ -83,7 +83,8 @@ def schema() -> Mapping[str, SettingSpec]:
 def use_labels(text: str) -> str:
     """Replace setting keys in a text with their labels.
 
-    A fraction in brackets after a key becomes a percentage. Commands in backticks are not changed.
+    A fraction in brackets after a key is shown as a percentage. Commands in backticks stay
+    unchanged.
     """
     keys = "|".join(re.escape(key) for key in sorted(schema(), key=len, reverse=True))
 
@@ -171,9 +172,9 @@ def _kind(annotation: Any) -> Kind:
 
 
 def _explain(spec: SettingSpec, error: ValidationError) -> str:
-    """Explain an invalid value of a table setting, as a suffix for an error message.
+    """Explain why the value of a table setting is invalid, as text to append to an error message.
 
-    Return an empty string if there is nothing to add.
+    The result is an empty string if there is nothing to add.
     """
     reason = error.errors()[0].get("ctx", {}).get("error")
     return f": {reason}" if spec.kind == "table" and isinstance(reason, ValueError) else ""

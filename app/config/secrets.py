@@ -46,7 +46,7 @@ def key_for(owner: str) -> str | None:
 
 
 def find_key(owner: str) -> str | None:
-    """Return where an API key is stored: "keyring", "environment", or None if there is no key."""
+    """Return where an API key is stored: "keyring" or "environment", or None if there is no key."""
     if _from_keyring(owner):
         return "keyring"
     return "environment" if _from_environment(owner) else None
@@ -58,7 +58,7 @@ def is_address(owner: str) -> bool:
 
 
 def is_readable_on_the_way(owner: str) -> bool:
-    """Return whether the API key would be sent to another computer without encryption."""
+    """Return whether an API key would be sent to another computer unencrypted."""
     return owner.startswith("http://") and not is_loopback(parse_host(owner))
 
 

@@ -33,7 +33,8 @@ class SettingsStore:
     Attributes:
         path: the settings file.
         values: the effective values. Invalid values in the file are replaced with defaults.
-        unknown: keys in the file that this version does not know. They are preserved.
+        unknown: the keys in the file that this version of Strata does not know. They stay in the
+            file.
         problems: one error for each problem in the file.
     """
 
@@ -46,7 +47,7 @@ class SettingsStore:
 
         Args:
             path: the settings file, which need not exist.
-            overrides: values for this run only, by key.
+            overrides: values that apply to this run of the program only, by key.
 
         Raises:
             BadSetting: an override has an unknown key, is out of range, or conflicts with other
@@ -109,13 +110,16 @@ class SettingsStore:
         return schema()[key]
 
     def source(self, key: str) -> Source:
-        """Return the source of a setting's value: "default", "file" or "run"."""
+        """Return where a setting's value comes from.
+
+        The source is "default", "file", or "run" for a value given on the command line.
+        """
         if key in self._run:
             return "run"
         return "file" if key in self._file else "default"
 
     def list_values(self) -> list[dict[str, Any]]:
-        """Return all settings as JSON, as printed by `strata settings list --json`."""
+        """Return all settings as JSON, in the form that `strata settings list --json` prints."""
         return [
             {
                 "key": key,
@@ -176,7 +180,7 @@ class SettingsStore:
             return default
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
-        """Move a password in the server address to the keyring. Return any errors."""
+        """Move a password in the server address to the keyring. Return any errors that occur."""
         key = "chat.apiBase"
         address = found.get(key)
         if not isinstance(address, str) or secrets.without_password(address) == address:
@@ -203,8 +207,9 @@ class SettingsStore:
     def _require_order(self, key: str, value: object) -> None:
         """Raise `BadSetting` if a new value would put the thresholds out of order.
 
-        The file is checked with and without this run's overrides. If its thresholds are already out
-        of order, the value must be in order with either them or the defaults.
+        The thresholds in the file are checked both with the overrides of this run and without them.
+        If the file is already out of order, the value must be in order either with the file or with
+        the defaults.
         """
         if key not in SHARES:
             return
@@ -293,7 +298,7 @@ def _without_secret(key: str, value: object) -> object:
 
 
 def _check_both(file: Mapping[str, Any], run: Mapping[str, Any], change: Mapping[str, Any]) -> None:
-    """Check the thresholds of a changed file, with and without this run's overrides."""
+    """Check the thresholds of a changed file, both with this run's overrides and without them."""
     check_shares(Settings.model_validate({**file, **change}))
     check_shares(Settings.model_validate({**file, **run, **change}))
 

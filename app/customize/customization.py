@@ -80,7 +80,7 @@ class UserCustomization:
         return Customization(prompts, segments, loaded.registry, (*warnings, *loaded.problems))
 
     def hooks(self) -> HookRegistry:
-        """Return the current hooks for a turn."""
+        """Return the registry of the hooks that run in a turn."""
         values = self._settings.values
         return self._hooks.load(values.hooks_enabled, self._vault.folder).registry
 

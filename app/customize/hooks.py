@@ -48,7 +48,7 @@ class Hooks:
     """Loads hooks, and caches them until a file or setting changes."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the folder of the user's hook files. The folder need not exist."""
+        """Store the folder of the user's hook files, which need not exist."""
         self._folder = folder
         self._lock = threading.Lock()
         self._loaded: tuple[object, LoadedHooks] | None = None
@@ -157,7 +157,7 @@ def _module(file: Path) -> ModuleType:
 
 
 def _versions(file: Path) -> tuple[tuple[int, ...] | None, ...]:
-    """Return a value that changes whenever the file or its permissions change."""
+    """Return values that change whenever the file or its permissions change."""
     return tuple(_version(path) for path in (file, file.resolve().parent))
 
 

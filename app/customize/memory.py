@@ -35,12 +35,12 @@ class MemoryNote:
     def __init__(
         self, path: Path, kind: UserTextKind = MEMORIES, where: str = "in all chats"
     ) -> None:
-        """Set the file of the note.
+        """Store where the note is, without reading it.
 
         Args:
             path: the file, which need not exist.
             kind: the kind of text in the note.
-            where: a phrase for the chats that use the note, such as "in all chats".
+            where: a phrase that names the chats in which the note is used, such as "in all chats".
         """
         self.file = UserTextFile(path, kind)
         self._where = where

@@ -6,11 +6,11 @@
     project_notes The notes of a project: a part of the vault, or a folder with its own index.
     attachment_paths  Find the files that attachments name.
     attachments   Convert attachments to segments; detect later changes to their files.
-    edits         Models' and the user's edits to notes: the tools, the journal, undo.
+    edits         Edits to notes by models and by the user: the tools, the journal, undo.
     files         Read the files in the folder of a vault as they are on disk.
     image_reader  Have `ui.image_worker` decode, scale and encode images; cache the results.
     images        Find and read the images that a note shows.
-    indexing      Index updates that questions start, and that continue during the answers.
+    indexing      Update the index before a question is answered, and continue during the answer.
     instructions  The vault's AGENTS.md with the user's decision about it.
     long_texts    Store a message that is too long as a file, or split it.
     review        Find notes that need care; remember the findings that the user dismissed.

@@ -19,7 +19,8 @@ class AttachedPath:
         root: the vault's folder, or the parent folder of a file outside of it.
         path: the path relative to `root`.
         is_in_vault: whether the file or folder is in the vault.
-        is_named_whole: whether this is a hidden file given by its absolute path.
+        is_named_whole: whether this is a hidden file that the user gave by its absolute path, which
+            is allowed.
     """
 
     root: Path

@@ -1,6 +1,7 @@
 """Read attachments as segments, and detect later changes to their files.
 
-Attached web pages are fetched without further approval, but the usual address rules still apply.
+Attached web pages are fetched without further approval, but only from addresses that the rules for
+all web pages allow.
 """
 
 import hashlib
@@ -56,12 +57,12 @@ def is_web_address(name: str) -> bool:
 class WebPages:
     """An in-memory cache of attached web pages.
 
-    A preview and its request therefore contain the same text, and pages are not fetched on every
-    keystroke.
+    Because of the cache, a preview and its request contain the same text, and pages are not fetched
+    on every keystroke.
     """
 
     def __init__(self, client: WebClient) -> None:
-        """Set the client for fetching pages."""
+        """Store the client for fetching pages."""
         self._client = client
         self._lock = threading.Lock()
         self._pages: dict[str, Segment] = {}
@@ -86,7 +87,7 @@ class WebPages:
 
 
 class Attachments:
-    """Reads attachments, and detects in later turns whether their sources have changed."""
+    """Reads attachments, and finds out in later turns whether their sources have changed."""
 
     def __init__(self, library: Library | None, web: WebPages, images: ImageReader) -> None:
         self._library = library
@@ -278,7 +279,7 @@ def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
 
 
 def _carries(tags: Iterable[str], named: str) -> bool:
-    """Return whether one of the tags is the given tag or a subtag, such as `#a/b` for `#a`."""
+    """Return whether one of the tags is the given tag or one of its subtags, such as `#a/b`."""
     wanted = named.removeprefix("#").casefold()
     return any(f"{tag.casefold()}/".startswith(f"{wanted}/") for tag in tags)
 

@@ -1,6 +1,7 @@
-"""Edits to notes by models and by the user, and undoing them.
+"""Edit notes on behalf of models and the user, and undo these edits.
 
-An edit run contains the edits of one turn, or a single edit by the user.
+An edit run is a group of edits that can be undone together: those of one turn, or a single edit by
+the user.
 """
 
 import logging
@@ -31,7 +32,7 @@ class NoteEdits:
     """Manages the edits to notes and their journal. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the folder of the journal. The folder need not exist."""
+        """Store the folder of the journal, which need not exist."""
         self._journal = EditJournal(folder)
         self._lock = threading.Lock()
         self._runs: dict[str, EditRun] = {}
@@ -61,7 +62,7 @@ class NoteEdits:
         return NoteEditor(root, self._journal, exclude)
 
     def describe_run(self, session: str) -> dict[str, Any] | None:
-        """Return the net changes of a chat's last edit run as JSON.
+        """Return the changes that a chat's last edit run made to each note, as JSON.
 
         Return None if it changed nothing.
         """
@@ -70,7 +71,7 @@ class NoteEdits:
         return None if run is None else self._describe(run.id)
 
     def describe_last_run(self, session: str) -> dict[str, Any] | None:
-        """Return the net changes of a chat's last edit run that was not undone.
+        """Return the changes of a chat's last edit run that was not undone, as JSON.
 
         Return None if all runs were undone, or if the run changed nothing.
         """

@@ -86,16 +86,19 @@ class VaultImages:
 
 
 def is_image_link(name: str) -> bool:
-    """Return whether a link's target has the name of an image, even of one that cannot be shown."""
+    """Return whether a link's target has the suffix of an image.
+
+    This includes the suffixes of formats that cannot be shown.
+    """
     return name.lower().endswith(_SUFFIXES + _OTHERS)
 
 
 def _find(root: Path, source: str, note: str) -> str:
     """Resolve an image in a note to a path relative to the vault.
 
-    The path is resolved against the note's folder, then the vault. As in Obsidian, a bare name is
-    then searched in all folders, and the least nested match is used. If there is no such image, the
-    result is an empty string.
+    The path is resolved against the note's folder, then the vault. As in Obsidian, a name without
+    folders is then searched for in all folders, and the least nested match is used. If there is no
+    such image, the result is an empty string.
     """
     for path in _list_paths(source, note):
         if (root / path).is_file():

@@ -1,6 +1,6 @@
-"""Index updates started by questions.
+"""Update the index before questions are answered.
 
-A question waits briefly for its update, which then continues in the background.
+A question waits for a short time, and the update then continues in the background.
 """
 
 import logging
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IndexListener:
-    """Callbacks for background updates, called in the updating thread.
+    """Callbacks for background updates, which are called in the thread of the update.
 
     Attributes:
         on_report: receives the report of a finished update.
@@ -47,7 +47,7 @@ class IndexListener:
 
 
 class AnswerUpdates:
-    """The index updates started by turns. Thread-safe.
+    """The index updates that turns have started. Thread-safe.
 
     Attributes:
         listener: the callbacks for updates that continue in the background.
@@ -85,8 +85,8 @@ class AnswerUpdates:
     def _wait_until_idle(self, cancel: CancelToken) -> bool:
         """Wait up to one second for running updates.
 
-        Return whether they have ended or `cancel` was set. An update for a note that was just
-        saved usually ends within this time.
+        An update for a note that was just saved usually ends within this time. Return whether the
+        updates have ended or `cancel` was set.
         """
         wait = self._index.updates.wait_until_idle
         return any(cancel.is_cancelled or wait(_LOOK_S) for _ in range(_IDLE_LOOKS))
@@ -108,7 +108,7 @@ class AnswerUpdates:
 
 
 class _AnswerUpdate:
-    """An index update in its own thread. A turn follows it for a limited time.
+    """An index update in its own thread, which a turn follows for a limited time.
 
     Attributes:
         is_running: whether the update is running.
@@ -211,7 +211,7 @@ def _is_long(at: IndexProgress, began: float, started: float) -> bool:
     """Return whether a question has waited long enough for an index update.
 
     The question waits until at least some notes are embedded, starting with the most relevant ones.
-    As a result, repeated runs of `strata ask` complete the index over time.
+    For this reason, repeated runs of `strata ask` complete the index over time.
 
     Args:
         at: the latest progress.

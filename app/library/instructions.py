@@ -67,10 +67,7 @@ class VaultInstructions:
 
     @property
     def warning(self) -> str:
-        """A sentence that asks the user to decide.
-
-        This is an empty string if the user has decided.
-        """
+        """A sentence that asks the user to decide, or an empty string if the user has decided."""
         if self.decision is not None:
             return ""
         return (
@@ -79,7 +76,11 @@ class VaultInstructions:
         )
 
     def segment(self, section: str = SECTION) -> Segment:
-        """Return the instructions as an L1 segment in the given prompt section."""
+        """Return the instructions as a segment for the system message (L1).
+
+        Args:
+            section: the name of the prompt section.
+        """
         return Segment.build(
             id=section,
             layer=Layer.L1,
@@ -95,7 +96,7 @@ class InstructionDecisions:
     """Stores the user's decisions about AGENTS.md files by the digest of their text."""
 
     def __init__(self, folder: Path) -> None:
-        """Set the folder that stores the decisions. The folder need not exist."""
+        """Store the folder for the decisions, which need not exist."""
         self._folder = folder
 
     def of(self, library: Library, path: str = FILE_NAME) -> VaultInstructions | None:

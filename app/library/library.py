@@ -110,7 +110,7 @@ class Library(FolderFiles):
 
     @property
     def is_in_use(self) -> bool:
-        """Whether this process is updating the index, or the user has just searched it."""
+        """Whether this process is updating the index, or the user has searched it a moment ago."""
         return self.is_updating or self._index.is_searched
 
     @property
@@ -221,7 +221,7 @@ class Library(FolderFiles):
 
     @property
     def is_mending(self) -> bool:
-        """Whether the index is damaged and has not been rebuilt yet."""
+        """Whether the index is damaged and its rebuild has not finished yet."""
         return self._index.is_mending
 
     @property
@@ -230,7 +230,7 @@ class Library(FolderFiles):
         return self._index.is_watched
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged index once, and otherwise an empty string."""
+        """Return the warning about a damaged index. Later calls return an empty string."""
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:
@@ -283,10 +283,11 @@ class Library(FolderFiles):
         """Return one page of the notes that match a query.
 
         Args:
-            query: words and filters.
+            query: the words and filters to search for.
             limit: the maximum number of notes per page.
             offset: the index of the first note on the page.
-            rebuilds: whether to rebuild a damaged index first, unless the watcher does it.
+            rebuilds: whether to rebuild a damaged index first, unless the watcher of the folder
+                does it.
             covers: the part of the vault to search, or None for all of it.
         """
         if not rebuilds:
@@ -294,7 +295,7 @@ class Library(FolderFiles):
         return self._search_whole(lambda: self._index.list_notes(query, limit, offset, covers))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments, even in those outside of the vault."""
+        """Return the best `k` passages in attachments, including those outside of the vault."""
         return self._index.search_texts(read_texts(segments), query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
@@ -318,7 +319,7 @@ class Library(FolderFiles):
         return self._index.why_not(query, path, self._index.excerpts(query, k).hits)
 
     def self_test(self, cancel: CancelToken) -> SelfTest:
-        """Measure how reliably and how fast searches find this vault's notes."""
+        """Measure how reliably and how fast a search finds the notes of this vault."""
         return self._index.self_test(lambda: cancel.is_cancelled)
 
     def notes(self) -> tuple[NoteState, ...]:

@@ -1,4 +1,4 @@
-"""Store a message that is too long as a file to attach, or split it.
+"""Store a message that is too long as a file that can be attached, or split it.
 
 Files are stored in folders named by content hash, so that equal content is stored only once. Pasted
 images are stored in the same way. `LongTexts.sweep` removes files that no chat or draft refers to.
@@ -57,7 +57,7 @@ class LongTexts:
         self._folder = folder
 
     def as_file(self, text: str) -> PastedText:
-        """Store a message as a file, except for a short question at its start or end.
+        """Store a message as a file. A short question at its start or end stays in the message.
 
         Raises:
             StorageFailed: the file cannot be written.
@@ -87,7 +87,8 @@ class LongTexts:
     def sweep(self, referring: Iterable[Path]) -> tuple[str, ...]:
         """Remove unused texts and images, and return the names of the removed folders.
 
-        If a referring file cannot be read, nothing is removed.
+        Texts and images are unused if none of the given files refers to them. If one of these files
+        cannot be read, nothing is removed.
 
         Args:
             referring: the files that may refer to stored texts and images: drafts, chats, and files

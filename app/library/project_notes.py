@@ -36,8 +36,8 @@ class ProjectNotes:
         Args:
             library: the open vault, or the project's own index.
             inside: the project's path in the vault, or None if it is outside.
-            include: patterns in `.gitignore` syntax for the project's notes, or empty for all
-                notes.
+            include: patterns in `.gitignore` syntax for the project's notes. If there are none, all
+                notes in the folder belong to the project.
             exclude: patterns in `.gitignore` syntax for notes to leave out.
         """
         self.library = library
@@ -64,7 +64,7 @@ class ProjectNotes:
 
     @property
     def instructions_path(self) -> str:
-        """The path of the project's AGENTS.md in the library."""
+        """The path of the project's AGENTS.md in the vault, or in the project's own index."""
         return f"{self._prefix}{FILE_NAME}"
 
     def covers(self, path: str) -> bool:
@@ -99,7 +99,7 @@ class ProjectNotes:
         return self._show(self.library.list_notes(query, limit, offset, covers=self.covers))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments, even in those outside of the project."""
+        """Return the best `k` passages in attachments, including those outside of the project."""
         return self.library.search_within(segments, query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
@@ -181,16 +181,22 @@ class ProjectNotes:
         )
 
     def name_path(self, path: str) -> str:
-        """Convert a path in the library to the path that models, tools and chats use."""
+        """Convert a path in the library to the path that models, tools and chats use for the note.
+
+        For a project outside of the vault, this is the absolute path.
+        """
         return f"{self.library.root}/{path}" if self._is_own else path
 
     def _find_own(self, path: str) -> str:
-        """Convert a path that models use to a path in the library."""
+        """Convert a path that models, tools and chats use for a note to the library's own path.
+
+        This is the inverse of `name_path`.
+        """
         return path.removeprefix(f"{self.library.root}/") if self._is_own else path
 
 
 def _anchor(folder: str, pattern: str) -> str:
-    """Convert a pattern relative to a project to a pattern relative to the vault."""
+    """Convert a pattern relative to a project to one that is relative to the vault."""
     between = "/" if "/" in pattern.rstrip("/") else "/**/"
     return f"{folder}{between}{pattern.removeprefix('/')}"
 

@@ -1,8 +1,9 @@
-"""Projects: folders with their own instructions, patterns, model and memory.
+"""Manage projects: folders with their own instructions, patterns, model and memory.
 
-Settings are stored next to Strata's own, never in the project's folder: `project.toml` (folder,
-include, exclude, model), `instructions.md` and `memory.md`. They are kept when a project is removed
-from the list, because its chats remain and its patterns may exclude notes from models.
+The settings of a project are stored next to Strata's own, never in the project's folder:
+`project.toml` (folder, include, exclude, model), `instructions.md` and `memory.md`. They are kept
+when a project is removed from the list, because its chats remain, and its patterns may exclude
+notes from models.
 """
 
 import logging
@@ -37,10 +38,11 @@ class ProjectSettings:
     """The settings of a project.
 
     Attributes:
-        include: patterns in `.gitignore` syntax for the notes to use, or empty for all notes.
+        include: patterns in `.gitignore` syntax for the notes to use. If there are none, all notes
+            are used.
         exclude: patterns in `.gitignore` syntax for notes that are never used.
         model: the model of the project's chats, or an empty string for the setting `chat.model`.
-        is_listed: whether the project is in the list.
+        is_listed: whether the project is in the list of projects.
     """
 
     include: tuple[str, ...] = ()
@@ -99,7 +101,7 @@ class Projects:
         return find_project_folder(None if vault is None else str(vault), name)
 
     def check_chat(self, named: str | None, project: str | None, *, is_needed: bool) -> None:
-        """Check that a turn's project matches its chat, and that the folder exists.
+        """Check that the project of a turn is that of its chat, and that its folder exists.
 
         Args:
             named: the project folder given for the turn, or None.
@@ -267,7 +269,7 @@ class Projects:
 
 
 def find_project_folder(vault: str | None, name: str) -> Path:
-    """Return the folder of a project, given its name in a chat.
+    """Return the folder of a project, given the name that a chat stores.
 
     Args:
         vault: the folder of the chat's vault, or None.

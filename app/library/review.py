@@ -1,4 +1,4 @@
-"""Review the open vault: find notes that need care, and remember dismissed findings.
+"""Review the open vault: find notes that need attention, and remember dismissed findings.
 
 Dismissed findings are stored outside of the index, because the index can be deleted at any time. If
 their file is lost or damaged, these findings are shown again.
@@ -63,7 +63,10 @@ class _BackgroundPace:
         self._rested_at = time.monotonic()
 
     def wait(self) -> None:
-        """Rest as long as the review has worked, and while the index is in use."""
+        """Pause for as long as the review has run since the last pause.
+
+        If the index is in use then, pause until it is not.
+        """
         worked_s = time.monotonic() - self._rested_at
         if worked_s < _STEP_S:
             return
@@ -78,7 +81,10 @@ class NoteReview:
     """Reviews the notes of the open vault. Thread-safe."""
 
     def __init__(self, vault: OpenVault, paths: Paths) -> None:
-        """Set the vault to review and where dismissed findings are stored. Nothing is read yet."""
+        """Store which vault to review, and where dismissed findings are stored.
+
+        Nothing is read yet.
+        """
         self._vault, self._paths = vault, paths
         self._lock = threading.Lock()
 
@@ -132,7 +138,7 @@ class NoteReview:
         self._change(lambda keys: [key for key in keys if key not in restored])
 
     def _review(self, library: Library, rest: Check) -> Iterator[ReviewProgress | ReviewReport]:
-        """Yield the stored report if the notes have not changed, or else review them."""
+        """Yield the stored report if the notes have not changed since. Otherwise, review them."""
         folder = library.index_dir
         stored = _read_report(folder, read_fingerprint(folder))
         if stored is not None:
@@ -203,7 +209,10 @@ def _read_report(index_dir: Path, fingerprint: str) -> ReviewReport | None:
 
 
 def _write_report(index_dir: Path, report: ReviewReport) -> None:
-    """Store a report. If this fails, the next review compares all notes again."""
+    """Store a report, so that the next review need not compare all notes again.
+
+    A failure is ignored.
+    """
     try:
         write_atomically(index_dir / _REPORT_FILE, json.dumps(asdict(report)).encode())
     except OSError as error:

@@ -28,7 +28,7 @@ class UserTextKind:
     """A kind of user text, such as instructions or memories.
 
     Attributes:
-        section: the name of the prompt section, which is also the segment id.
+        section: the name of the prompt section, which is also the id of the segment.
         noun: the plural noun for messages, such as "memories".
     """
 
@@ -47,7 +47,7 @@ class UserText:
     Attributes:
         path: the file.
         text: the text, or an empty string if the file is missing or unreadable.
-        digest: the SHA-256 of the file, or an empty string if it was not read.
+        digest: the SHA-256 hash of the file, or an empty string if it was not read.
         problem: why the text is not sent to models, or an empty string.
         kind: whether the text contains instructions or memories.
     """
@@ -59,7 +59,10 @@ class UserText:
     kind: UserTextKind = INSTRUCTIONS
 
     def segment(self) -> Segment | None:
-        """Return the text as an L1 segment, or None if it is blank or has a problem."""
+        """Return the text as a segment for the system message (L1).
+
+        Return None if it is blank or has a problem.
+        """
         if self.problem or not self.text.strip():
             return None
         return Segment.build(
@@ -77,7 +80,7 @@ class UserTextFile:
     """The file of a user text. Thread-safe."""
 
     def __init__(self, path: Path, kind: UserTextKind = INSTRUCTIONS) -> None:
-        """Set the file path. The file need not exist."""
+        """Store the path of the file, which need not exist."""
         self.path = path
         self._kind = kind
 

@@ -57,8 +57,9 @@ class Jobs:
         Args:
             id: the request id.
             session: the chat, which is busy until the turn ends.
-            events: runs the turn. The first event means that the user message is stored.
-            accept: called with the first event, before any event is written.
+            events: runs the turn and yields its events. When the first event arrives, the user
+                message is stored.
+            accept: called with the first event, before any event is written to the client.
 
         Raises:
             Exception: the user message could not be stored, so the turn was not started.
@@ -143,7 +144,7 @@ class Jobs:
                 del self._busy[session]
 
     def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
-        """Write all events of a turn except the last one, whose data is returned."""
+        """Write all events of a turn to the client, except the last one, whose data is returned."""
         end: Json = {}
         for event in events:
             if isinstance(event, ApprovalRequested):
@@ -172,6 +173,6 @@ class Jobs:
 
 
 def explain(error: Exception) -> ErrorInfo:
-    """Describe an exception. A bug is also logged with its stack trace."""
+    """Describe an exception for the client. A bug is also logged with its stack trace."""
     log_bug(error)
     return describe(error)

@@ -5,7 +5,7 @@ MCP client ─ chains.mcp.tool_server ─ NoteServer ─ chains.tools.vault_tool
                                       └─ a thread: bring the index up to date
 ```
 
-Nothing is modified. The index is updated in the background, so that the server responds
+Notes are not modified. The index is updated in the background, so that the server responds
 immediately.
 """
 
@@ -63,11 +63,12 @@ class NoteServer:
     """Runs an MCP client's tool calls on the open vault. Thread-safe."""
 
     def __init__(self, library: Library, longest_wait_s: float = LONGEST_WAIT_S) -> None:
-        """Prepare the server. Call `start` before `run`.
+        """Create the server. Call `start` before the first call of `run`.
 
         Args:
             library: the open vault with its index.
-            longest_wait_s: how long the first tool call waits for keyword search, in seconds.
+            longest_wait_s: how many seconds the first tool call waits at most until notes can be
+                searched by keywords.
         """
         self._library = library
         self._longest_wait_s = longest_wait_s

@@ -1,4 +1,4 @@
-"""RPC requests, each a JSON object on one line."""
+"""Define, parse and validate RPC requests: JSON objects, one per line."""
 
 import json
 import math
@@ -43,8 +43,8 @@ class PromptRequest(Request):
         attach: the paths and tags to attach.
         parent: the entry after which the question is added, or None for the end of the active
             branch.
-        read_whole: whether to read large attachments completely, part by part. Call
-            `get_context` to get the cost first.
+        read_whole: whether to let the model read large attachments completely, part by part. The
+            request `get_context` returns the cost.
     """
 
     text: str
@@ -82,9 +82,10 @@ class Approve(Request):
 
     Attributes:
         approval_id: the id in the event.
-        decision: `allow` approves this call, `allow_session` also similar calls in the chat.
-        hunks: with `allow`, the indexes of the approved hunks, or None for all of them. The others
-            are rejected.
+        decision: the user's decision. `allow` approves this call, and `allow_session` also similar
+            calls in the chat.
+        hunks: if the decision is `allow`, the indexes of the approved hunks, or None for all hunks.
+            The other hunks are rejected.
     """
 
     approval_id: str
@@ -108,11 +109,13 @@ class GetContext(Request):
     """Get the context report of a chat's last or next request.
 
     Attributes:
-        when: `last` or `next`. None means the last request, or the next one before the first turn.
+        when: `last` or `next`. None means the last request, or the next one if the chat has no turn
+            yet.
         text: the question of the next request.
         attach: the attachments of the next request.
         format: `full` adds the request itself.
-        include_ephemeral: whether to list ephemeral content in Markdown.
+        include_ephemeral: whether the Markdown lists the messages that hooks added to single
+            requests.
     """
 
     when: Literal["last", "next"] | None = None
@@ -205,7 +208,7 @@ class SetSetting(Request):
 
 
 class Undo(Request):
-    """Undo an edit run. A run consists of the edits of one turn.
+    """Undo an edit run: all edits to notes that were made in one turn.
 
     Attributes:
         run: the id of the edit run, or None for the chat's last one.
@@ -220,7 +223,7 @@ class Search(Request):
     """Search the notes for passages.
 
     Attributes:
-        query: words and filters.
+        query: the words and filters to search for.
         k: the maximum number of passages, or None for the setting `retrieval.topK`.
     """
 
@@ -264,7 +267,7 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
 
 
 class UnreadableRequest(Exception):
-    """A line is not a valid request.
+    """Raised when a line is not a valid request.
 
     Attributes:
         id: the request id, or None if it cannot be read.
@@ -323,7 +326,7 @@ def _sentence(command: str, error: ValidationError) -> str:
 
 
 def _read_number(text: str) -> float:
-    """Parse a number. Infinity is rejected, because JSON cannot represent it."""
+    """Parse a number. Infinity is refused, because JSON cannot represent it."""
     number = float(text)
     return number if math.isfinite(number) else _refuse_number(text)
 

@@ -44,7 +44,7 @@ _DECISIONS: Final[Mapping[str, Decision]] = {
 def serve_standard_streams(assistant: Assistant) -> None:
     """Serve requests from standard input until it ends.
 
-    Output of libraries is redirected to standard error. SIGTERM is handled like Ctrl+C.
+    What libraries print is redirected to standard error. SIGTERM is handled like Ctrl+C.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.stdout.flush()
@@ -67,7 +67,7 @@ class RPC:
     """Serves one client, and keeps its current chat, mode and model."""
 
     def __init__(self, assistant: Assistant, write: Callable[[bytes], object]) -> None:
-        """Start without a chat.
+        """Create the server, which has no current chat at first.
 
         Args:
             assistant: runs the requests.
@@ -313,7 +313,7 @@ class RPC:
         return {"markdown": markdown, "context": found, "read_whole": read}
 
     def _estimate_reading(self, question: AskRequest) -> Json | None:
-        """Return the cost of reading attachments in parts, or why this is not possible.
+        """Return the cost of reading attachments part by part, or why this is not possible.
 
         Return None if the attachments fit.
         """

@@ -22,8 +22,8 @@
     transcript_reader  Build a chat's transcript from its log.
 
 This package may import `app.customize`, `app.library`, `app.config`, `app.state_db`, chains and
-context. A chat's file is only appended to until the chat is deleted, except that a file of an older
-version is rewritten once. A write is reported as done only when it is on disk.
+context. Until a chat is deleted, entries are only ever appended to its file, except that a file of
+an older version is rewritten once. A write is reported as done only when it is on disk.
 """
 
 __all__ = [

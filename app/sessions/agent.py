@@ -37,7 +37,7 @@ __all__ = ["WHOLE_VAULT", "AgentBuilder", "AgentScope"]
 
 @dataclass(frozen=True)
 class AgentScope:
-    """The limits that a project sets for an agent.
+    """The limits that a project sets for its agent.
 
     Attributes:
         memories: the note with the project's long-term memories, or None for the global one.
@@ -78,11 +78,12 @@ class AgentBuilder:
         self._rules: dict[str, ApprovalRules] = {}
 
     def connect(self, port: ApprovalPort | None, level: ApprovalLevel = "ask") -> None:
-        """Set who decides about proposals in later turns.
+        """Set how proposals are decided in later turns.
 
         Args:
-            port: asks the user, or None.
-            level: which proposals are decided without asking.
+            port: asks the user, or None if no user can be asked.
+            level: the approval level, which determines which proposals are decided without asking
+                the user.
         """
         with self._lock:
             self._port, self._level = port, level
@@ -90,7 +91,7 @@ class AgentBuilder:
     def open_servers(
         self, session: str, cancel: CancelToken
     ) -> Generator[Event, None, tuple[str, ...]]:
-        """Start the configured MCP servers, and return a warning for each one left out.
+        """Start the configured MCP servers, and return a warning for each one that is left out.
 
         Args:
             session: the chat id.
@@ -135,7 +136,7 @@ class AgentBuilder:
         return replace(chain, prompt="agent", tools=(*AGENT_TOOLS, *definitions), agent=agent)
 
     def _find_approvals(self, session: str) -> tuple[ApprovalPort | None, ApprovalRules]:
-        """Return the approval port, if any, and a chat's approval rules."""
+        """Return the approval port, or None, and the approval rules of a chat."""
         with self._lock:
             known = self._rules.setdefault(session, ApprovalRules())
             return self._port, known.with_level(self._level)

@@ -58,11 +58,11 @@ __all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
 @dataclass(frozen=True)
 class _TurnStart:
-    """A turn that is about to run, whose beginning is the end of the active branch.
+    """A turn that is about to run, and that continues the chat from the end of the active branch.
 
     Attributes:
-        turn: the turn without attachments.
-        attach: reads the attachments, which may take time.
+        turn: the turn without its attachments.
+        attach: the function that reads the attachments, which may take time.
         updates_index: whether to update the index first.
     """
 
@@ -73,7 +73,7 @@ class _TurnStart:
 
 @dataclass(frozen=True)
 class PinRoom:
-    """A chat's pins, and the token budget that limits them.
+    """The pins of a chat, and the token budget that limits them.
 
     Attributes:
         pins: the pinned messages and segments.
@@ -128,7 +128,7 @@ class TurnRunner:
             entry: the user message to edit.
             changed: the new question. The original attachments are attached again.
             mode: the mode of the new version, or None to keep the original mode.
-            cancel: cancels the turn.
+            cancel: the token that cancels the turn.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason.
@@ -145,7 +145,7 @@ class TurnRunner:
             session: the chat.
             entry: the answer, or a user message without an answer.
             model: the model, or None for the configured one.
-            cancel: cancels the turn.
+            cancel: the token that cancels the turn.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason.
@@ -156,7 +156,7 @@ class TurnRunner:
     def summarise(
         self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
     ) -> BranchSummary:
-        """Summarise a branch of a chat, or build an outline without a model."""
+        """Summarise a branch of a chat. Without a model, an outline is built."""
         turn = self._builder.build_turn(AskRequest("", "chat", model))
         chain = self._builder.build_chain("chat", None)
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
@@ -179,7 +179,7 @@ class TurnRunner:
         return preview(self._builder.build_chain(turn.mode, request.project), turn, chat)
 
     def estimate_reading(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
-        """Return the maximum cost of reading large attachments in parts, or None if all fit.
+        """Return the maximum cost of reading large attachments part by part, or None if all fit.
 
         No model is called.
 
@@ -224,7 +224,7 @@ class TurnRunner:
                 chat.close()
 
     def _run_turn(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
-        """Run a turn. Remove the user message from the branch if no request can be built."""
+        """Run a turn. If no request can be built, the user message leaves the active branch."""
         require_model(begun.turn)
         leaf, is_prepared = chat.tree.leaf, False
         try:
@@ -266,7 +266,7 @@ class TurnRunner:
         chat.keep_counts(partial(load_counter, turn.model))
 
     def _complete_event(self, event: Event, warnings: Sequence[str], chat: Session) -> Event:
-        """Add warnings and the agent's changes to the last event of a turn.
+        """Add warnings and the agent's edits to the last event of a turn.
 
         Other events are returned unchanged.
         """
@@ -362,7 +362,7 @@ class TurnRunner:
 
 
 def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
-    """Set a request's project to that of its chat, if there is a chat."""
+    """Set the project of a request to that of its chat. Without a chat, nothing is changed."""
     return request if chat is None else replace(request, project=chat.header.project)
 
 

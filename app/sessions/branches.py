@@ -1,4 +1,4 @@
-"""Changes that the user makes to a chat: title, marks, branches, labels, pins, memory.
+"""Make the user's changes to a chat: title, marks, branches, labels, pins, memory.
 
 Existing log entries never change. Each change is appended as a new entry.
 """
@@ -85,7 +85,7 @@ class BranchEditor:
     def show_entry(self, session: str, entry: str) -> None:
         """Switch to an entry's branch, unless the entry is already on the active branch.
 
-        Raise the same errors as `select_leaf`.
+        The same errors are raised as by `select_leaf`.
         """
         chat = self._sessions.read(session)
         if all(one.id != entry for one in chat.path()):
@@ -96,8 +96,8 @@ class BranchEditor:
 
         Args:
             session: the chat.
-            entry: the last entry to copy. None means the active leaf, or the last entry before an
-                unknown entry type.
+            entry: the last entry to copy. None means the end of the active branch. If the branch
+                contains an entry of an unknown type, None means the entry before that.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -121,7 +121,7 @@ class BranchEditor:
             return copy.id
 
     def label(self, session: str, entry: str, text: str) -> str:
-        """Label an entry, and return the id of the label's entry.
+        """Label an entry of the log, and return the id of the new entry that stores the label.
 
         An empty string removes the label.
 
@@ -209,7 +209,7 @@ class BranchEditor:
         Args:
             session: the chat.
             entry: any entry of the branch.
-            cancel: cancels the summary.
+            cancel: the token that cancels the summary.
             model: the model, or None for the configured one. Without a model, an outline is built.
 
         Raises:
@@ -253,7 +253,7 @@ def _leaf(chat: Session) -> str | None:
 
 
 def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
-    """Return the branch that contains an entry, and those of its turns that are not active."""
+    """Return the branch that contains an entry, and its turns that are not on the active branch."""
     chat.path_to(entry)
     branch = chat.path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}
@@ -261,7 +261,10 @@ def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
 
 
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield the entries of a branch with their side entries, except selections and marks."""
+    """Yield the entries of a branch, with the entries outside of the tree that refer to them.
+
+    Selections of a branch and marks of the chat are left out.
+    """
     kept = {entry.id for entry in path}
     for entry in log:
         if is_path_entry(entry):
@@ -285,7 +288,7 @@ class SummaryDraft:
 
 
 class ChatCompactor:
-    """Compacts chats on request, at once or in steps that the user can review."""
+    """Compacts chats on request, either at once or in steps that the user can review."""
 
     def __init__(self, sessions: SessionStore, vault: OpenVault, builder: TurnBuilder) -> None:
         self._sessions, self._vault, self._builder = sessions, vault, builder
@@ -303,8 +306,8 @@ class ChatCompactor:
 
         Args:
             session: the chat. Only the token usage is stored in it.
-            cancel: cancels the call.
-            instructions: what the summary should keep above all.
+            cancel: the token that cancels the call.
+            instructions: the user's additional instructions for the summary.
             model: the model, or None for the configured one.
         """
         with self._sessions.open(session) as chat:
@@ -339,7 +342,7 @@ class ChatCompactor:
     def edit_summary(self, session: str, entry: str, text: str, model: str | None = None) -> None:
         """Replace the text of a summary that requests currently contain.
 
-        `entry` is the id of the compaction's log entry.
+        `entry` is the id of the log entry that stores the compaction.
 
         Raises:
             InvalidRequest: a later summary has replaced this one, or the text is too long.
@@ -358,10 +361,10 @@ class ChatCompactor:
 
         Args:
             session: the chat.
-            instructions: what the summary should keep above all.
-            model: the model, or None for the configured one. Without a model, nothing is sent and
-                an outline is built.
-            cancel: cancels the compaction.
+            instructions: the user's additional instructions for the summary.
+            model: the model, or None for the configured one. Without a model, an outline is built,
+                and nothing is sent.
+            cancel: the token that cancels the compaction.
 
         Raises:
             SessionMissing: the chat does not exist.

@@ -1,7 +1,7 @@
 """Export a chat as Markdown, or build a note from it.
 
-The Markdown contains messages, attachment names and sources, for people to read. `strata sessions
-show ID --json` prints the log itself.
+The Markdown is made for reading: it contains messages, names of attachments, and sources. `strata
+sessions show ID --json` prints the log itself.
 """
 
 import json
@@ -71,10 +71,7 @@ def build_note(
 
 
 def _find_turn(items: Sequence[TranscriptItem], entry: str) -> Sequence[TranscriptItem]:
-    """Return an answer and its question.
-
-    Return an empty sequence if there is no such answer.
-    """
+    """Return an answer and its question, or an empty sequence if there is no such answer."""
     for at, item in enumerate(items):
         if isinstance(item, AnswerItem) and item.entry == entry:
             asked = next((one for one in reversed(items[:at]) if isinstance(one, UserItem)), None)

@@ -35,7 +35,7 @@ class LoadedLog:
         header: the first line: chat id, creation time, vault and project.
         entries: the log entries, in file order.
         whole_bytes: the length of the file without a truncated last line.
-        torn: the truncated last line, or empty bytes.
+        torn: the last line if it is truncated, otherwise empty bytes.
         lacks_newline: whether only the final line break is missing.
         problems: one sentence for each line that was skipped or repaired.
         why_read_only: why entries cannot be appended, or None.
@@ -57,7 +57,7 @@ class LoadedLog:
         return LogIndex.build(self.entries)
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
-        """Return a copy of the log with new entries, extending any existing index."""
+        """Return a copy of the log with new entries. If the log has an index, it is extended."""
         more = tuple(more)
         entries = self.entries + more
         log = replace(self, entries=entries, torn=b"", lacks_newline=False, is_outdated=False)
@@ -73,7 +73,8 @@ class LogIndex:
     Attributes:
         tree: the tree of all entries.
         path: the active path, from the root to the active leaf.
-        ids: all ids in use. The set is shared with extended logs, so it may contain later ids.
+        ids: all ids in use. The set is shared with extended copies of the log, so it may contain
+            the ids of later entries.
         usage: the reported token usage, oldest first.
         others: the entries of custom or unknown types, oldest first.
     """
@@ -128,7 +129,12 @@ def encode_line(value: Mapping[str, Any]) -> bytes:
 
 
 def load_log(session: str, content: bytes) -> LoadedLog:
-    """Parse a chat's file. `session` is the id in the file name."""
+    """Parse a chat's file.
+
+    Args:
+        session: the chat id, which is the name of the file.
+        content: the content of the file.
+    """
     with _no_collections():
         return _read_log(session, content)
 
@@ -164,8 +170,8 @@ def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
 def _no_collections() -> Iterator[None]:
     """Disable the garbage collector within a `with` block.
 
-    Loading a long chat creates a million live objects, and repeated garbage collections took a
-    third of the time.
+    Loading a long chat creates a million objects that stay alive, and repeated garbage collections
+    took a third of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -206,7 +212,8 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
 def _objects(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
     """Return the JSON object in each line, or None for invalid lines.
 
-    Decoding the whole file at once is twice as fast as line by line, which is only the fallback.
+    The whole file is decoded at once, which is twice as fast as line by line. The lines are decoded
+    one by one only if this fails.
     """
     try:
         text = content.decode("utf-8")

@@ -1,8 +1,8 @@
 """Approve and start the configured MCP servers before an agent's turn.
 
-The user approves each server's command once, and each later change of its tools. Approvals are
-stored in small files named by the command's hash, with the approved tool descriptions. Servers that
-fail or are not approved are left out with a warning.
+The user approves each server's command once, and each later change of its tools. An approval is
+stored in a small file that is named by the hash of the command and contains the descriptions of the
+approved tools. Servers that fail or are not approved are left out with a warning.
 """
 
 import json
@@ -40,7 +40,7 @@ class McpServers:
     """The configured MCP servers. Thread-safe."""
 
     def __init__(self, settings: SettingsStore, folder: Path, ledger: LedgerPort) -> None:
-        """Set the folder for approvals, which need not exist. No server is started."""
+        """Store the folder for approvals, which need not exist. No server is started."""
         self._settings = settings
         self._folder = folder
         self._client = McpClient(lambda: settings.values.privacy_offline, ledger)
@@ -49,7 +49,7 @@ class McpServers:
         self._rejected: set[tuple[str, str]] = set()
 
     def build_tools(self, cancel: CancelToken) -> tuple[Tool, ...]:
-        """Build the tools of the servers started by `open_servers`.
+        """Build the tools of the servers that `open_servers` has started.
 
         Args:
             cancel: the cancel token of the turn.
@@ -65,7 +65,7 @@ class McpServers:
     def open_servers(
         self, ask: AskAboutServer, cancel: CancelToken
     ) -> Generator[Event, None, tuple[str, ...]]:
-        """Start the configured servers, and return a warning for each one left out.
+        """Start the configured servers, and return a warning for each one that is left out.
 
         Args:
             ask: asks the user for approval.
@@ -144,9 +144,9 @@ class McpServers:
         ask: AskAboutServer,
         warnings: list[str],
     ) -> Generator[Event, None, bool]:
-        """Ask about a proposal.
+        """Ask the user about a proposal, and return whether it is approved.
 
-        A rejected proposal is not made again until the program is restarted.
+        The user is not asked again about a rejected proposal until the program is restarted.
         """
         question = (server.fingerprint, proposal.summary + proposal.diff)
         if question not in self._rejected and (yield from ask(server, proposal)):
@@ -158,7 +158,7 @@ class McpServers:
     def _list_tools(
         self, servers: list[McpServer], cancel: CancelToken
     ) -> list[tuple[McpServer, _Listed]]:
-        """Start servers in parallel, and return each one's tools or error."""
+        """Start servers in parallel, and return the tools or the error of each server."""
 
         def build_work(server: McpServer) -> Callable[[], _Listed]:
             def list_tools() -> _Listed:
@@ -173,7 +173,7 @@ class McpServers:
         return [(server, found[place]) for place, server in enumerate(servers)]
 
     def _read_approval(self, server: McpServer) -> Mapping[str, Any] | None:
-        """Return a server's stored approval, or None."""
+        """Return the stored approval of a server, or None if there is none."""
         try:
             found = json.loads(self._approval_file(server).read_text("utf-8"))
         except FileNotFoundError:

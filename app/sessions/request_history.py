@@ -110,8 +110,9 @@ class RequestHistory:
     ) -> dict[str, Any] | None:
         """Return the context report of a turn's last request.
 
-        Return None if the chat has no question. For a stored request, the field `counted` contains
-        the token counts reported by the provider. Otherwise the request is rebuilt from the log.
+        If the request is stored, the field `counted` contains the token counts that the provider
+        reported. Otherwise the request is rebuilt from the log. Return None if the chat has no
+        question.
 
         Args:
             session: the chat.
@@ -139,7 +140,7 @@ class RequestHistory:
         return {**describe_request(prepared, chat, full), "when": "last", "rebuilt": True}
 
     def entry_before(self, session: str, entry: str) -> str:
-        """Return the parent id of an entry.
+        """Return the id of an entry's parent.
 
         Raises:
             NotFound: there is no such entry, or it is the first one.
@@ -161,7 +162,7 @@ def _read_current(library: Library, path: str) -> CurrentText | None:
 def _mark_changes(
     item: TranscriptItem, read: Callable[[str], CurrentText | None]
 ) -> TranscriptItem:
-    """Add changed notes to an answer. Other items are returned unchanged."""
+    """Add the cited notes that have changed to an answer. Other items are returned unchanged."""
     if not isinstance(item, AnswerItem):
         return item
     cited = {citation.n for citation in item.citations}
@@ -202,7 +203,7 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
 
 
 def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
-    """Return the provider's token counts for a request, or None."""
+    """Return the token counts that the provider reported for a request, or None."""
     turn = turn_ids(chat.path())[-1]
     for usage in reversed(chat.usage()):
         if usage.turn_id == turn and usage.request == report["request"]:
@@ -211,7 +212,7 @@ def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, 
 
 
 def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
-    """Return the latest log entries of ephemeral messages on the active branch."""
+    """Return the most recent messages on the active branch that were sent with one request only."""
     if chat is None:
         return []
     path = {entry.id for entry in chat.path()}
@@ -225,7 +226,8 @@ def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
 def _kept_request(chat: Session) -> StoredRequest | None:
     """Return the stored request of the last turn on the active branch.
 
-    Return None if none is stored, or if it belongs to another answer of a regenerated turn.
+    Return None if no request is stored, or if the answer was regenerated and the stored request
+    belongs to another version of it.
     """
     asked = turn_ids(chat.path())
     if not asked or not _is_newest_answer(chat):

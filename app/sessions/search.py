@@ -1,7 +1,7 @@
 """Search the text of all chats: titles, questions, answers and other messages.
 
-There is no index: logs are read, including inactive branches. Tool results are not searched, since
-they repeat notes.
+There is no index: all logs are read, including inactive branches. Tool results are not searched,
+because they repeat the text of notes.
 """
 
 import logging
@@ -77,7 +77,7 @@ def search_chats(sessions: SessionStore, query: str) -> tuple[ChatHit, ...]:
 
 
 def read_terms(query: str) -> tuple[str, ...]:
-    """Parse a chat query into case-folded words and quoted phrases."""
+    """Parse a search query into case-folded words and quoted phrases."""
     terms = (_fold(" ".join(phrase.split()) or word) for phrase, word in _TERM.findall(query))
     return tuple(filter(None, (term.strip() for term in terms)))
 

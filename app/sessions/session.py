@@ -44,8 +44,8 @@ _T = TypeVar("_T")
 class Session:
     """A chat that is open either for writing, in a locked file, or for reading only.
 
-    The file of a new chat is created with its first entries, so that a rejected question leaves no
-    file.
+    The file of a new chat is created when its first entries are written, so that a rejected
+    question leaves no file.
     """
 
     def __init__(
@@ -64,8 +64,9 @@ class Session:
             log: the content of the file.
             state: the database `state.db`.
             handle: the locked file descriptor, or None for reading only or for a new chat.
-            is_new: whether the file is created with the first entries.
-            remember: caches the log after each write.
+            is_new: whether the file does not exist yet, and is created when the first entries are
+                written.
+            remember: called after each write, to cache the log.
         """
         self._file = path
         self._log = log
@@ -147,7 +148,7 @@ class Session:
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
     def list_degraded(self) -> tuple[str, ...]:
-        """Return one sentence for each failure of `state.db`."""
+        """Return one sentence for each way in which `state.db` has failed."""
         return tuple(self._degraded)
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -174,10 +175,11 @@ class Session:
         self._is_compacted |= _find_last_compaction(entries) is not None
 
     def take_back(self, leaf: str | None) -> bool:
-        """Restore an earlier leaf. Later entries stay in the log.
+        """Make an earlier entry the end of the active branch again. Later entries stay in the log.
 
         Returns:
-            Whether the leaf was changed. False if it was already active or writing failed.
+            Whether the end of the branch was changed. False if it was already there or if writing
+            failed.
         """
         if self.tree.leaf == leaf:
             return False
@@ -192,7 +194,7 @@ class Session:
         """Restore the stored token counts of the active branch.
 
         Args:
-            counter: returns the token counter. Called only if counts are stored.
+            counter: returns the token counter. It is called only if counts are stored.
         """
         nothing: Snapshot = {}
         problem = f"The chat {self.id} is counted anew"
@@ -202,7 +204,7 @@ class Session:
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
         """Store the token counts of all messages before the last compaction.
 
-        Nothing is stored unless this object has compacted the chat.
+        Nothing is stored unless a compaction was appended through this object.
         """
         if not self._is_compacted or (at := _find_last_compaction(self.path())) is None:
             return
@@ -223,7 +225,7 @@ class Session:
         return now()
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the provider-neutral body of the latest stored request on the active branch.
+        """Return the latest stored request on the active branch as provider-neutral JSON.
 
         Turns without an answer on this branch are skipped, since their requests belong to other
         branches.
@@ -253,7 +255,7 @@ class Session:
         body: Mapping[str, Any],
         wire: Mapping[str, Any] | None,
     ) -> None:
-        """Store a request. Failures do not stop the turn, since requests can be rebuilt."""
+        """Store a request. A failure does not stop the turn, because requests can be rebuilt."""
         stored = StoredRequest(self.id, turn, request, report, body, wire)
         problem = f"The request of turn {turn} is not kept"
         self._use_state(lambda: self._state.save_request(stored), None, problem)
@@ -264,7 +266,10 @@ class Session:
         return self._use_state(save, False, f"The report of turn {turn} is not kept")
 
     def save_partial(self, entry: MessageEntry) -> None:
-        """Store the part of an answer that has arrived. `SessionStore` appends it after a kill."""
+        """Store the part of an answer that has arrived, in case the process is killed.
+
+        `SessionStore` then appends it to the chat.
+        """
         save = partial(self._state.save_partial, self.id, entry.to_dict())
         self._use_state(save, None, "The answer that is arriving is not kept")
 
@@ -284,7 +289,7 @@ class Session:
         return self._use_state(lambda: self._state.result(ref_id), None, problem)
 
     def _use_state(self, use: Callable[[], _T], fallback: _T, problem: str) -> _T:
-        """Use `state.db`, or record its failure and return the fallback.
+        """Use `state.db`. If this fails, remember the problem, and return the fallback.
 
         The chat continues without the database.
         """
@@ -299,7 +304,7 @@ class Session:
             return fallback
 
     def _up_to_date(self, handle: int) -> int:
-        """Migrate the file to the current version if needed, and return its descriptor."""
+        """Migrate the file to the current version if necessary, and return its descriptor."""
         if not self._log.is_outdated:
             return handle
         new = migrate_file(self._file, self._log)
@@ -348,7 +353,7 @@ def timestamp(seconds: float) -> str:
 
 
 def _redact_reason(entry: Entry) -> Entry:
-    """Remove API keys from an entry's error message. Services may quote the key."""
+    """Remove API keys from an entry's error message, because services may quote them."""
     if isinstance(entry, MessageEntry) and entry.reason:
         return replace(entry, reason=redact(entry.reason))
     return entry

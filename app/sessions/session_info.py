@@ -1,4 +1,4 @@
-"""Chat summaries for the list of chats: title, times and marks."""
+"""Build the entries of the list of chats: title, times and marks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -78,7 +78,7 @@ def read_kept_info(kept: Mapping[str, Any]) -> SessionInfo | None:
 
 
 def one_line(text: str, max_chars: int) -> str:
-    """Convert a text to one line, shortened between words to `max_chars`."""
+    """Convert a text to one line, and shorten it to `max_chars` characters at the end of a word."""
     line = " ".join(text.split())
     if len(line) <= max_chars:
         return line
@@ -151,7 +151,7 @@ def _is_custom(entry: Entry, types: Sequence[str]) -> bool:
 def _has_mark(log: LoadedLog, mark: ChatMark) -> bool:
     """Return whether a chat has a mark. The last entry for a mark sets or removes it.
 
-    A later question removes the mark `archived`.
+    A question that is asked later removes the mark `archived`.
     """
     for entry in reversed(log.entries):
         if mark == ARCHIVED and _asks(entry):

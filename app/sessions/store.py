@@ -50,7 +50,7 @@ class SessionStore:
     def create(
         self, vault: str | None, project: str | None = None, branched_from: str | None = None
     ) -> Session:
-        """Create a chat. Its file is created with the first entries.
+        """Create a chat. Its file is created when its first entries are written.
 
         Args:
             vault: the folder of the chat's vault, or None.
@@ -62,7 +62,7 @@ class SessionStore:
     def begin(self, vault: str | None, project: str | None = None) -> str:
         """Create a chat in memory, and return its id.
 
-        The file is created with the first entries.
+        The file is created when the first entries are written.
         """
         log = self._first_log(vault, project)
         self._begun[log.header.id] = log
@@ -97,7 +97,7 @@ class SessionStore:
     def read(self, session: str) -> Session:
         """Open a chat for reading only. Others may write to it at the same time.
 
-        An answer that a killed process left is appended to the chat first.
+        If a process was killed during an answer, the partial answer is appended to the chat first.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -135,9 +135,9 @@ class SessionStore:
             return self._info(path)
 
     def delete(self, session: str) -> None:
-        """Delete a chat, its stored requests, and tool results that no other chat refers to.
+        """Delete a chat, its stored requests, and the tool results that no other chat refers to.
 
-        Attached long texts are removed by `LongTexts.sweep`.
+        Long texts that were attached as files are removed later, by `LongTexts.sweep`.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -172,7 +172,7 @@ class SessionStore:
         return self._folder / f"{session}.jsonl"
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged `state.db` once, and otherwise an empty string."""
+        """Return the warning about a damaged `state.db`. Later calls return an empty string."""
         return self._state.take_warning()
 
     def close(self) -> None:
@@ -237,14 +237,15 @@ class SessionStore:
     def _rescue_partial(self, session: str) -> None:
         """Append the partial answer of a killed process to its chat.
 
-        A chat that cannot be written now stays as it is: its answer may still be arriving.
+        A chat that cannot be written to now stays unchanged, because its answer may still be
+        arriving.
         """
         with self._rescue, suppress(AppError):
             if self._state.partial(session) is not None:
                 self.open(session).close()
 
     def _append_partial(self, chat: Session) -> None:
-        """Append the partial answer in `state.db` to a locked chat, unless the log has it."""
+        """Append the partial answer in `state.db` to a locked chat, unless the log contains it."""
         try:
             if (kept := self._state.partial(chat.id)) is None:
                 return

@@ -40,8 +40,8 @@ class _Opening:
 class ChatTitles:
     """Writes chat titles with a model. Thread-safe.
 
-    A title set by the user is never replaced. Without a model, with the setting `chat.titles` off,
-    or after a failed call, the chat's first words remain its title.
+    A title set by the user is never replaced. If no model is configured, the setting `chat.titles`
+    is off or the call fails, the chat keeps its first words as its title.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class ChatTitles:
     def write(self, session: str, cancel: CancelToken) -> str:
         """Write a chat's title after the first answer, and return it.
 
-        Return an empty string if none was written. The chat is not locked during the model call.
-        If it is being written to afterwards, the title is discarded and written after the next
-        answer.
+        Return an empty string if none was written. The chat is not locked during the model call. If
+        the chat is busy when the title is ready, the title is discarded, and a new one is generated
+        after the next answer.
 
         Raises:
             StorageFailed: the title cannot be written.

@@ -1,4 +1,4 @@
-"""The items of a chat's transcript."""
+"""The values that make up a chat's transcript."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -16,7 +16,7 @@ MOST_STEP_CHARS: Final = 2_000
 
 @dataclass(frozen=True)
 class MessageItem:
-    """A user message or an answer, including its versions.
+    """A user message or an answer, with the ids of its other versions.
 
     Attributes:
         entry: the id of the log entry. For an interrupted answer, this is the entry of the turn's
@@ -61,10 +61,10 @@ class StepItem:
     Attributes:
         id: the id of the tool call.
         name: the name of the tool.
-        arguments: the arguments by name.
+        arguments: the arguments of the call, by name.
         status: the outcome.
         seconds: the duration, or None if it was not recorded.
-        ref_id: the reference to a large stored result, or None.
+        ref_id: the reference to a large result that is stored outside of the log, or None.
         text: the beginning of the result, or an empty string.
         said: the text that the model wrote before the call, which may be empty.
     """
@@ -92,12 +92,12 @@ class AnswerItem(MessageItem):
         seconds: the time from the question to the end of the answer, or None if unknown.
         steps: the tool calls, in order.
         changed: the cited notes that have changed since the answer.
-        reason: why the answer is missing or incomplete, or an empty string if it is complete or was
-            stopped.
+        reason: why the answer is missing or incomplete, or an empty string if it is complete or the
+            user stopped it.
         cost: the price of the turn in dollars, 0 for a model on this computer, or None if unknown.
         error_code: the code of the error that ended the turn, or an empty string.
-        sentences: for an answer without citations, the number of sentences for which Strata
-            searched a source, otherwise 0.
+        sentences: for an answer without citations, how many of its sentences Strata searched for in
+            the sources, otherwise 0.
     """
 
     model: str
@@ -115,7 +115,7 @@ class AnswerItem(MessageItem):
 
     @property
     def shown_text(self) -> str:
-        """The answer's text, including citation numbers added by Strata."""
+        """The answer's text, with the citation numbers that Strata added."""
         return insert_numbers(self.text, self.citations) if self.sentences else self.text
 
     @property
@@ -126,7 +126,7 @@ class AnswerItem(MessageItem):
 
     @property
     def ending(self) -> str:
-        """A sentence about why the answer is incomplete, or an empty string if it is complete."""
+        """A sentence that tells why the answer is incomplete, or an empty string if it is not."""
         if self.status == "interrupted":
             return describe_ending(self.reason, bool(self.text.strip() or self.steps))
         reason = " ".join(self.reason.split()).rstrip(".")
@@ -134,11 +134,11 @@ class AnswerItem(MessageItem):
 
 
 def describe_ending(reason: str, has_arrived: bool) -> str:
-    """Say why an answer ended early.
+    """Return a sentence that tells why an answer ended early.
 
     Args:
         reason: the reason, or an empty string if the user stopped the answer.
-        has_arrived: whether there is text or a step of the answer.
+        has_arrived: whether any text or tool call of the answer has arrived.
     """
     if reason:
         why = " ".join(reason.split()).rstrip(".")
@@ -177,14 +177,15 @@ class SummaryItem:
     """A divider below turns that are sent as a summary.
 
     Attributes:
-        entry: the id of the compaction's log entry. The chat can be continued from before it.
+        entry: the id of the compaction's log entry. The user can continue the chat from the entry
+            before it.
         summary: the summary.
         before_tokens: the token count before the compaction.
         after_tokens: the token count after the compaction, or None if it was not recorded.
         by: `model`, or `outline` if no model was configured.
-        is_edited: whether the user edited the summary after it was in use.
-        is_in_use: whether requests contain this summary. A later summary replaces it, because it
-            includes the earlier one.
+        is_edited: whether the user edited the summary after it was stored.
+        is_in_use: whether requests contain this summary. A later summary replaces an earlier one,
+            because it covers the same turns.
     """
 
     entry: str
@@ -198,7 +199,7 @@ class SummaryItem:
 
 @dataclass(frozen=True)
 class HookChangeItem:
-    """An item of the transcript about a change made by a hook.
+    """A change that a hook made, as an item of the transcript.
 
     Attributes:
         entry: the log entry id.

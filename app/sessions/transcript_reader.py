@@ -58,8 +58,8 @@ def build_transcript(
     Args:
         title: the chat's title.
         log: all entries of the chat.
-        report: the context report of the last request, which lists the dropped turns. None means
-            the last drop entry in the log.
+        report: the context report of the last request, which lists the dropped turns. If None, the
+            last drop entry in the log is used instead.
     """
     reader = _Reader(log)
     lines = dict(_summaries(reader.path))
@@ -175,12 +175,15 @@ class _Reader:
                 said = ""
 
     def _siblings(self, entry: str, shown: str) -> tuple[str, ...]:
-        """Return the entry ids of a message's versions, as shown in the transcript."""
+        """Return the ids of a message's versions, by which the transcript identifies them."""
         found = self._tree.siblings(entry)
         return tuple(shown if e.id == entry else self._shown(e) for e in found)
 
     def _shown(self, start: MessageEntry) -> str:
-        """Return the id of a user message, or of the last message of an answer."""
+        """Return the id by which the transcript identifies a user message or an answer.
+
+        For an answer, this is the id of its last message.
+        """
         if start.message.role == "user":
             return start.id
         branch = self._tree.path(self._tree.newest_leaf(start.id))
@@ -262,9 +265,10 @@ def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
 
 
 def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
-    """Yield each summary with the id of the entry below it.
+    """Yield each summary with the id of the entry above which it is shown.
 
-    This is the first entry that the compaction kept, or else the compaction's own entry.
+    This is the first entry that the compaction kept. If there is none, it is the compaction's own
+    entry.
     """
     ids, edited = {entry.id for entry in path}, find_edited_summaries(path)
     transforms = [entry for entry in path if isinstance(entry, TransformEntry)]
@@ -293,7 +297,7 @@ def _summary(entry: str, op: Mapping[str, Any], edit: Mapping[str, Any] | None) 
 def _find_dropped(
     path: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> tuple[DroppedItem | None, str]:
-    """Return the divider for dropped turns, and the id of the entry below it.
+    """Return the divider for dropped turns, and the id of the entry above which it is shown.
 
     This is the first entry of the oldest turn that is still sent.
     """

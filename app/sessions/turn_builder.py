@@ -120,7 +120,7 @@ class TurnBuilder:
         Args:
             mode: the mode of the turn.
             project: the chat's project, or None.
-            runs_hooks: whether to load and run hooks. False for a preview.
+            runs_hooks: whether to load and run hooks, which must be false for a preview.
             session: the chat id, or an empty string for a preview.
             cancel: the turn's cancel token, or None for a preview.
 
@@ -171,7 +171,7 @@ class TurnBuilder:
         """Test the configured model with a short call.
 
         Args:
-            cancel: cancels the call.
+            cancel: the token that cancels the call.
             changes: settings to override for this test.
             key_for: returns API keys, or None to use the stored ones.
         """
@@ -182,7 +182,7 @@ class TurnBuilder:
         return check_model(chain, turn, SessionView(), cancel)
 
     def stop_other_models(self, model: str | None) -> None:
-        """Stop the running model file, unless it is the given model or the summary model.
+        """Stop the running model file, unless it is the given model or the one for summaries.
 
         Args:
             model: the model to keep, or None for the configured one.
@@ -215,7 +215,7 @@ class TurnBuilder:
 
 
 class NoLibrary:
-    """Replaces the library while no vault is open. It can only search in attachments."""
+    """Takes the place of the library while no vault is open. It can search only in attachments."""
 
     def search(
         self,

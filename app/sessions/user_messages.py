@@ -1,7 +1,8 @@
-"""User messages: their options, and the mode and attachments that are recorded with them.
+"""Define a question's options, and read the mode and attachments recorded with a user message.
 
-The log contains the mode and attachment names. When a message is edited or regenerated, notes are
-attached in their current version, and selections with their original text.
+The log contains the mode of a message and the names of its attachments. When a message is edited or
+its answer is regenerated, notes are attached in their current version, and selections with their
+original text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +46,7 @@ class AskRequest:
     """A question with its options.
 
     Attributes:
-        question: the text.
+        question: the text of the question.
         mode: the mode of the turn.
         model: the model, or None for the configured one.
         session: the chat to continue, or None for a new one.
@@ -54,9 +55,10 @@ class AskRequest:
         attach: the notes, folders, files, images, tags and web pages to attach.
         selections: line ranges in notes to attach.
         parent: the entry after which the question is added, or None for the active leaf.
-        project: the project folder of a new chat. For an existing chat, its own project or None.
-        reads_whole: whether to read large attachments in parts. The user must have seen the cost
-            from `TurnRunner.estimate_reading`.
+        project: the project folder of a new chat. For an existing chat, this must be its own
+            project or None.
+        reads_whole: whether to let the model read large attachments completely, part by part. The
+            user must have agreed to the cost, which `TurnRunner.estimate_reading` returns.
     """
 
     question: str
@@ -148,7 +150,7 @@ def find_last_model(path: Sequence[Entry]) -> str | None:
 
 
 def was_prepared(question: MessageEntry, path: Sequence[Entry]) -> bool:
-    """Return whether a question's first request was prepared, according to the log."""
+    """Return whether the log shows that the first request for a question was prepared."""
     is_last = path[-1].id == question.id
     found = (e for e in path if isinstance(e, SegmentsEntry) and e.turn_id == question.turn_id)
     return not is_last or any(found)
@@ -194,7 +196,7 @@ def list_attachments(
 def restore_attachments(
     attachments: Attachments, question: MessageEntry, sent: Sequence[Segment]
 ) -> RestoredAttachments:
-    """Attach an earlier question's attachments again.
+    """Read the attachments of an earlier question again.
 
     Args:
         attachments: reads the files.
@@ -230,7 +232,7 @@ class _Again:
             self._lost.append(f"{path} is not attached again: {error}")
 
     def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
-        """Attach selected lines with their original text if models may still read the note."""
+        """Attach a selection with its original text, if models may still read the note."""
         try:
             (now,) = self._attachments.segments([], [selection])
         except (AppError, VaultError) as error:

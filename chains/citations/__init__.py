@@ -11,7 +11,7 @@ sources ──────────────────── quotes ─�
 - `quotes`: finds a quotation in a text, regardless of markup, dashes and escapes.
 - `sentences`: splits a passage, or an answer, into sentences.
 - `sources`: finds the sources of an answer whose model cites none.
-- `map_notes`: parses the notes of a map-reduce, and verifies their quotations.
+- `map_notes`: parses the reading notes of a map-reduce, and verifies their quotations.
 
 This package may import context and vault, but nothing else from chains. It verifies a quotation
 only against text that was sent to the model.

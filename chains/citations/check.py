@@ -49,7 +49,7 @@ class Citation:
         return find_page(self.path, self.heading)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the citation as JSON, as printed by `strata ask --json`."""
+        """Return the citation as JSON, in the form that `strata ask --json` prints."""
         return {
             "n": self.n,
             "path": self.path,
@@ -65,7 +65,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class Unverified:
-    """A citation without a source, or a quotation that the sources do not contain.
+    """A citation number without a source, or a quotation that the sources do not contain.
 
     Attributes:
         n: the citation number, or None for a quotation without a number.
@@ -77,7 +77,7 @@ class Unverified:
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the claim as JSON, as printed by `strata ask --json`."""
+        """Return the claim as JSON, in the form that `strata ask --json` prints."""
         return {"n": self.n, "quote": self.quote, "reason": self.reason}
 
 
@@ -86,8 +86,8 @@ class CitationReport:
     """The verified citations and unverified claims of an answer.
 
     Attributes:
-        sentences: for an answer without citations, the number of sentences for which Strata
-            searched for a source, otherwise 0.
+        sentences: for an answer without citations, how many of its sentences Strata searched for in
+            the sources, otherwise 0.
     """
 
     citations: tuple[Citation, ...] = ()
@@ -100,7 +100,8 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 
     Args:
         sources: the passages that were sent, each with a number.
-        question: the user message and the notes on L1. Words quoted from them need no source.
+        question: the user message and the notes that are used as instructions (L1). Words quoted
+            from them need no source.
     """
     reading = parse_answer(answer)
     checked = _Checker(sources, question)
@@ -145,7 +146,7 @@ class _Source:
     def find(self, quote: str) -> "_Place | None":
         """Locate a quotation, or return None if it is not found.
 
-        In map-reduce notes, only the words in quotation marks are searched.
+        In reading notes, which a model wrote, only the words in quotation marks are searched.
         """
         heading, lines = self.segment.heading, self.segment.lines
         if self.segment.derived:
@@ -188,7 +189,7 @@ class _Checker:
         return frozenset(name for source in self._sources.values() for name in source.names)
 
     def numbers(self, numbers: Sequence[int]) -> CitationReport:
-        """Check citations that are not paired with a quotation."""
+        """Check citation numbers that are not paired with a quotation."""
         known = [self._sources[n].citation(None) for n in numbers if n in self._sources]
         unknown = [_no_source(n, None) for n in numbers if n not in self._sources]
         return CitationReport(tuple(known), tuple(unknown))

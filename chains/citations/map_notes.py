@@ -1,7 +1,8 @@
-"""Parse the notes that a model writes in a map-reduce, and verify their quotations.
+"""Parse the reading notes of a map-reduce, and verify their quotations.
 
-Each note states its line numbers. If a quotation is found in the text, its lines are used instead.
-If not, its quotation marks are removed.
+A model writes reading notes while it reads a long attachment part by part. Each note states its
+line numbers, which are extended to the lines of its quotations. A quotation that does not occur in
+the text loses its quotation marks.
 """
 
 import re
@@ -38,7 +39,7 @@ _NOTHING: Final = frozenset({"nothing", "none"})
 
 @dataclass(frozen=True)
 class MapNote:
-    """A model's note about part of a text.
+    """A reading note: what a model noted about some lines of a long text.
 
     Attributes:
         lines: the first and last line that the note covers.
@@ -54,12 +55,12 @@ class MapNote:
         return _QUOTE.findall(self.text)
 
     def render(self) -> str:
-        """Format the note on one line: line numbers, colon, text."""
+        """Format the reading note on one line: line numbers, colon, text."""
         return f"{span(self.lines)}: {self.text}"
 
 
 def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
-    """Parse the notes in a model's answer.
+    """Parse the reading notes in a model's answer.
 
     Args:
         answer: one note per line, each starting with line numbers.
@@ -72,7 +73,7 @@ def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
 
 
 def render_notes(notes: Iterable[MapNote]) -> str:
-    """Format notes as text, one per line."""
+    """Format reading notes as text, one per line."""
     return "\n".join(note.render() for note in notes)
 
 
@@ -92,22 +93,22 @@ def build_matcher(text: str, first_line: int) -> Matcher:
 
 
 class QuotedNotes:
-    """Map-reduce notes in which quotations can be searched."""
+    """The reading notes about a long attachment, with a search for the words that they quote."""
 
     def __init__(self, notes: Iterable[MapNote]) -> None:
         self._quoted = [(VerbatimText(quote), note) for note in notes for quote in note.quotes]
 
     @classmethod
     def parse(cls, content: str) -> "QuotedNotes":
-        """Parse the notes in a segment."""
+        """Parse the text of a segment that contains reading notes."""
         return cls(
             MapNote(named, text) for named, text in _split_notes(content) if named is not None
         )
 
     def find(self, quote: str, near: Lines | None = None) -> Lines | None:
-        """Return the lines of a note that contains a quotation, or None if no note contains it.
+        """Return the lines of a reading note that quotes the given words, or None if no note does.
 
-        If several notes contain it, a note about the lines `near` is preferred.
+        If several notes quote them, a note about the lines `near` is preferred.
         """
         found = [note.lines for text, note in self._quoted if text.find(quote)]
         return near if near in found else next(iter(found), None)
@@ -120,7 +121,7 @@ def span(lines: Lines) -> str:
 
 
 def name_spans(*found: Lines) -> str:
-    """Format line ranges for a sentence, such as `line 12` or `lines 12-14, 20`."""
+    """Format line ranges for use in a sentence, such as `line 12` or `lines 12-14, 20`."""
     named = ", ".join(map(span, found[:_MOST_NAMED]))
     more = len(found) - _MOST_NAMED
     word = "lines" if len(found) > 1 or found[0][0] < found[0][1] else "line"
@@ -128,7 +129,7 @@ def name_spans(*found: Lines) -> str:
 
 
 def _split_notes(answer: str) -> Iterator[tuple[Lines | None, str]]:
-    """Yield each note with its line range. A line without a range continues the note."""
+    """Yield each reading note with its line range. A line without a range continues the note."""
     named: Lines | None = None
     words: list[str] = []
     for line in answer.splitlines():

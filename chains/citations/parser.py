@@ -138,13 +138,13 @@ def _expand_numbers(inner: str) -> tuple[int, ...]:
 
 
 def _expand_range(first: int, last: int) -> tuple[int, ...]:
-    """Expand a range of citation numbers, unless it is implausibly large."""
+    """Return the numbers between the ends of a range, or none if it is implausibly large."""
     return tuple(range(first + 1, last)) if last - first <= LONGEST_RANGE else ()
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Adjacent lines that are all quoted or all unquoted."""
+    """Adjacent lines of an answer that are all quoted or all unquoted."""
 
     start: int
     end: int

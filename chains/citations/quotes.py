@@ -1,7 +1,7 @@
 """Find quotations in a source text.
 
 White space, Markdown markup, HTML escapes, and the style of quotation marks and dashes are ignored.
-Words, word order and case must match.
+Words must match in order and case.
 """
 
 import html
@@ -230,7 +230,7 @@ class EscapeRemover:
         return text
 
     def end(self) -> str:
-        """Return the remaining text at the end of the answer."""
+        """Return the text that is still held back at the end of the answer."""
         held, self._held = self._held, ""
         return held
 

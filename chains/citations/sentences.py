@@ -1,7 +1,7 @@
 """Split Markdown into sentences.
 
-Headings, code, rules and similar blocks are skipped, because they mean nothing when quoted alone.
-Each list item and table row counts as a sentence.
+Headings, code, horizontal rules and similar blocks are skipped, because they mean nothing when
+quoted alone. Each list item and table row counts as a sentence.
 """
 
 import re
@@ -53,7 +53,7 @@ def split_paragraph(lines: Sequence[str]) -> list[str]:
 
 
 def locate_sentences(answer: str) -> list[tuple[int, int]]:
-    """Return the spans of the sentences in an answer. Tables and code are skipped."""
+    """Return the offsets of the sentences in an answer. Tables and code are skipped."""
     return [
         (start + first, start + last)
         for start, end in _locate_blocks(answer)
@@ -62,7 +62,7 @@ def locate_sentences(answer: str) -> list[tuple[int, int]]:
 
 
 def _locate_blocks(answer: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of each paragraph and list item, without list markers."""
+    """Yield the offsets of each paragraph and list item, without list markers."""
     at, block, in_fence, was_quote = 0, (0, 0), False, False
     for line in answer.splitlines(keepends=True):
         is_fence = _FENCE.match(line) is not None
@@ -87,7 +87,7 @@ def _locate_blocks(answer: str) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(passage: str) -> Iterator[str]:
-    """Yield each paragraph, list item and table row as one line."""
+    """Yield each paragraph, list item and table row on one line."""
     lines: list[str] = []
     for line in [*_list_prose_lines(passage), ""]:
         if lines and _UNDER_HEAD.fullmatch(line.strip()):
@@ -140,7 +140,7 @@ def _sentences(block: str) -> Iterator[str]:
 
 
 def _find_spans(block: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the sentences in a paragraph, without surrounding blanks."""
+    """Yield the offsets of the sentences in a paragraph, without surrounding white space."""
     start = 0
     ends = [match.end() for match in _END.finditer(block) if _ends_here(block, match)]
     for end in (*ends, len(block)):

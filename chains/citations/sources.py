@@ -50,7 +50,8 @@ def check_answer(answer: str, sources: Sequence[Segment], question: str = "") ->
 
     Args:
         sources: the passages that were sent, each with its number.
-        question: the user message, and the notes on L1. Words quoted from them need no source.
+        question: the user message, and the notes that are used as instructions (L1). Words quoted
+            from them need no source.
     """
     report = check_citations(answer, sources, question)
     numbered = [_Passage(source) for source in sources if source.number and not source.derived]
@@ -68,7 +69,7 @@ def check_answer(answer: str, sources: Sequence[Segment], question: str = "") ->
 
 
 def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
-    """Insert citation numbers for the sources that Strata found."""
+    """Insert the numbers of the sources that Strata found after the sentences of an answer."""
     pieces, at = [], 0
     for citation in citations:
         start = answer.find(citation.sentence, at) if citation.sentence else -1
@@ -80,7 +81,7 @@ def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
 
 
 def name_share(citations: Sequence[Citation], sentences: int) -> str:
-    """Describe how many sentences of an answer have a source that Strata found."""
+    """Describe for how many sentences of an answer Strata found a source."""
     noun = "sentence" if sentences == 1 else "sentences"
     return (
         f"The model cited no note. Strata found sources for {len(citations):,} of "
@@ -129,11 +130,11 @@ class _Passage:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """The passages that may be the source of a sentence.
+    """A sentence of an answer, and the passages that may be its source.
 
     Attributes:
         words: the words of the sentence in order.
-        telling: the words of the sentence that are not function words.
+        telling: the words of the sentence that carry meaning, as opposed to function words.
         asked: the words in `telling` that the question also contains.
         near: the passages that contain most of the words in `telling`.
         verbatim: the passages in `near` that contain the sentence word for word.
@@ -162,7 +163,7 @@ def _find_candidates(
 
 
 def _is_sentence_of(words: Sequence[str], passage: _Passage) -> bool:
-    """Return whether a sentence of a passage contains the given words and few other words."""
+    """Return whether one sentence of a passage contains all the given words and few others."""
     known = set(words)
     return any(
         known <= set(others) and len(words) >= FRAGMENT_SHARE * len(others)
@@ -171,10 +172,10 @@ def _is_sentence_of(words: Sequence[str], passage: _Passage) -> bool:
 
 
 def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | None:
-    """Cite the most likely source of a sentence.
+    """Return a citation of the most likely source of a sentence, or None if none is likely enough.
 
     Args:
-        found: the candidates.
+        found: the sentence and its possible sources.
         shares: how many sentences of the answer each passage contains, by citation number.
     """
     if found.verbatim:

@@ -8,7 +8,7 @@ sources ──→ blocks → parts of each source ┴→ choice → writer → m
 - `model`: the model port that answers with quotations, or says that it found no answer.
 - `question`: finds out what a question asks for: a fact, a list, instructions or a time.
 - `blocks`: parses a passage into paragraphs, items, tables and code.
-- `parts`: builds the parts that can be an answer: sentences, items, rows, lists, sections.
+- `parts`: builds the parts of a source that can be an answer: sentences, items, lists, sections.
 - `choice`: chooses the parts that answer the question.
 - `words`: compares the words of a question with the words of a text.
 - `writer`: writes the lines of a quotation as Markdown.

@@ -1,7 +1,7 @@
 """Parse a passage into blocks that can be quoted.
 
-Front matter, comments, rules, images, tags and embeds are skipped. Each code block, table and list
-item is a separate block.
+Front matter, comments, horizontal rules, images, tags and embeds are skipped. Each code block,
+table and list item is a separate block.
 """
 
 import re
@@ -32,7 +32,7 @@ _COMMENT_END: Final = {"<!--": "-->", "%%": "%%"}
 
 @dataclass(frozen=True)
 class PassageBlock:
-    """A block of a passage.
+    """A block of a passage, such as a paragraph, a list item or a code block.
 
     Attributes:
         first: the index of the first line in the passage.
@@ -49,7 +49,7 @@ class PassageBlock:
 
     @property
     def end(self) -> int:
-        """The index after the last line."""
+        """The index after the last line of the block."""
         return self.first + len(self.lines)
 
     @property
@@ -135,7 +135,7 @@ class _Parser:
         )
 
     def _continues(self, line: str) -> bool:
-        """Return whether a line continues the previous paragraph or item."""
+        """Return whether a line continues the paragraph or list item before it."""
         starts_block = _ITEM.match(line) or _HEADING.match(line) or _FENCE.match(line)
         is_left_out = _LEFT_OUT.match(line) or _COMMENT_START.match(line)
         is_row = line.lstrip().startswith("|")

@@ -1,9 +1,9 @@
-"""Choose the passages that answer a question.
+"""Choose the parts of the sources that answer a question, without a language model.
 
-A candidate scores higher the more words it shares with the question, especially rare ones. Words in
-its headings or list introductions count less. The best candidates are then compared with the
-question by meaning. The kind of question decides which kinds of candidates are preferred. A
-question about several things gets a candidate for each.
+A part (a sentence, a list item, a section) scores higher the more words it shares with the
+question, especially rare ones. Words in its headings or in the introduction of its list count less.
+The best parts are then compared with the question by meaning. The kind of question decides which
+kinds of parts are preferred. A question about several things gets a part for each.
 """
 
 import re
@@ -108,10 +108,10 @@ class ChosenParts:
     """The parts that answer a question best.
 
     Attributes:
-        parts: the parts, best first, or in order of time if the question asks for the first or
-            last.
-        closest: the highest cosine similarity of the question and a part, or None if no part was
-            compared.
+        parts: the parts, best first. If the question asks for the first or last time of something,
+            they are sorted by date.
+        closest: the highest cosine similarity between the question and a part, or None if no part
+            was compared.
     """
 
     parts: tuple[Part, ...]
@@ -134,8 +134,7 @@ def choose_parts(
     Args:
         question: the question.
         sources: the sources, the best ones first.
-        compare: compares a question with the beginnings of texts by meaning, or None to compare
-            only words.
+        compare: compares a question with short texts by meaning. If None, only words are compared.
     """
     parts = [part for source in sources for part in build_parts(source)]
     small = [part.words | part.words_around for part in parts if part.kind != "section"]
@@ -157,7 +156,7 @@ def choose_parts(
 
 
 def _widen(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
-    """Return the whole section of a part if the section is short enough to quote.
+    """Return the whole section that contains a part if the section is short enough to quote.
 
     A section with a single code block is only returned if the question asks for instructions or
     about several things.
@@ -191,7 +190,7 @@ def _sort(scored: Sequence[_Scored]) -> list[_Scored]:
 
 
 def _rank_by_meaning(asked: str, ranked: Sequence[_Scored], compare: Compare) -> list[_Scored]:
-    """Rank the best parts again by the similarity of their text and headings to a question."""
+    """Rank the best parts again by how similar their text and headings are to a question."""
     best = list(_choose_compared(ranked))
     cosines = compare(asked, [_write_compared(scored.part) for scored in best])
     if not cosines:
@@ -202,7 +201,10 @@ def _rank_by_meaning(asked: str, ranked: Sequence[_Scored], compare: Compare) ->
 
 
 def _choose_compared(ranked: Sequence[_Scored]) -> Iterator[_Scored]:
-    """Yield the best parts, limited per source, because each comparison takes time."""
+    """Yield the best parts, which are to be compared by meaning.
+
+    Only a few are taken from each source, because each comparison takes time.
+    """
     counts: Counter[int] = Counter()
     for scored in ranked:
         counts[scored.part.number] += 1
@@ -218,7 +220,10 @@ def _add_meaning(scored: _Scored, cosine: float) -> _Scored:
 
 
 def _write_compared(part: Part) -> str:
-    """Return the headings and the beginning of a part, because longer texts take longer."""
+    """Return the headings and the beginning of a part, which are to be compared by meaning.
+
+    The rest is left out, because longer texts take longer to compare.
+    """
     text = f"{part.place}. {part.text}" if part.place else part.text
     return " ".join(text.split()[:MOST_WORDS_COMPARED])
 
@@ -236,7 +241,7 @@ def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
 
 
 def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) -> float:
-    """Weight a part by its kind and position, as suited to the question."""
+    """Return a factor for a part's score: how well its kind and position suit the question."""
     worth = _WORTH[question.kind][part.kind]
     above = " ".join(part.heading[-1:])
     if question.kind == "time" and _DATE.search(part.text):
@@ -263,7 +268,7 @@ def _names_first(part: Part, words: AbstractSet[str]) -> bool:
 
 
 def _weigh_way(part: Part) -> float:
-    """Weight a part by how well its form suits instructions."""
+    """Return a factor for a part's score: how well its form suits a question for instructions."""
     if part.is_collection:
         return COLLECTION_WORTH
     if part.is_ordered:
@@ -301,7 +306,7 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
 
 
 def _repeats(question: AskedQuestion, part: Part, other: Part) -> bool:
-    """Return whether a part adds nothing to another part that was already chosen."""
+    """Return whether a part adds nothing to another part, which was already chosen."""
     is_of_note = question.asks_for_notes and part.title == other.title
     return is_of_note or part.pieces == other.pieces
 

@@ -68,14 +68,17 @@ class ExtractiveModel:
         support: float | None = None,
         compare: Compare | None = None,
     ) -> None:
-        """Store the question.
+        """Store the question and what is known about its search results.
 
         Args:
             question: the user message.
-            searched: the query if it differs from the user message, otherwise an empty string.
+            searched: the search query if it differs from the user message, otherwise an empty
+                string.
             has_searched: whether the notes were searched.
-            support: how well the search results support an answer, or None if it was not measured.
-            compare: compares a question with short texts by meaning, or None to compare only words.
+            support: a score for how well the search results support an answer, or None if it was
+                not measured.
+            compare: compares a question with short texts by meaning. If None, only words are
+                compared.
         """
         self._question = question
         self._searched = searched
@@ -108,7 +111,7 @@ class ExtractiveModel:
 
 
 def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
-    """Return only the attached sources, if there are any and the question asks for no others."""
+    """Return the attached sources if the question is about them alone, otherwise all sources."""
     attached = [source for source in sources if not source.is_retrieved]
     return attached if attached and not question.asks_for_more else sources
 
@@ -121,8 +124,12 @@ def _may_answer(
 ) -> bool:
     """Return whether the sources are likely to answer a question.
 
-    This is always assumed for attachments, and for questions in scripts without spaces, because
+    The answer is always yes for attachments, and for questions in scripts without spaces, because
     their words cannot be compared.
+
+    Args:
+        support: a score for how well the search results support an answer, or None.
+        closest: the highest similarity between the question and a part of a source, or None.
     """
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
         return True

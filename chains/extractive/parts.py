@@ -45,7 +45,7 @@ _LINK_ALONE: Final = re.compile(r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?htt
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a source that can be quoted.
+    """A part of a source that can be quoted, such as a sentence, a list or a section.
 
     Attributes:
         number: the citation number of the source.
@@ -53,7 +53,7 @@ class Part:
         end: the index after the last line.
         pieces: the lines to quote, as Markdown. Each piece occurs in the source.
         text: the part's text, which is compared with the question.
-        around: the context of the part: title, headings, and the sentence before it.
+        around: the context of the part: the note's title, the headings, and the sentence before it.
         heading: the headings above the part.
         title: the title of the note.
         is_first: whether this is the first sentence below a heading.
@@ -82,7 +82,7 @@ class Part:
 
     @cached_property
     def is_collection(self) -> bool:
-        """Whether several items of the part have their own code, as in a list of commands."""
+        """Whether several items of the part contain code, as in a list of commands."""
         lines = [line.lstrip() for piece in self.pieces for line in piece]
         coded = sum(line.startswith(("`", "~~~")) for line in lines)
         is_one = self.has_one_code_block
@@ -122,7 +122,7 @@ class Part:
 
 
 def build_parts(source: Segment) -> list[Part]:
-    """Build the parts of a source that can be quoted and verified."""
+    """Build the parts of a source that can be quoted, and whose quotations can be verified."""
     starts_note = source.lines is None or source.lines[0] == 1
     builder = _Builder(source, parse_blocks(source.raw_content, starts_note=starts_note))
     text = VerbatimText(source.raw_content)
@@ -130,9 +130,9 @@ def build_parts(source: Segment) -> list[Part]:
 
 
 def _verify(part: Part, text: VerbatimText) -> Part | None:
-    """Return a part that quotes only verifiable text, or None if that is not possible.
+    """Limit a part to text that occurs verbatim in the source, or return None if that fails.
 
-    If the whole text of a list or section cannot be verified, only its verifiable blocks are
+    If the whole text of a list or section does not occur in the source, only the blocks that do are
     quoted.
     """
     whole = tuple(line for piece in part.pieces for line in piece)
@@ -232,7 +232,7 @@ class _Builder:
     def _build_run(
         self, kind: PartKind, blocks: Sequence[PassageBlock], start: int, end: int, intro: str = ""
     ) -> Iterator[Part]:
-        """Yield a part made of adjacent blocks, if the part has a suitable length."""
+        """Yield a part made of adjacent blocks, unless it is too short or too long."""
         run = blocks[start:end]
         least = min((block.indent for block in run if block.kind == "item"), default=0)
         pieces = [_write_block(block, least) for block in run]
@@ -350,7 +350,7 @@ def _is_no_answer(sentence: str) -> bool:
 
 
 def _is_unanswered(run: Sequence[PassageBlock]) -> bool:
-    """Return whether the blocks consist of a single question that is left unanswered."""
+    """Return whether the blocks consist of a single question without an answer."""
     return len(run) == 1 and _is_question(run[-1].lines[-1])
 
 
@@ -359,7 +359,7 @@ def _is_question(text: str) -> bool:
 
 
 def _trim(blocks: Sequence[PassageBlock]) -> tuple[int, int]:
-    """Trim blocks that answer nothing from both ends."""
+    """Return the range of blocks without those at both ends that answer nothing."""
     start, end = 0, len(blocks)
     while start < end and _is_no_answer(blocks[start].lines[0]):
         start += 1

@@ -1,4 +1,4 @@
-"""Analyse a question: whether it asks for a fact, a list, instructions, a time, or several."""
+"""Find out what a question asks for: a fact, a list, instructions, a time, or several things."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -89,7 +89,7 @@ class Facet:
     others: frozenset[str] = frozenset()
 
     def leave_out_others(self, text: str) -> str:
-        """Return the question without the words that are specific to other facets."""
+        """Return a question without the words that are specific to its other facets."""
         if not self.others:
             return text
         return " ".join(word for word in text.split() if not split_words(word) & self.others)
@@ -100,13 +100,13 @@ class AskedQuestion:
     """An analysed question.
 
     Attributes:
-        searched: the search query: the question with corrected spelling and words from the previous
-            turn.
+        searched: the search query: the question, with corrected spelling and with words taken over
+            from the previous turn.
         words: the words of the question, without function words.
-        added: the words that were added from the previous turn.
+        added: the words taken over from the previous turn.
         facets: the things that the question asks about, at least one.
-        order: `first` or `last` if the question asks for one of several times, otherwise an empty
-            string.
+        order: `first` or `last` if the question asks for the first or last of several things in
+            time, otherwise an empty string.
         defines: whether the question asks for a definition.
         figure: the kind of number that the question asks for, or an empty string.
         asks_for_more: whether the question asks for notes beyond the attached ones.
@@ -127,12 +127,12 @@ class AskedQuestion:
 
 
 def read_question(text: str, searched: str = "") -> AskedQuestion:
-    """Analyse what a question asks for.
+    """Find out what a question asks for.
 
     Args:
         text: the question.
         searched: the search query if it differs from the question, for example because of corrected
-            spelling or words added from the previous turn.
+            spelling or words taken over from the previous turn.
     """
     asked = searched.split()[: len(text.split())]
     text = " ".join(asked) if asked else text
@@ -152,7 +152,10 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
 
 
 def split_question(text: str) -> list[str]:
-    """Split a question about several things into one query for each, or return an empty list."""
+    """Split a question about several things into one query for each.
+
+    Return an empty list if the question is about a single thing.
+    """
     return [facet.leave_out_others(text) for facet in _list_facets(text)]
 
 
@@ -175,7 +178,7 @@ def _read_figure(text: str) -> Literal["", "number", "duration", "version"]:
 
 
 def _list_facets(text: str) -> Iterator[Facet]:
-    """Yield the things that a question combines, if there are at least two."""
+    """Yield the things that a question asks about, if there are at least two."""
     pieces = [_list_telling(piece) for piece in _JOINING.split(text)]
     pieces = [piece for piece in pieces if piece]
     if not 2 <= len(pieces) <= 4:

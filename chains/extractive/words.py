@@ -51,14 +51,17 @@ _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\
 def list_asked_words(question: str) -> frozenset[str]:
     """Return the words of a question, without function words unless there are no others.
 
-    Words that only say that things are compared are left out too.
+    Words such as "difference", which only express a comparison, are left out too.
     """
     words = split_words(question)
     return words - FUNCTION_WORDS - _COMPARING or words
 
 
 def split_words(text: str) -> frozenset[str]:
-    """Return the words, without case and accents. Scripts without spaces yield character pairs."""
+    """Return the words of a text in lower case and without accents.
+
+    Scripts without spaces yield pairs of characters.
+    """
     simple = text.lower() if text.isascii() else _fold(text)
     words = {word for word in _WORD.findall(_UNSPACED.sub(" ", simple)) if len(word) > 1}
     for run in _UNSPACED.findall(simple):
@@ -83,13 +86,13 @@ def weigh_words(asked: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[s
 
 
 def measure_share(weights: Mapping[str, float], words: frozenset[str]) -> float:
-    """Return the total weight of the given words as a fraction from 0 to 1."""
+    """Return the share of the total weight that belongs to the given words, from 0 to 1."""
     total = sum(weights.values()) or 1.0
     return sum(weight * measure_match(word, words) for word, weight in weights.items()) / total
 
 
 def measure_match(word: str, words: frozenset[str]) -> float:
-    """Score how well a word matches: 1 for an exact match, less for a common prefix, else 0."""
+    """Return how well a word matches a text: 1 if it is in the text, less for a shared prefix."""
     if word in words:
         return 1.0
     if len(word) < SHORTEST_STEM or is_unspaced(word) or word.isdigit():

@@ -85,7 +85,7 @@ def _write_line(line: str) -> str:
 
 
 def _cut(text: str) -> Iterator[tuple[str, bool]]:
-    """Split a text into pieces, and yield each one with a flag that is True for inline code."""
+    """Split a text at inline code, and yield each piece with a flag that is True for code."""
     text = "".join(
         piece if is_code else _EMBED.sub("", piece) for piece, is_code in _split_code(text)
     )

@@ -3,7 +3,7 @@
 ```
 gguf//path/to/FILE ── file ──> its header: name, context length, memory
                         └── model: GgufModel, a ModelPort ── process ──> worker (a child process)
-                               └── calls the child's server, by the port that the caller makes
+                               └── calls the child's server through a port that the caller builds
 ```
 
 - `file`: describes a model file from its header.

@@ -38,13 +38,13 @@ class ModelFile:
     """A model file, as described by its header.
 
     Attributes:
-        name: the name of the model, or else of the file.
+        name: the name of the model, or of the file if the header contains no name.
         context_length: the context length that the model was trained for, in tokens.
         size_bytes: the size of all files of the model.
-        token_bytes: the memory per token of context.
+        token_bytes: the memory that each token of context needs.
         window_bytes: the memory for layers with a sliding attention window.
         work_bytes: the memory for intermediate results.
-        takes_tools: whether the prompt template supports tools.
+        takes_tools: whether the model's prompt template supports tools.
         changed_ns: the modification time of the file.
     """
 
@@ -166,7 +166,7 @@ def _describe(path: Path, header: FileHeader, size: int, changed_ns: int) -> Mod
 
 
 class _Shape:
-    """The header values that determine the size of a model's layers.
+    """The header values that determine how much memory a model's layers need.
 
     Attributes:
         window: the number of tokens that a sliding attention window covers.
@@ -177,12 +177,12 @@ class _Shape:
         self.window = self.read("attention.sliding_window")
 
     def read(self, name: str) -> int:
-        """Read a number specific to the model architecture, or 0 if it is missing."""
+        """Read a number that is specific to the model architecture. Return 0 if it is missing."""
         found = self._fields.get(f"{self._family}.{name}")
         return found if isinstance(found, int) and found > 0 else 0
 
     def count_token_bytes(self) -> tuple[int, int]:
-        """Compute the bytes per token in layers without and with an attention window."""
+        """Compute the bytes per token in layers without, and in layers with an attention window."""
         heads = self.read("attention.head_count")
         width = self.read("embedding_length") // heads if heads else 0
         keys = self.read("attention.key_length") or width

@@ -1,4 +1,4 @@
-"""A `ModelPort` for model files, which are loaded on demand.
+"""Call a model file, which is loaded when it is first used.
 
 ```
 stream ── ModelRunner.open ──> ModelLoading … ──> the calls of another port, to the child's address
@@ -111,7 +111,7 @@ class GgufModel:
 
 
 def _name_end(event: ModelEvent, running: RunningModel) -> ModelEvent:
-    """Add the reason why the child process ended to an interrupted answer."""
+    """Add the reason why the child process ended, if it ended in the middle of an answer."""
     if not isinstance(event, ModelEnded) or event.status == "complete":
         return event
     end = running.find_end()

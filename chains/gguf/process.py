@@ -64,7 +64,7 @@ class RunningModel:
     child: Child
 
     def find_end(self) -> str:
-        """Return how the process ended, such as "it ended with signal 9".
+        """Describe how the process ended, such as "it ended with signal 9".
 
         Return an empty string if the process is still running.
         """
@@ -90,10 +90,10 @@ class ModelRunner:
     """Runs one model file at a time in a child process. Thread-safe."""
 
     def __init__(self, find_free: FindFree = find_free_bytes) -> None:
-        """Initialize without starting a process.
+        """Create the runner without starting a process.
 
         Args:
-            find_free: returns the available memory.
+            find_free: returns the available memory in bytes, or None if it is unknown.
         """
         self._find_free = find_free
         self._lock = threading.Lock()  # held while a model is loaded
@@ -140,13 +140,15 @@ class ModelRunner:
     ) -> RunningModel:
         """Return a running model, loading it if necessary.
 
-        A model with another file or context length is stopped first, after its calls have ended.
+        If another model is running, or the same one with another context length, it is stopped
+        first, after its calls have ended.
 
         Args:
             file: the model.
             context: the context length in tokens.
-            cancel: stops loading.
-            on_progress: receives the fraction loaded so far, unless the model is already running.
+            cancel: the token that stops loading.
+            on_progress: receives the fraction loaded so far. It is not called if the model is
+                already running.
 
         Raises:
             LocalModelFailed: the library is missing, the model does not fit into memory, or the
@@ -186,7 +188,7 @@ class ModelRunner:
         A model that is still loading is not affected.
 
         Args:
-            models: names as in the setting `chat.model`.
+            models: the names of models, as in the setting `chat.model`.
         """
         running = self._running
         paths = {find_path(name) for name in models}
@@ -260,7 +262,7 @@ class ModelRunner:
 
 
 class _LoadWatch:
-    """Monitors a child process that loads a file."""
+    """Reports the progress of a child process that loads a file."""
 
     def __init__(
         self, child: Child, file: ModelFile, cancel: CancelToken, on_progress: OnProgress

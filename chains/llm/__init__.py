@@ -1,7 +1,7 @@
 """Language models: their port, the HTTP exchange, provider errors and message formats.
 
 - `port`: the protocol of a model, its events and its endpoint.
-- `http`: one HTTP call: records the body, aborts on a cancel, sends a key only to its server.
+- `http`: one HTTP call: records the body, aborts on a cancel, sends a key only to its own server.
 - `failures`: maps the status and text of a provider to an error: 429 → `RateLimited`, 401 →
   `MissingKey`, an overflow → `ContextOverflow`, no response → `ModelUnavailable`.
 - `records`: records the calls to a model in the ledger.

@@ -123,7 +123,7 @@ def _find_limit(reason: str) -> int | None:
 
 
 def _codes(body: bytes) -> str:
-    """Return the error codes in a response body."""
+    """Return the error codes in the body of a response."""
     try:
         data = json.loads(body)
     except ValueError:

@@ -82,14 +82,14 @@ class WireCall:
         Args:
             offline: whether to reject every host except this computer.
             max_output_tokens: the maximum tokens of the answer, which limit the response size.
-            on_sent: receives the body that is sent.
-            host: the host of the user's own server, or an empty string for a provider's service. If
-                it is set, no other host is called, and no key except `key` is sent.
+            on_sent: receives the body as it is sent.
+            host: the host of a server that the user set up, or an empty string for a provider's
+                service. If it is set, no other host is called, and no key except `key` is sent.
             key: the key for the server.
             fill: maps each placeholder in the body to the JSON that replaces it when the body is
                 sent.
-            record: records the host and the size of the body before it is sent. A `LedgerFailed`
-                that it raises refuses the call.
+            record: records the host and the size of the body before it is sent. If it raises
+                `LedgerFailed`, the call is not made.
         """
         self.sent: EncodedJson | None = None
         self.status: int | None = None
@@ -142,7 +142,7 @@ class WireCall:
                 response.close()
 
     def before_request(self, request: "httpx.Request") -> None:
-        """Record the body, reject forbidden hosts, and remove the keys of other services."""
+        """Record the body, refuse forbidden hosts, and remove the keys of other services."""
         host = request.url.host
         if self._offline and not is_loopback(host):
             self.refusal = Offline(host)
@@ -176,7 +176,7 @@ class WireCall:
         self._responses.append(response)
 
     def watch(self, chunk: bytes) -> None:
-        """Count received bytes, and raise `ResponseTooLarge` above the limit."""
+        """Count the bytes received, and raise `ResponseTooLarge` if there are too many."""
         if self.status and self.status >= 400 and len(self.error_body) < MAX_ERROR_BYTES:
             self.error_body += chunk[:MAX_ERROR_BYTES]
         self.has_finish_reason = self.has_finish_reason or _FINISH in self._tail + chunk
@@ -203,7 +203,7 @@ class WireCall:
 
 @contextmanager
 def report_calls_to(call: WireCall) -> Iterator[None]:
-    """Report this thread's requests to `call`, and close its connection at the end."""
+    """Let this thread's HTTP requests report to `call`, and close its connection at the end."""
     _thread.call = call
     try:
         yield
@@ -290,7 +290,10 @@ def build_key_headers(key: str | None) -> dict[str, str]:
 
 
 def parse_place(address: str) -> str:
-    """Return the host and port of an address without credentials, or "" if there is no host."""
+    """Return the host and port of an address, without credentials.
+
+    The result is an empty string if the address has no host.
+    """
     return urlsplit(address).netloc.rpartition("@")[2] if parse_host(address) else ""
 
 
@@ -318,7 +321,7 @@ _OWN_SERVICE_HEADERS: Final = (
 
 
 def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
-    """Remove all keys from a request, except the key for its server."""
+    """Remove all keys from a request, except for the key of the server that it is sent to."""
     for name in _KEY_HEADERS:
         if name in request.headers and (not key or key not in request.headers[name]):
             del request.headers[name]

@@ -69,7 +69,7 @@ _TILED_GEMINI: Final = re.compile(r"gemini-[12](?!\d)")
 
 
 def find_image_rule(model: str) -> ImageRule | None:
-    """Return the rule for a model, or None if it is unknown.
+    """Return the rule for counting a model's image tokens, or None if it is unknown.
 
     Args:
         model: the name of the model, with or without its provider's prefix.
@@ -101,13 +101,13 @@ def read_size(data: str) -> tuple[int, int] | None:
 
 
 def count_image(data: str, rule: ImageRule | None) -> int:
-    """Count the tokens of an image. Without a rule, a large image is assumed."""
+    """Count the tokens of an image. Without a rule, the count for a large image is returned."""
     size = None if rule is None else read_size(data)
     return IMAGE_TOKENS if size is None or rule is None else rule.count(*size, *rule.numbers)
 
 
 def _count_patches(width: int, height: int, cost: float, edge: int, most: float) -> int:
-    """Count 32-pixel patches after scaling down."""
+    """Count the patches of 32 pixels in an image, after it is scaled down to the allowed size."""
     width, height = _fit(width, height, edge)
     if _cover(width, height, 32) > most:
         scale = math.sqrt(32**2 * most / (width * height))
@@ -118,7 +118,7 @@ def _count_patches(width: int, height: int, cost: float, edge: int, most: float)
 
 
 def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
-    """Count 512-pixel tiles after scaling down to 2,048 and 768 pixels."""
+    """Count the tokens of the 512-pixel tiles in an image, scaled down to 2,048 and 768 pixels."""
     width, height = _fit(width, height, 2_048)
     shorter = min(width, height)
     if shorter > 768:
@@ -140,7 +140,7 @@ def _count_blocks(width: int, height: int, edge: int, most: int) -> int:
 
 
 def _fit(width: int, height: int, edge: int) -> tuple[int, int]:
-    """Scale a size down to a maximum edge length."""
+    """Scale a size down until no edge is longer than `edge`."""
     scale = min(1.0, edge / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 

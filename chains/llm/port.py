@@ -36,9 +36,10 @@ class Endpoint:
     Attributes:
         wire_name: the model's name with its provider's prefix.
         provider: the provider's name in litellm.
-        service: the display name: the provider, or the host of the user's own server.
+        service: the name for the user: the provider's, or the host of a server that the user set
+            up.
         needs_key: whether calls fail without a key.
-        key_owner: whose key to send: a provider, or the address of the user's server.
+        key_owner: the provider or server address whose key is sent.
     """
 
     wire_name: str
@@ -92,14 +93,14 @@ class RequestedCall:
 
 @dataclass(frozen=True)
 class ModelCalls:
-    """All tool calls of the answer, directly before `ModelEnded`."""
+    """All tool calls that the model requests in an answer. `ModelEnded` follows."""
 
     calls: tuple[RequestedCall, ...]
 
 
 @dataclass(frozen=True)
 class ModelWaiting:
-    """An attempt to call the model failed, and the next one follows in `seconds`."""
+    """An attempt to call the model failed. The next one follows after `seconds`."""
 
     seconds: float
     reason: str
@@ -107,7 +108,7 @@ class ModelWaiting:
 
 @dataclass(frozen=True)
 class ModelLoading:
-    """A model file is being loaded, before its first answer.
+    """The progress of loading a model file, before its first answer.
 
     Attributes:
         name: the name of the model.
@@ -160,13 +161,19 @@ class LimitsPort(Protocol):
     """Remembers context lengths that services reported when they rejected a long request."""
 
     def find(self, owner: str, reported: int | None) -> int | None:
-        """Return the remembered limit, or None if there is none.
+        """Return the limit remembered for a model, or None if there is none.
 
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.
-            reported: the limit currently reported by the model table, server or settings. A limit
-                learned under a different value is outdated.
+            reported: the limit that the model table, the server or the settings state now. A limit
+                that was learned when they stated another one is outdated.
         """
 
     def learn(self, owner: str, limit: int, reported: int | None) -> None:
-        """Remember a limit. Errors are logged, not raised."""
+        """Remember the limit of a model. Errors are logged, not raised.
+
+        Args:
+            owner: the model with its address, as in `ModelInfo.limit_owner`.
+            limit: the context length in tokens.
+            reported: the limit that the model table, the server or the settings state now.
+        """

@@ -1,7 +1,7 @@
 """Record model calls in the ledger, with the turn and the notes that are sent.
 
-`chains.llm.http` records a call when its body is complete, just before sending. Some providers use
-clients that bypass that module. Their calls are recorded with `write_early`.
+`chains.llm.http` records a call just before it is sent, when its body is complete. The clients of
+some providers bypass that module. Calls through them are recorded with `write_early`.
 """
 
 import json
@@ -54,7 +54,7 @@ class CallRecorder:
 
 
 class ModelCallRecord:
-    """The record of one attempt to call a model. It is written only once.
+    """The ledger record of one attempt to call a model. It is written only once.
 
     Attributes:
         tokens: the token count reported by the service, or None.

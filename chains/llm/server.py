@@ -85,7 +85,7 @@ class LocalServer:
 def list_served_models(
     api_base: str, key: str | None = None, ledger: LedgerPort | None = None
 ) -> tuple[ServedModel, ...]:
-    """List the models of an OpenAI-compatible server, or none if it does not respond.
+    """List the models of an OpenAI-compatible server. The list is empty if it does not respond.
 
     Raises:
         LedgerFailed: the request could not be recorded, so it was not sent.
@@ -113,7 +113,7 @@ def is_ollama(api_base: str, ledger: LedgerPort | None = None) -> bool:
 
 
 def find_ollama_root(api_base: str) -> str:
-    """Return an Ollama server's base address without the API path."""
+    """Return the base address of an Ollama server, without the path of the API."""
     return api_base.rstrip("/").removesuffix("/v1").removesuffix("/api").rstrip("/")
 
 
@@ -226,7 +226,9 @@ def _ask_server(
 def _read_answer(
     method: str, address: str, key: str | None, content: bytes, read: bytearray
 ) -> Any:
-    """Send a request and return the response's JSON, or `SILENT` or `REFUSED`.
+    """Send a request, and return the JSON of the response.
+
+    Return `SILENT` if the server does not respond, and `REFUSED` if it responds with an error.
 
     Args:
         method: the HTTP method.

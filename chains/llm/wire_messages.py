@@ -60,7 +60,7 @@ class CallAssembler:
         self._pieces: list[dict[str, Any]] = []
 
     def add(self, deltas: Iterable[Any]) -> None:
-        """Add pieces. A new index or id starts a new call."""
+        """Add pieces to the calls. A piece with a new index or id starts a new call."""
         for delta in deltas:
             function = delta.function
             known = self._find(delta.index, delta.id, function.name)
@@ -109,7 +109,10 @@ def build_wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
 
 
 def encode_conversation(request: PreparedRequest) -> str:
-    """Encode the conversation as JSON. Without cache marks, only new messages are encoded."""
+    """Encode the messages of a request as JSON.
+
+    Without cache marks, only messages that are not yet in the cache are encoded.
+    """
     if request.marks:
         return compact_json(build_wire_conversation(request))
     system = map(compact_json, build_wire_system(request.base.system.compiled))
@@ -124,7 +127,7 @@ class _EncodedHistory:
     """The encoded history of a request.
 
     Attributes:
-        text: the messages that are complete, as JSON without brackets.
+        text: the JSON of the complete messages, separated by commas.
         open: the last messages, which may still be merged with the next ones.
     """
 
@@ -133,7 +136,11 @@ class _EncodedHistory:
 
 
 def encode_turns(known: _EncodedHistory | None, turns: Sequence[MeasuredTurn]) -> _EncodedHistory:
-    """Encode the next turns of a history, starting from the encoded history `known`."""
+    """Add the next turns of a history to the turns that are already encoded.
+
+    Args:
+        known: the encoded turns, or None if there are none yet.
+    """
     known = known or _EncodedHistory()
     messages = (*known.open, *(message for turn in turns for message in turn.messages))
     starts = [start for start, _ in _split_runs(messages)]
@@ -163,7 +170,7 @@ def build_wire_messages(
     require alternating roles. Reasoning is returned to the model only within the same turn.
 
     Args:
-        messages: the messages in neutral form.
+        messages: the messages in a form that is independent of the provider.
         uncached: the number of messages at the end that belong only to this request.
         marked: the indexes of messages that end with a cache mark.
 
@@ -183,7 +190,7 @@ def _join_messages(
     """Convert messages, and merge adjacent ones of the same role.
 
     Args:
-        work_from: the index of the user message. Only reasoning after it is kept.
+        work_from: the index of the turn's user message. Only reasoning after it is kept.
     """
     found: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
@@ -200,7 +207,7 @@ def _join_messages(
 def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
     """Convert messages as `build_wire_messages` does, but return each one as JSON text.
 
-    Only messages that may be merged are encoded again. The others are cached.
+    The JSON of a message that merges with no other is cached.
     """
     cached = range(len(messages) - uncached - 1, -1, -1)
     work_from = next((at for at in cached if messages[at].role == "user"), len(messages))

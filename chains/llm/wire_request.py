@@ -56,9 +56,10 @@ class WireRequest:
 
     Attributes:
         arguments: the arguments by name.
-        fill: maps each placeholder to the encoded messages that replace it when the body is sent.
+        fill: maps each placeholder in the body to the encoded messages that replace it when the
+            body is sent.
         takes_handler: whether litellm calls the provider through its own HTTP handler.
-        is_reported: whether the call goes through `chains.llm.http`.
+        is_reported: whether the call goes through `chains.llm.http`, which records it.
     """
 
     arguments: Mapping[str, Any]
@@ -107,7 +108,7 @@ def build_wire_request(
 
 
 def _build_messages(request: PreparedRequest, endpoint: Endpoint) -> list[dict[str, Any]]:
-    """Build messages whose roles still alternate after litellm has converted them."""
+    """Build the messages so that their roles still alternate after litellm has converted them."""
     messages = build_wire_conversation(request)
     if endpoint.provider not in _GEMINI or len(messages) < 2:
         return messages

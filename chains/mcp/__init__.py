@@ -1,22 +1,23 @@
-"""Use the tools of MCP servers, as programs or at an address. Serve tools to an MCP client.
+"""Use the tools of MCP servers, which are child processes or HTTP services, and serve tools.
 
 ```
 settings → server: McpServer → client: connect, list, call → calls: text of bounded size
                                   └── wire: a child process, or streamable HTTP
 ```
 
-- `server`: the values: a server of the settings, a tool, and the hashes that approvals apply to.
+- `server`: the data classes for a configured server and its tools, and the hashes that identify
+  what the user approved.
 - `client`: starts, restarts, calls and stops the servers, with time limits.
 - `wire`: the transports: a child process with a clean environment and bounded messages, or HTTP.
 - `calls`: checks arguments against the JSON schema of a tool, and converts results to text.
-- `tool_server`: serves tools of Strata over standard input and output.
+- `tool_server`: serves Strata's own tools to an MCP client over standard input and output.
 
 This package may import `chains.event_loop`, `chains.ledger`, `chains.llm.http` and `vault.workers`.
 It must not import app, ui or `chains.tools`. The SDK and jsonschema are imported on first use.
 
 A server is not trusted. Its texts are shortened and shown without invisible characters, and no
 decision depends on them alone. If a server fails, one sentence reports it, and the turn continues.
-Nothing is printed.
+This package prints nothing.
 """
 
 __all__ = ["calls", "client", "server", "tool_server"]

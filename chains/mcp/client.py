@@ -51,13 +51,13 @@ class McpClient:
         call_s: float = CALL_S,
         loop: EventLoop | None = None,
     ) -> None:
-        """Store the settings without starting a server.
+        """Create the client without starting a server.
 
         Args:
             is_offline: returns whether only servers on this computer may be called.
             ledger: records each call before it is made.
-            start_s: the time limit for starting a server and listing its tools.
-            call_s: the time limit of a call.
+            start_s: the time limit in seconds for starting a server and listing its tools.
+            call_s: the time limit of a call in seconds.
             loop: the event loop for the connections.
         """
         self._is_offline = is_offline
@@ -291,7 +291,7 @@ class _Connection:
         """Convert errors of the SDK to exceptions of this package.
 
         Args:
-            answered: the error to raise if the server reports an error but keeps running.
+            answered: the exception to raise if the server reports an error and keeps running.
         """
         from mcp import MCPError
         from mcp.types import CONNECTION_CLOSED
@@ -341,7 +341,7 @@ def _build_tool(server: McpServer, tool: "Tool") -> McpTool:
 
 
 def _choose_usable(tools: Iterable[McpTool]) -> list[McpTool]:
-    """Return the tools with object arguments, up to a total size limit."""
+    """Return the tools whose arguments form an object, up to a limit for the size of all tools."""
     chosen: list[McpTool] = []
     chars = 0
     for tool in tools:

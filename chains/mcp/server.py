@@ -30,14 +30,14 @@ _HTTP_FIELDS: Final = frozenset({"url", "headers"})
 
 @dataclass(frozen=True)
 class McpServer:
-    """An MCP server from the settings: a program to start, or an address.
+    """An MCP server from the settings: a program to start, or the address of an HTTP service.
 
     Attributes:
         command: the program, or an empty string for a server at an address.
         env: additional environment variables. `${NAME}` is replaced with the user's environment
             variable, so that keys need not be stored in the settings.
         url: the address, or an empty string for a program.
-        headers: HTTP headers, with the same placeholders.
+        headers: HTTP headers, in which `${NAME}` is replaced in the same way.
     """
 
     name: str

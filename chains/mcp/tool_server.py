@@ -45,19 +45,19 @@ class ToolServer:
     """An MCP server with read-only tools."""
 
     def __init__(self, tools: Sequence[ToolDefinition], run: RunTool, instructions: str) -> None:
-        """Store the tools without serving them yet.
+        """Create the server. `serve` starts it.
 
         Args:
             tools: the definitions of the tools.
             run: runs a call. It must not raise exceptions.
-            instructions: describes these tools to the client's model.
+            instructions: a text that describes these tools to the client's model.
         """
         self._tools = tuple(tools)
         self._run = run
         self._instructions = instructions
 
     def serve(self, loop: EventLoop | None = None) -> None:
-        """Serve one client until standard input ends. Pending calls are abandoned.
+        """Serve one client until standard input ends. Calls that are still running are abandoned.
 
         The event loop runs in its own thread, because reading standard input cannot be cancelled.
         Ctrl+C interrupts the wait for the loop instead.

@@ -1,8 +1,8 @@
 """Transports for MCP servers: a child process, or streamable HTTP.
 
-Unlike the SDK's transport, `ServerProcess` limits the message length, keeps the last line of
-standard error for crash reports, and reports when the process ends. The child process receives only
-the usual environment variables and those from its settings, but no keys.
+Unlike the SDK's transport, `ServerProcess` limits the length of messages, keeps the last line of
+standard error to explain a crash, and reports when the process ends. The child process receives
+only the usual environment variables and those from its settings, but no keys.
 
 The user chose the server's address, so local networks are allowed. The configured headers are sent
 only to that address, because the SDK does not follow redirects to other hosts.
@@ -42,7 +42,11 @@ class ServerProcess:
     """
 
     def __init__(self, server: McpServer, on_end: Callable[[], None]) -> None:
-        """Store the server without starting it. `on_end` is called when its output ends."""
+        """Store the server without starting it.
+
+        Args:
+            on_end: called when the output of the process ends.
+        """
         self.end = ""
         self._server = server
         self._on_end = on_end
@@ -148,7 +152,7 @@ class ServerProcess:
 
 
 async def _deliver(line: bytes, received: Any) -> None:
-    """Forward a line if it is a message. Other lines, such as log output, are skipped."""
+    """Forward a line if it is a message of the protocol. Other lines, such as logs, are skipped."""
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
 
@@ -189,7 +193,7 @@ async def _stop(process: "Process") -> None:
 
 @asynccontextmanager
 async def open_http(server: McpServer) -> AsyncIterator[Any]:
-    """Connect, and yield streams for receiving and sending messages."""
+    """Connect to a server over HTTP, and yield streams for receiving and sending messages."""
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 

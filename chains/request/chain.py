@@ -1,4 +1,4 @@
-"""Chains describe how messages are answered in one mode, as plain values.
+"""Define chains: values that describe how messages are answered in a mode, such as chat or agent.
 
 The application builds one chain per turn. A chain with `search` retrieves passages first. A chain
 with `agent` lets the model call tools. A chain without either only chats.
@@ -51,7 +51,7 @@ class SearchPort(Protocol):
         """Return the best `k` passages, best first.
 
         Args:
-            query: words and filters.
+            query: the words and filters to search for.
             k: the maximum number of passages.
             in_play: the paths of notes that the session already uses.
             reranks: whether to reorder the passages with the reranking model, if there is one.
@@ -87,7 +87,7 @@ class NotesPort(SearchPort, Protocol):
         """The folder that holds the notes."""
 
     def read_allowed(self, path: str) -> Note:
-        """Read a note by a path from the model, if the model may read it."""
+        """Read the note at a path that a model gave, if the model may read it."""
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every note."""
@@ -107,7 +107,7 @@ class AgentLimits:
     """The limits of an agent's turn.
 
     Attributes:
-        max_steps: the maximum number of requests with tools.
+        max_steps: the maximum number of requests that offer tools.
         max_seconds: the number of seconds after which no more tools are offered.
         offload_bytes: the size above which a tool result is stored outside of the log.
         tools_share: the fraction of the budget available for tool definitions.
@@ -127,8 +127,8 @@ class AgentSetup:
         approvals: asks the user about proposals. Without it, proposals that the rules do not
             approve are rejected.
         extra_tools: tools in addition to the standard ones.
-        rules: decides without asking the user, if the approval level or an earlier approval allows
-            it.
+        rules: decides without asking the user, where the approval level or an earlier approval
+            allows this.
     """
 
     notes: NotesPort
@@ -152,13 +152,13 @@ class Chain:
             nothing forward.
         tools: the tools that the model may call.
         customization: the user's prompts, instructions and hooks.
-        within: searches in large attachments, or None.
+        within: searches in attachments that are too large to send, or None.
         agent: the vault and limits of an agent, or None.
-        project: the project described on L1, or None.
-        stored_fields: extra fields for the next segments entry.
-        ledger: records each outgoing call first.
+        project: the project that the system message (L1) describes, or None.
+        stored_fields: extra fields to store in the log with the next turn's segments.
+        ledger: records each outgoing call before it is made.
         limits: remembers context lengths reported by services, or None.
-        deferred: the agent's tools that requests omit.
+        deferred: the agent's tools that requests omit until the model searches for them.
         local: runs model files.
     """
 
@@ -180,14 +180,15 @@ class Chain:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for each customization that cannot be used."""
+        """One sentence for each of the user's prompts, instructions or hooks that is not usable."""
         return self.customization.problems(self.prompt, SUMMARY_PROMPT, READING_PROMPT)
 
     def with_folder_names(self, session: SessionPort, threshold: int) -> "Chain":
         """Add the folder names of the vault to an agent's prompt.
 
-        Chains with a project are returned unchanged, because the project's names are already on L1.
-        Later turns reuse the names stored by the first one, so that the prompt does not change.
+        Chains with a project are returned unchanged, because their system message already contains
+        the names in the project. Later turns reuse the names stored by the first one, so that the
+        prompt does not change.
         """
         if self.agent is None or self.project is not None:
             return self
@@ -203,11 +204,11 @@ class Chain:
         return replace(self, customization=customization, stored_fields=stored_fields)
 
     def with_project(self, found: ProjectContext, is_new: bool) -> "Chain":
-        """Add the context of a project to L1.
+        """Return a copy whose system message (L1) describes a project.
 
         Args:
             found: the names, outlines and texts of the project.
-            is_new: whether the next segments entry has to store them.
+            is_new: whether they must be stored in the log with the next turn's segments.
         """
         instructions = (*self.customization.instructions, *found.segments)
         customization = replace(self.customization, instructions=instructions)

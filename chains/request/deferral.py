@@ -1,8 +1,8 @@
 """Decide which tools a request includes, and which the model finds with `tool_search`.
 
-Too many tools would fill the budget. The decision is stored with the first turn and repeated only
-if the model, threshold or tools change, so that the cached prefix stays the same. Tools that the
-model has found are promoted: they are added after all others.
+Too many tools would fill the budget. The decision is stored with the first turn, and is made again
+only if the model, the threshold or the tools change, so that the cached prefix stays the same.
+Tools that the model has found are promoted: they are sent from then on, after all others.
 
 Source: the design document "Context Management Enhancements", section 3.
 """
@@ -32,7 +32,7 @@ class DeferredTools:
 
     Attributes:
         definitions: the tools that are omitted now.
-        promoted: the names of tools that the model has found.
+        promoted: the names of tools that the model has found, which are sent from then on.
         at_start: how many tools were omitted when the turn began.
     """
 
@@ -41,12 +41,12 @@ class DeferredTools:
     at_start: int = 0
 
     def to_inputs(self) -> ToolDeferral:
-        """Convert to the input type for building requests."""
+        """Convert to the type that `context` uses for building requests."""
         names = tuple(tool.name for tool in self.definitions)
         return ToolDeferral(names, self.promoted, self.at_start)
 
     def promote(self, names: Iterable[str]) -> "DeferredTools":
-        """Return the tools that remain omitted after some were promoted."""
+        """Return a copy without the given tools, which are sent to the model from now on."""
         found = frozenset(names)
         rest = tuple(tool for tool in self.definitions if tool.name not in found)
         return DeferredTools(rest, self.promoted | found, self.at_start)
@@ -57,7 +57,11 @@ NOTHING_DEFERRED: Final = DeferredTools()
 
 @dataclass(frozen=True)
 class ToolOffer:
-    """The included tools, the omitted tools, and the decision to store."""
+    """The tools that a turn includes, those that it omits, and the record of this decision.
+
+    Attributes:
+        stored_fields: the record to store in the log, or None if there is nothing new to store.
+    """
 
     tools: tuple[ToolDefinition, ...]
     deferred: DeferredTools = NOTHING_DEFERRED
@@ -72,13 +76,13 @@ def offer_tools(
     limits: tuple[int, float],
     counter: TokenCounter,
 ) -> ToolOffer:
-    """Decide which tools a turn includes.
+    """Decide which tools the requests of a turn include.
 
     Args:
-        tools: all tools, in request order.
+        tools: all tools, in the order in which they are sent.
         foreign: the names of tools from MCP servers.
         session: the session, whose log contains the earlier decision.
-        place: the model and threshold that the decision applies to.
+        place: the model and the threshold that the decision applies to, as text.
         limits: the token budget of a request, and the fraction available for tools.
         counter: the token counter.
     """
@@ -99,7 +103,7 @@ def offer_tools(
 
 
 def build_promotion(session: SessionPort, names: Sequence[str]) -> OtherEntry:
-    """Build the log entry that records promoted tools."""
+    """Build the log entry for tools that the model has found and that are sent from now on."""
     data = {"customType": PROMOTED, "names": list(names)}
     leaf = session.path()[-1].id
     return OtherEntry(session.new_id(), leaf, session.now(), "custom", data)

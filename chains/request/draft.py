@@ -38,7 +38,7 @@ class DraftedTurn:
 
     Attributes:
         question: the user message, which is already stored, except in a dry run or preview.
-        segments: the retrieved and attached segments, or None.
+        segments: the retrieved and attached segments, or None if none are stored.
         is_stored: whether the user message is in the log.
         is_regenerated: whether the answer is regenerated with the stored segments.
         added: the messages added by hooks.
@@ -59,7 +59,7 @@ class DraftedTurn:
         return (*question, *link_path((*segments, *self.added), self.question.id))
 
     def as_sent(self, segments: tuple[Segment, ...], session: SessionPort) -> "DraftedTurn":
-        """Return the turn with the segments that were actually sent."""
+        """Return the turn with the segments that the request contains after the budget guard."""
         if self.segments is not None:
             return replace(self, segments=replace(self.segments, segments=segments))
         if self.is_regenerated or not segments:
@@ -69,7 +69,7 @@ class DraftedTurn:
 
 
 def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]:
-    """Link entries into a chain in which each tree entry follows the previous one."""
+    """Link entries into a chain. Entries that are part of the tree follow each other."""
     linked: list[Entry] = []
     for entry in entries:
         if is_path_entry(entry):
@@ -111,8 +111,8 @@ def draft_turn(
     """Build the log entries of a turn: its user message and its segments.
 
     Args:
-        segments: the retrieved and attached segments, or None for no segments entry.
-        stored_fields: extra fields for the segments entry.
+        segments: the retrieved and attached segments, or None to store no entry for them.
+        stored_fields: extra fields to store in the log with the segments.
     """
     request, session = context.request, context.session
     question = request.user_message or build_user_message(session, request)
@@ -135,11 +135,11 @@ def prepare_turn(
     """Prepare the first request of a drafted turn.
 
     Args:
-        warnings: the warnings so far, for the report.
+        warnings: the warnings so far, for the context report.
 
     Raises:
-        ContextOverflow: the user message does not fit. There is nothing more to store.
-        ContextHookError: a hook failed. There is nothing more to store.
+        ContextOverflow: the user message does not fit. No more entries need to be stored.
+        ContextHookError: a hook failed. No more entries need to be stored.
     """
     new_entries: list[Entry] = []
     session, request = context.session, context.request
@@ -167,11 +167,11 @@ def prepare_step(
     Args:
         before: the previous request of the turn.
         replaces_last: whether the request replaces the previous one, for example after an overflow.
-        warnings: the warnings of the turn so far, for the report.
+        warnings: the warnings of the turn so far, for the context report.
 
     Raises:
         ContextOverflow: the request does not fit.
-        ContextHookError: a hook failed. There is nothing to store.
+        ContextHookError: a hook failed. No entries need to be stored.
     """
     new_entries: list[Entry] = []
     inputs = build_inputs(context, context.session.path(), before.turn, warnings)
@@ -184,7 +184,7 @@ def run_end_hooks(context: TurnContext, turn: str) -> tuple[Entry, ...]:
     """Run the `turn_end` hooks on a turn whose answer is in the log, and return the new entries.
 
     Raises:
-        ContextHookError: a hook failed. There is nothing to store.
+        ContextHookError: a hook failed. No entries need to be stored.
     """
     inputs = build_inputs(context, context.session.path(), turn)
     return run_turn_end_hooks(inputs, context.ports([], turn))
@@ -193,12 +193,12 @@ def run_end_hooks(context: TurnContext, turn: str) -> tuple[Entry, ...]:
 def build_inputs(
     context: TurnContext, path: tuple[Entry, ...], turn: str, warnings: Sequence[str] | None = None
 ) -> PrepareInputs:
-    """Build the pipeline inputs for a request of a session.
+    """Build the inputs from which `context.pipeline` prepares a request.
 
     Args:
         path: the log entries that the request contains.
         turn: the id of the current turn, or an empty string if no turn is in progress.
-        warnings: the warnings so far, or None if no report is needed.
+        warnings: the warnings so far, or None if no context report is needed.
     """
     chain, request, session = context.chain, context.request, context.session
     return PrepareInputs(
@@ -226,7 +226,7 @@ def build_inputs(
 
 
 def _has_answered(path: Sequence[Entry], model: str) -> bool:
-    """Return whether the model gave the last answer, because its prefix may then be cached."""
+    """Return whether the model gave the last answer. Its prefix may then be cached."""
     answers = (e for e in reversed(path) if isinstance(e, MessageEntry) and e.status)
     last = next(answers, None)
     is_same = last is None or (last.model == model and last.status != "error")

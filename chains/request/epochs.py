@@ -30,14 +30,14 @@ ATTEMPT: Final = "compaction_attempt"
 
 
 class LoggedBreaker(CircuitBreaker):
-    """A circuit breaker for compactions that stores failed attempts in the log."""
+    """A circuit breaker for compactions, which stores failed attempts in the log."""
 
     def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
-        """Load the failed attempts since the last successful compaction or drop.
+        """Load the attempts that failed since the last successful compaction or drop.
 
         Args:
             session: the session.
-            new_entries: receives a log entry for each failed attempt.
+            new_entries: the list to which a log entry for each failed attempt is added.
         """
         super().__init__()
         self._session, self._new_entries = session, new_entries
@@ -65,7 +65,7 @@ class LoggedBreaker(CircuitBreaker):
 
 
 def _last_cut(path: Sequence[Entry]) -> str | None:
-    """Return the id of the last entry that compacted or dropped history, or None."""
+    """Return the id of the last entry that compacted or dropped turns, or None."""
     cuts = (entry.id for entry in reversed(path) if _is_cut(entry))
     return next(cuts, None)
 
@@ -104,7 +104,7 @@ def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
 def build_epoch_entries(
     session: SessionPort, model: str, threshold: int, question: str
 ) -> tuple[Entry, ...]:
-    """Build log entries for changes of model or threshold since the last turn.
+    """Build the log entries for a change of the model or the threshold since the last turn.
 
     After such a change, trimmed or dropped text may be sent again.
 

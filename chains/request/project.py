@@ -1,8 +1,8 @@
-"""A session's project on L1: the names and outlines of its notes, and some of their text.
+"""Describe a project in the system message (L1): its notes' names, outlines and some text.
 
-The first turn in the project stores this in the log, and later turns reuse it. The prompt therefore
-does not change when a note is saved, and providers can cache it. It is updated after a compaction,
-or when the user asks for it.
+The first turn in the project stores the description in the log, and later turns reuse it. The
+prompt therefore does not change when a note is saved, and providers can cache it. It is updated
+after a compaction, or when the user asks for it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ class ProjectPort(Protocol):
 
 @dataclass(frozen=True)
 class ProjectSetup:
-    """The project of a chain, and whether L1 may include the text of its notes."""
+    """The project of a chain, and whether the system message may include the text of its notes."""
 
     notes: ProjectPort
     includes_text: bool = True
@@ -83,7 +83,7 @@ class ProjectSetup:
 
 @dataclass(frozen=True)
 class ProjectContext:
-    """The part of L1 that describes a project.
+    """The part of the system message (L1) that describes a project.
 
     Attributes:
         segments: the names and outlines, then the notes whose text is included.
@@ -95,7 +95,7 @@ class ProjectContext:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Parse the record from a log.
+        """Parse the description of a project from its JSON in a log.
 
         Raises:
             MalformedEntry: a segment cannot be read.
@@ -106,13 +106,16 @@ class ProjectContext:
         return cls(segments, data.get("includesText") is not False)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the record for the log."""
+        """Return the description as JSON for the log."""
         segments = [segment.to_dict() for segment in self.segments]
         return {"segments": segments, "includesText": self.includes_text}
 
 
 def find_project_context(session: SessionPort) -> ProjectContext | None:
-    """Return the record stored in the session's log, or None if it is missing or outdated."""
+    """Return the project description stored in the session's log.
+
+    Return None if it is missing, or if the user asked to update it or a compaction followed.
+    """
     refreshed = {entry.parent_id for entry in session.custom(REFRESH)}
     for entry in reversed(session.path()):
         if entry.id in refreshed or _is_compaction(entry):
@@ -123,13 +126,16 @@ def find_project_context(session: SessionPort) -> ProjectContext | None:
 
 
 def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:
-    """Return the notes whose text was on L1 in any turn."""
+    """Return the segments of all project descriptions in the log."""
     records = (_read_record(entry) for entry in path)
     return [segment for record in records if record is not None for segment in record.segments]
 
 
 def join_texts(question: str, noted: Iterable[Segment]) -> str:
-    """Combine a user message with the project's notes on L1. These notes cannot be cited."""
+    """Combine a user message with the project's notes in the system message.
+
+    These notes need no citation, so words quoted from them count as the user's.
+    """
     notes = (one.raw_content for one in noted if one.id.startswith(NOTE_ID))
     return "\n\n".join((question, *notes))
 
@@ -142,7 +148,7 @@ def decide_text(session: SessionPort, setup: ProjectSetup) -> bool:
 
 
 def build_refresh_entry(session: SessionPort) -> OtherEntry:
-    """Build a log entry that makes the next turn update the project context."""
+    """Build a log entry that makes the next turn update the description of the project."""
     path = session.path()
     leaf = path[-1].id if path else None
     data = {"type": "custom", "customType": REFRESH, "content": {}}
@@ -152,7 +158,7 @@ def build_refresh_entry(session: SessionPort) -> OtherEntry:
 def build_project_context(
     notes: ProjectPort, counter: TokenCounter, budget: int, includes_text: bool
 ) -> ProjectContext:
-    """Read the names, outlines and texts of a project, within the budget.
+    """Read the names, outlines and texts of a project, as far as the budget allows.
 
     Args:
         notes: the notes of the project.
@@ -189,7 +195,7 @@ def build_project_context(
 def _include_texts(
     notes: ProjectPort, files: Sequence[ProjectFile], counter: TokenCounter, most_tokens: int
 ) -> Iterator[Segment]:
-    """Yield the notes whose whole text fits, the newest first."""
+    """Yield the notes whose text fits as a whole, the newest first."""
     number, reads = 0, 0
     for file in files:
         if reads == MOST_READ or not most_tokens:

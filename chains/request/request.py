@@ -52,15 +52,15 @@ class TurnRequest:
     Attributes:
         model: `extractive`, or a model's name, with or without its provider's prefix.
         api_base: the address of an OpenAI-compatible server, or an empty string for the provider's
-            own.
+            own address.
         threshold: the setting `autoCompactThreshold`, in tokens.
         offline: whether to reject calls to other computers.
         dry_run: whether to prepare the request without sending or storing it.
         attached: the attachments, numbered from 1, in full until they are fitted to the budget.
         unsent: the attachments that do not fit at all.
-        named: the attachments as the user named them, stored with the user message.
-        turn: the id of the turn if its user message is in the log.
-        user_message: the entry of the user message if it is in the log.
+        named: the attachments as the user named them, which are stored with the user message.
+        turn: the id of the turn if its user message is already in the log.
+        user_message: the log entry of the user message if it is already in the log.
         problems: one sentence for each message hook that failed.
         reads_whole: whether large attachments are read by map-reduce instead of searched.
         is_regenerated: whether the answer to the last user message is regenerated.
@@ -73,9 +73,10 @@ class TurnRequest:
         rewrites: the setting `retrieval.rewrite`: whether the model rewrites follow-up questions.
         local_context: the setting `chat.localContext`, in tokens.
         image_models: the setting `chat.imageModels`.
-        searched: the search query, or an empty string if it is the user message itself.
-        support: how well the passages support a quoted answer, or None if this was not measured.
-        started_s: the start time of the turn, on the monotonic clock.
+        searched: the search query, or an empty string if the user message itself is searched for.
+        support: a score for how well the passages support a quoted answer, or None if it was not
+            measured.
+        started_s: the start time of the turn in seconds, on the monotonic clock.
     """
 
     question: str
@@ -112,7 +113,7 @@ class TurnRequest:
 
     @property
     def summarised_by(self) -> str:
-        """The model for summaries, or an empty string if there is none."""
+        """The name of the model that writes summaries, or an empty string if there is none."""
         name = self.summary_model or self.model
         return "" if name == EXTRACTIVE else name
 
@@ -133,10 +134,10 @@ class TurnContext:
     """The values shared by the steps of a turn.
 
     Attributes:
-        request: the request, updated by each step.
+        request: the user message and its settings, which the steps of the turn update.
         model: the model that answers.
         counter: the model's token counter.
-        cancel: cancels the turn. Long hooks check it too.
+        cancel: the token that cancels the turn. Long hooks check it too.
         summarise: summarises turns with a model, or None to build outlines instead.
     """
 
@@ -198,7 +199,7 @@ class TurnContext:
 
     @property
     def factor(self) -> float | None:
-        """The learned budget divisor, or None if none has been learned."""
+        """The safety factor for token budgets that was learned from reported usage, or None."""
         return find_factor(self.session, self.request.model)
 
     def compute_request_budget(self, factor: float | None = None) -> RequestBudget:
@@ -208,11 +209,12 @@ class TurnContext:
         return compute_budget(self.counter, *limits, factor)
 
     def with_query(self, searched: str, support: float | None = None) -> "TurnContext":
-        """Return a copy with a search query.
+        """Return a copy with a search query and the score of its results.
 
         Args:
-            searched: the query, or an empty string for the user message.
-            support: how well the passages support an answer, or None if not measured.
+            searched: the query, or an empty string if the user message itself is searched for.
+            support: a score for how well the passages support a quoted answer, or None if it was
+                not measured.
         """
         return replace(self, request=replace(self.request, searched=searched, support=support))
 
@@ -236,7 +238,7 @@ class TurnContext:
         return replace(self, chain=chain)
 
     def with_promoted_tools(self, names: Sequence[str]) -> "TurnContext":
-        """Return a copy with additional tools that were omitted before."""
+        """Return a copy that also sends the given tools, which were omitted before."""
         chain = self.chain
         found = {tool.name: tool for tool in chain.deferred.definitions}
         late = tuple(found[name] for name in names if name in found)
@@ -285,7 +287,8 @@ class TurnContext:
         """Build the ports for preparing a request.
 
         Args:
-            new_entries: receives the entries to store, including usage.
+            new_entries: the list to which the log entries to store are added, including token
+                usage.
             turn: the turn that the usage belongs to.
         """
         session = self.session

@@ -26,7 +26,7 @@ class SessionPort(Protocol):
         """Return the custom entries of one type in the session, oldest first."""
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each storage outside of the log that does not work."""
+        """Return one sentence for each kind of storage, other than the log, that does not work."""
 
     def new_id(self) -> str:
         """Return an unused entry id."""
@@ -35,7 +35,7 @@ class SessionPort(Protocol):
         """Return the current time in UTC as ISO 8601."""
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the provider-neutral body of the previous request."""
+        """Return the previous request as provider-neutral JSON, or None if there is none."""
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Append entries to the log in one write, and flush them to disk."""
@@ -97,7 +97,7 @@ class SessionView:
         return () if self._like is None else self._like.custom(custom_type)
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each storage outside of the log that does not work."""
+        """Return one sentence for each kind of storage, other than the log, that does not work."""
         return () if self._like is None else self._like.list_degraded()
 
     def new_id(self) -> str:
@@ -110,7 +110,7 @@ class SessionView:
         return ""
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the provider-neutral body of the previous request."""
+        """Return the previous request as provider-neutral JSON, or None if there is none."""
         return self._previous
 
     def append(self, entries: Sequence[Entry]) -> None:  # noqa: ARG002
@@ -137,7 +137,7 @@ class SessionView:
         raise UnsupportedOperation("A session that is only viewed keeps no answers.")
 
     def forget_partial(self) -> None:
-        """Do nothing, since no answer is kept."""
+        """Do nothing, since no partial answer is stored."""
 
     def keep_result(self, tool: str, content: str) -> str | None:  # noqa: ARG002
         """Store nothing and return None."""

@@ -25,7 +25,7 @@ class CallUsage:
     """The usage that a provider reported for one call.
 
     Attributes:
-        report: the report on the request of the call.
+        report: the context report of the call's request.
     """
 
     report: ContextReport
@@ -44,7 +44,7 @@ def build_usage_entry(
     parent: str | None = None,
     purpose: str = ANSWER,
 ) -> UsageEntry:
-    """Build the log entry for a call's usage, including the learned budget divisor.
+    """Build the log entry for a call's usage, with the safety factor for budgets learned from it.
 
     Args:
         turn: the id of the turn that the call belongs to, or an empty string if it belongs to none.
@@ -85,6 +85,6 @@ def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | 
 
 
 def find_factor(session: SessionPort, model: str) -> float | None:
-    """Return the learned budget divisor for a model, or None if none was learned."""
+    """Return the safety factor for token budgets that was learned for a model, or None."""
     factors = [entry.factor for entry in session.usage() if entry.model == model]
     return max(factors, default=None)

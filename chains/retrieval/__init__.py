@@ -3,7 +3,7 @@
 ```
 user message → follow_up → query → search ─────→ passages ──┐
                   └─ listing: all matching notes, in pages ─┤→ segments of the turn
-attachments → excerpts, or map_reduce → notes ──────────────┘
+attachments → excerpts, or map_reduce → reading notes ──────┘
 ```
 
 - `retrieve`: the step of a turn that chooses the query and searches the vault.
@@ -12,7 +12,7 @@ attachments → excerpts, or map_reduce → notes ──────────
 - `passages`: builds numbered passages from hits, and merges adjacent ones.
 - `attachments`: the step of a turn that fits attachments into their budget.
 - `excerpts`: chooses excerpts of large attachments.
-- `map_reduce`: reads large attachments part by part with a model, and reduces the notes.
+- `map_reduce`: lets a model read large attachments part by part and take reading notes.
 - `map_reduce_plan`: plans a map-reduce without a model: parts, calls, tokens, price.
 
 This package may import `chains.request`, `chains.llm`, `chains.citations`, context and vault.

@@ -60,7 +60,8 @@ class FittedAttachments:
         attached: the segments to send.
         unsent: the attachments that are not sent.
         warnings: one sentence for each attachment that is omitted or could not be read.
-        read: the result of a map-reduce, or its cost in a dry run. None if there was none.
+        read: the result of reading attachments in full by map-reduce, or its cost in a dry run.
+            None if none was read in full.
     """
 
     attached: tuple[Segment, ...] = ()
@@ -78,7 +79,7 @@ def fit_attachments(
         retrieved: the passages that are sent in the same request.
 
     Raises:
-        CannotRead: a map-reduce is not possible.
+        CannotRead: an attachment cannot be read in full.
         ModelError: more than half of the parts of an attachment could not be read.
     """
     request = context.request
@@ -102,9 +103,10 @@ def fit_attachments(
 
 
 def estimate_attachments(context: TurnContext) -> FittedAttachments:
-    """Estimate the size of the attachments after searching them.
+    """Estimate the size of the attachments as they will be sent.
 
-    Images are omitted if the model does not accept them. The turn itself would be rejected.
+    Large attachments are searched only in the turn itself. Images are omitted if the model does not
+    accept them, whereas the turn itself would be rejected.
     """
     request, counter = context.request, context.counter
     unseen = find_unseen_images(context, request.attached)
@@ -139,12 +141,12 @@ def explain_blindness(model: ModelInfo) -> str:
 
 
 def measure_reading_cost(context: TurnContext) -> ReadingCost | None:
-    """Return the maximum cost of a map-reduce, or None if all attachments fit.
+    """Return the maximum cost of reading the attachments in full, or None if all of them fit.
 
     No model is called.
 
     Raises:
-        CannotRead: a map-reduce is not possible.
+        CannotRead: an attachment cannot be read in full.
     """
     plan = _plan(context)
     return None if plan is None else plan.measure_cost(context.model)
@@ -176,7 +178,7 @@ def _search_within(
 
 
 def _plan(context: TurnContext) -> MapReducePlan | None:
-    """Plan the map-reduce of attachments that are too large, or return None if all fit.
+    """Plan how to read attachments that are too large in full, or return None if all fit.
 
     Raises:
         CannotRead: no model is set, the budget is too small, or there would be too many calls.
@@ -206,7 +208,7 @@ def _plan(context: TurnContext) -> MapReducePlan | None:
 
 
 def _measure_budget(context: TurnContext) -> AttachmentBudget:
-    """Return the budget of L3: half of the total budget, or less if other content needs it."""
+    """Return the tokens for attachments: half of the budget, or less if other content is large."""
     counter, request = context.counter, context.request
     budget = context.compute_request_budget(context.factor).budget
     system = System(context.customization.system(context.chain.prompt))

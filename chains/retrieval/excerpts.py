@@ -40,7 +40,7 @@ class AttachmentBudget:
     """The tokens available for a turn's attachments.
 
     Attributes:
-        share: the tokens for notes and files, which can be shortened.
+        share: the tokens for notes and files, of which excerpts can be sent.
         most: the tokens that fit into the request. Selections and images cannot be shortened and
             may use all of them.
     """
@@ -72,7 +72,7 @@ class LargeAttachments:
 
     Attributes:
         segments: the large attachments.
-        tokens_left: the tokens left for them.
+        tokens_left: the tokens that the other attachments leave for them.
         sizes: the token count of each attachment, by id.
     """
 
@@ -208,7 +208,7 @@ def _name_lines(part: Segment) -> tuple[str, str]:
 def estimate_excerpts(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> FittedSegments:
-    """Estimate the size of the attachments after searching them."""
+    """Estimate the size of the attachments as they will be sent, without searching in them."""
     attached, too_large = _drop_too_large(attached, budget, counter)
     large = find_large_attachments(attached, budget, counter)
     each = max(0, large.tokens_left) // max(1, len(large.segments))
@@ -308,7 +308,7 @@ def _measure_hit(hit: Hit, counter: TokenCounter) -> int:
 def _choose_first_hits(
     found: Sequence[Hit], sizes: Mapping[int, int], budget: int
 ) -> Iterator[Hit]:
-    """Yield the best hit of each attachment as long as the hits fit."""
+    """Yield the best hit of each attachment, as long as the hits fit into the budget."""
     by_path: dict[str, list[Hit]] = {}
     for hit in found:
         by_path.setdefault(hit.path, []).append(hit)

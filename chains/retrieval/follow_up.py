@@ -140,7 +140,7 @@ def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
 
 
 def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tuple[str, ...]:
-    """Return the notes attached now, or attached or cited in the previous turn.
+    """Return the paths of notes that are attached now, or were attached or cited in the last turn.
 
     Args:
         turns: the turns before the question.
@@ -152,7 +152,10 @@ def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tu
 
 
 def expand_query(question: str, last: LastTurn | None) -> str:
-    """Build the query for a question, adding words from the previous turn to a follow-up."""
+    """Build the search query for a question.
+
+    If the question is a follow-up, words from the previous turn are added.
+    """
     if last is None or not _is_follow_up(question):
         return question
     known = set(_fold_words(question))
@@ -260,8 +263,8 @@ class RewrittenQuery:
     """The search query that replaces a follow-up question.
 
     Attributes:
-        text: the query, or an empty string to search for the question itself.
-        warnings: why the model returned no query.
+        text: the query, or an empty string if the question itself is searched for.
+        warnings: one sentence that tells why the model returned no query, if it failed.
         calls: the usage of the model call.
     """
 

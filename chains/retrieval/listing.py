@@ -1,8 +1,8 @@
 """Answer questions such as "List every note tagged #seeds" with a complete list, in pages.
 
 "How many notes mention compost?" is also answered with a list, because each list starts with the
-number of matching notes and of searched notes. Such a question is recognised by its form and
-converted to a query. "More" shows the next page.
+number of matching notes. Such questions are recognised by their form and converted to a query. If
+the user then writes "more", the next page is shown.
 """
 
 import hashlib
@@ -75,7 +75,7 @@ _SAYING: Final = frozenset(_SAYING_WORDS.split())
 
 @dataclass(frozen=True)
 class ListQuery:
-    """The query of a note list, and the number of notes already shown."""
+    """The query of a note list, and how many of its notes earlier pages have shown."""
 
     query: str
     offset: int = 0
@@ -87,7 +87,8 @@ class ListPage:
 
     Attributes:
         segments: a summary, then a numbered line for each note.
-        stored_fields: extra fields for the segments entry, to continue the list.
+        stored_fields: extra fields to store in the log with the segments, so that the next turn can
+            continue the list.
         summary: a sentence about the page for the user.
     """
 
@@ -97,7 +98,7 @@ class ListPage:
 
 
 def read_list_query(question: str, turns: Sequence[Turn]) -> ListQuery | None:
-    """Recognise a question for a list of notes, or return None."""
+    """Return the query of a question for a list of notes, or None if it is another question."""
     text = " ".join(question.split())
     if _MORE.match(text):
         return _continue_list(turns)
@@ -112,7 +113,10 @@ def build_page(
     most_tokens: int,
     counter: TokenCounter,
 ) -> ListPage:
-    """Build a page with as many notes as fit into `most_tokens`, and at least one match if any."""
+    """Build a page with as many notes as fit into `most_tokens`.
+
+    If any notes match, the page lists at least one.
+    """
     total = result.total or 0
     first = 1 + max((segment.number or 0 for segment in attached), default=0)
     lines = [_line(hit, number) for number, hit in enumerate(result.hits, start=first)]
@@ -138,7 +142,7 @@ def _continue_list(turns: Sequence[Turn]) -> ListQuery | None:
 
 
 def _query(rest: str) -> str:
-    """Build a query from the words after "every note"."""
+    """Build a query from the words that follow "every note" in a question."""
     filters: list[str] = []
     for form, key in ((_TAG, "tag"), (_TAGGED, "tag"), (_FOLDER, "path")):
         filters += [f'{key}:"{found[key]}"' for found in form.finditer(rest)]
@@ -147,7 +151,7 @@ def _query(rest: str) -> str:
 
 
 def _subject(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words of the subject, without leading function words and verbs."""
+    """Yield the words of the subject, without the function words and verbs before it."""
     is_begun = False
     for word in words:
         plain = fold(word).strip(".,;:!?")

@@ -1,7 +1,8 @@
-"""Map-reduce: let a model read large attachments in parts and take notes.
+"""Map-reduce: let a model read large attachments part by part and take reading notes.
 
-Up to three calls run in parallel. Lines that could not be read are listed in the warnings and
-notes. If more than half of its parts fail, the whole attachment fails. Usage is always logged.
+Up to three calls run in parallel. Lines that could not be read are listed in the warnings and in
+the text for the model. If more than half of its parts fail, the whole attachment fails. Token usage
+is always logged.
 """
 
 import hashlib
@@ -50,9 +51,9 @@ class MapReduceResult:
     """The result of a map-reduce.
 
     Attributes:
-        attached: all attachments, with notes in place of those that were read.
+        attached: all attachments. Those that were read are replaced with the model's reading notes.
         summary: the counts and costs, for `read_whole` in the turn's result.
-        warnings: one sentence for each gap in the notes.
+        warnings: one sentence for each gap in the reading notes.
         calls: the usage of each call.
     """
 
@@ -65,7 +66,7 @@ class MapReduceResult:
 def map_reduce(
     context: TurnContext, plan: MapReducePlan
 ) -> Generator[Event, None, MapReduceResult]:
-    """Let a model read the attachments of a plan, and replace them with its notes.
+    """Let a model read the attachments of a plan, and replace them with its reading notes.
 
     Raises:
         ModelError: more than half of the parts of an attachment could not be read.
@@ -98,7 +99,7 @@ def _summarise(reducer: "MapReducer") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class UnreadLines:
-    """A range of lines that could not be read, with the reason."""
+    """Lines of an attachment that could not be read, with the reason."""
 
     source: str
     lines: Lines
@@ -107,7 +108,7 @@ class UnreadLines:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The result of one call: notes, or an error."""
+    """The result of one model call: reading notes, or an error."""
 
     notes: tuple[MapNote, ...] = ()
     usage: CallUsage | None = None
@@ -117,7 +118,7 @@ class _Outcome:
 
 @dataclass(frozen=True)
 class _Call:
-    """A planned call: the request, its lines, and a function to verify quotations."""
+    """A model call to make: its request, the lines to read, and a search for quotations in them."""
 
     request: Callable[[], PreparedRequest]
     lines: Lines
@@ -129,7 +130,7 @@ Notes = tuple[MapNote, ...]
 
 @dataclass
 class MapReducer:
-    """Reads attachments with a model and collects notes.
+    """Lets a model read attachments, and collects its reading notes.
 
     Attributes:
         usage: the usage of all calls so far, even if they are cancelled or fail.
@@ -148,7 +149,7 @@ class MapReducer:
     _left_out: int = field(default=0, init=False)
 
     def read(self) -> Generator[Event, None, tuple[Segment, ...]]:
-        """Read all attachments, and return one segment of notes for each.
+        """Let the model read all attachments, and return a segment with its reading notes for each.
 
         Raises:
             ModelError: more than half of an attachment's parts could not be read.
@@ -166,7 +167,7 @@ class MapReducer:
 
     @property
     def warnings(self) -> Iterator[str]:
-        """One sentence for each gap in the notes."""
+        """One sentence for each gap: lines not read, and notes cut, shortened or left out."""
         for gap in self.unread:
             verb = "was" if gap.lines[0] == gap.lines[1] else "were"
             named = name_spans(gap.lines).capitalize()
@@ -179,7 +180,7 @@ class MapReducer:
             yield f"There was no room for {self._left_out} of the notes."
 
     def _map(self, reading: AttachmentPlan, done: int) -> Generator[Event, None, list[Notes]]:
-        """Read each part of an attachment, and return the notes in order."""
+        """Let the model read each part of an attachment, and return its notes by part, in order."""
         path = reading.segment.source
         calls = [self._prepare_part(path, part) for part in reading.parts]
         found: list[Notes] = [()] * len(calls)
@@ -200,7 +201,7 @@ class MapReducer:
     def _reduce(
         self, reading: AttachmentPlan, sets: list[Notes]
     ) -> Generator[Event, None, list[Notes]]:
-        """Merge notes repeatedly until they fit."""
+        """Let the model merge its notes on several parts, again and again until they fit."""
         at_once = self.plan.setup.free // self.plan.setup.notes_tokens
         while len(sets) > 1 and sum(map(self._size, sets)) > reading.notes_tokens_left:
             yield Step("read", f"Joining the notes on {len(sets)} parts")
@@ -210,7 +211,10 @@ class MapReducer:
         return sets
 
     def _merge_notes(self, path: str, groups: Sequence[Notes]) -> list[Notes]:
-        """Merge each group of notes with one call. If it fails, keep the notes that fit."""
+        """Merge each group of reading notes with one call.
+
+        If a call fails, as many of its notes are kept as fit.
+        """
         calls = [self._prepare_notes(path, notes) for notes in groups]
         found = list(groups)
         with closing(self._run_calls(calls)) as made:
@@ -219,7 +223,7 @@ class MapReducer:
         return [self._fit_notes(notes) for notes in found if notes]
 
     def _fit_notes(self, notes: Notes) -> Notes:
-        """Keep as many notes as fit into one call. The last one may be shortened."""
+        """Keep as many reading notes as one call may return. The last one may be shortened."""
         kept: list[MapNote] = []
         tokens_left = self.plan.setup.notes_tokens
         for note in notes:
@@ -233,7 +237,7 @@ class MapReducer:
         return tuple(kept)
 
     def _shorten_note(self, note: MapNote, tokens_left: int) -> MapNote | None:
-        """Shorten a note to `tokens_left`, or return None if too little would remain."""
+        """Shorten a reading note to a token limit, or return None if too little would remain."""
         fitting, most_chars = note, len(note.text)
         while (size := self._size((fitting,))) > tokens_left:
             most_chars = min(most_chars - 1, most_chars * tokens_left // size)

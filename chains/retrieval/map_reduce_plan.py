@@ -1,4 +1,4 @@
-"""Plan the map-reduce of large attachments: parts, calls, tokens and price.
+"""Plan how a model reads large attachments by map-reduce: parts, calls, tokens and price.
 
 Parts consist of whole lines and end before a high-level heading if possible, otherwise before a
 block or at any line. Only lines that are too long for a part are split.
@@ -107,7 +107,7 @@ class _TextSplitter:
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """The suitability of each line as the start of a part, by line index."""
+        """How well each line suits as the start of a part, by line index."""
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:
@@ -160,10 +160,10 @@ class MapReduceSetup:
     Attributes:
         question: the user message.
         model: the name of the model.
-        request_budget: the token budget of each call.
+        request_budget: the token budget of each model call.
         sections: the sections of the prompt.
         session: the session id, or None.
-        most_notes: the maximum length of the notes of a call, in tokens.
+        most_notes: the maximum length in tokens of the reading notes that a call returns.
     """
 
     question: str
@@ -185,7 +185,7 @@ class MapReduceSetup:
 
     @cached_property
     def free(self) -> int:
-        """The number of tokens in a call that are available for the attachment's text.
+        """The number of tokens that a call has left for the attachment's text.
 
         Raises:
             CannotRead: too few tokens are available.
@@ -206,15 +206,15 @@ class MapReduceSetup:
 
     @property
     def notes_tokens(self) -> int:
-        """The token limit for the notes of one call."""
+        """The token limit for the reading notes that a call returns."""
         return min(self.most_notes, self.request_budget.reserve, self.free // NOTES_A_CALL)
 
     def prepare_part(self, path: str, part: AttachmentPart) -> PreparedRequest:
-        """Prepare the call that reads a part."""
+        """Prepare the call that reads a part of an attachment."""
         return self._call("part", path, part.lines, part.numbered)
 
     def prepare_notes(self, path: str, lines: tuple[int, int], notes: str) -> PreparedRequest:
-        """Prepare the call that merges the notes on several parts."""
+        """Prepare the call that merges the reading notes on several parts."""
         return self._call("notes", path, lines, notes)
 
     def _call(self, kind: str, path: str, lines: tuple[int, int], text: str) -> PreparedRequest:
@@ -252,13 +252,13 @@ MOST_PARTS: Final = 500
 
 @dataclass(frozen=True)
 class AttachmentPlan:
-    """The plan for one attachment.
+    """The plan for reading one attachment.
 
     Attributes:
         segment: the attachment.
         size: the token count of the whole attachment.
         parts: the parts to read.
-        notes_tokens_left: the tokens available for the notes.
+        notes_tokens_left: the tokens available for the reading notes.
     """
 
     segment: Segment
@@ -274,11 +274,11 @@ class AttachmentPlan:
 
 @dataclass(frozen=True)
 class ReadingCost:
-    """The maximum cost of a map-reduce.
+    """The maximum cost of reading attachments by map-reduce.
 
     Attributes:
         attachments: the source, lines, token count and number of parts of each attachment.
-        calls: the number of model calls, including those that merge notes.
+        calls: the number of model calls, including those that merge reading notes.
         price: the price in dollars, or None if unknown.
     """
 
@@ -294,7 +294,7 @@ class ReadingCost:
         return sum(parts for *_, parts in self.attachments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cost as JSON for `read_whole`."""
+        """Return the cost as JSON, for the field `read_whole` of the turn's result."""
         named = ("source", "lines", "tokens", "parts")
         return {
             "attachments": [
@@ -335,7 +335,7 @@ class MapReducePlan:
         return ReadingCost(named, calls, prompt, output, price)
 
     def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
-        """Return the maximum number of calls that merge notes, and of the tokens that they read."""
+        """Return the maximum number of calls that merge reading notes, and the tokens they read."""
         sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
         while sets > 1 and sets * most > reading.notes_tokens_left:
@@ -356,7 +356,7 @@ def plan_map_reduce(
     Args:
         segments: the attachments that are too large.
         sizes: the token count of each attachment, by id.
-        notes_tokens_left: the tokens available for all notes.
+        notes_tokens_left: the tokens available for all reading notes.
         setup: the values shared by the calls.
 
     Raises:

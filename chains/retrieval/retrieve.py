@@ -41,11 +41,12 @@ class RetrievalResult:
     """The result of retrieval.
 
     Attributes:
-        searched: the search query, or an empty string if it is the user message itself.
-        support: how well the passages support an answer, or None if not measured.
+        searched: the search query, or an empty string if the user message itself was searched for.
+        support: a score for how well the passages support a quoted answer, or None if it was not
+            measured.
         segments: passages or a page of a note list, numbered after the attachments.
         warnings: one sentence for each problem.
-        stored_fields: extra fields for the segments entry.
+        stored_fields: extra fields to store in the log with the segments.
         calls: the usage of the calls that rewrote the query.
     """
 
@@ -91,7 +92,7 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
 def _choose_query(
     context: TurnContext, before: tuple[Turn, ...]
 ) -> Generator[Event, None, RewrittenQuery]:
-    """Return the search query, or an empty one to search for the question itself."""
+    """Return the search query. If it is empty, the question itself is searched for."""
     request = context.request
     last, rewritten = read_last_turn(before), RewrittenQuery()
     if last is not None and _is_rewritten(context, before):
@@ -153,7 +154,7 @@ def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
 
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
-    """Read the query and support of an earlier search from the log."""
+    """Restore the query of an earlier search, and the score of its results, from the log."""
     support = stored_fields.get(SUPPORT)
     return RetrievalResult(
         str(stored_fields.get(SEARCHED, "")),

@@ -78,7 +78,7 @@ class ApprovalDesk:
             self._changed.notify_all()
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
-        """Wait for a decision. Cancelling the turn rejects the proposal."""
+        """Wait for the user's decision. If the turn is cancelled, the proposal is rejected."""
         self.open(request.id)
         forget = cancel.on_cancel(self._wake)
         try:

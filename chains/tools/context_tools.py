@@ -3,7 +3,7 @@
 read_result reads stored results in pages, compact_context frees space, and tool_search finds tools
 that requests omit.
 
-Large results are stored outside of the log, and requests contain a stub.
+Large results are stored outside of the log. Requests contain a short text (a stub) instead.
 
 Source: the design document "Context Management Enhancements", section 2.
 """
@@ -85,7 +85,7 @@ def offload_result(
     Args:
         tool: the name of the tool.
         outcome: the outcome of the call. An error always stays in the log.
-        session: stores the result.
+        session: the session that stores the result.
         threshold: the maximum bytes of a result that stays in the log.
     """
     content = outcome.content
@@ -126,7 +126,7 @@ TOOL_SEARCH: Final = ToolDefinition(
 
 
 class FoundTools:
-    """Tools that the model has found in this turn, but that are not promoted yet."""
+    """The omitted tools that the model has found, until the agent adds them to its requests."""
 
     def __init__(self, deferred: Sequence[ToolDefinition]) -> None:
         self._lock = threading.Lock()
@@ -134,7 +134,7 @@ class FoundTools:
         self._names: dict[str, None] = {}
 
     def search(self, query: str) -> tuple[ToolDefinition, ...]:
-        """Return the tools that best match a query, and remember them."""
+        """Return the tools that best match a query, and remember them for `take`."""
         words = set(re.findall(r"[^\W_]+", query.casefold()))
         scores = {tool.name: _score(tool, words) for tool in self._deferred}
         ranked = sorted(self._deferred, key=lambda tool: -scores[tool.name])

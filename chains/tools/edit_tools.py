@@ -1,7 +1,7 @@
 """Tools that edit notes: create_note, edit_note, append_to_note and move_note.
 
-Each call proposes an edit with a diff. A call is rejected if it would write a truncation marker
-into a note, because the model never saw the text behind it.
+Each call proposes an edit with a diff. A call is refused if it would write a truncation marker into
+a note, because the model never saw the text that the marker replaces.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ def build_edit_tools(editor: NoteEditor, run: EditRun) -> tuple[Tool, ...]:
 
     Args:
         editor: plans and applies the edits.
-        run: the edit run, which can be undone as a whole.
+        run: the group of edits that these edits belong to, which can be undone as a whole.
     """
     edits = _ProposedEdits(editor, run)
     plans: Mapping[str, Callable[[Mapping[str, Any]], EditPlan]] = {
@@ -118,7 +118,7 @@ def _check_markers(arguments: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class _ProposedEdits:
-    """Converts the edits of one run to proposals."""
+    """Converts the edits of one edit run (the edits of a turn) to proposals."""
 
     editor: NoteEditor
     run: EditRun
@@ -136,7 +136,7 @@ class _ProposedEdits:
         )
 
     def _keep(self, plan: EditPlan, hunks: Sequence[DiffHunk], kept: Collection[int]) -> Proposal:
-        """Build the proposal for an edit with only some of its hunks."""
+        """Build the proposal for an edit that applies only some of its hunks."""
         rejected = [hunk.diff for number, hunk in enumerate(hunks) if number not in kept]
 
         def apply() -> str:
@@ -166,7 +166,7 @@ class _ProposedEdits:
 
 
 def _warn_of_removal(change: ContentChange, earlier: NetChange | None) -> Iterator[str]:
-    """Warn if an edit removes much of the text that a note had before the run."""
+    """Warn if an edit removes much of the text that a note had before the turn's edits."""
     before = read_text(change.before if earlier is None else earlier.before) or ""
     removed = count_removed(before, read_text(change.after) or "")
     if before and removed > len(before) * MOST_REMOVED:

@@ -27,7 +27,7 @@ def build_mcp_tools(
     """Build the tools of a server.
 
     Args:
-        client: calls the server.
+        client: the client that calls the server.
         server: the approved server.
         tools: the tools that the server lists.
         cancel: the cancel token of the turn.
@@ -36,7 +36,7 @@ def build_mcp_tools(
 
 
 def propose_start(server: McpServer) -> Proposal:
-    """Propose to start a program or connect to an address for the first time."""
+    """Propose to start a server's program, or to connect to its address, for the first time."""
     action = "Start" if server.command else "Connect to"
     return Proposal("mcp", f"{action} the MCP server {server.name}: {server.shown}", _approve)
 
@@ -66,7 +66,7 @@ def _describe_tool(tool: McpTool) -> str:
 
 
 def _describe_hints(tool: McpTool) -> str:
-    """Describe the effect that a server declares for a tool, or return ""."""
+    """Describe the effects that a server declares for a tool, or return "" if there are none."""
     if tool.is_destructive:
         return "The server declares that it may destroy data."
     if tool.is_read_only:

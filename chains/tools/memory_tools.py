@@ -1,8 +1,8 @@
 """Memory tools: update_memory and update_progress for the chat, remember for all chats.
 
 The memory of a chat consists of a scratchpad, facts and progress. Each change is a log entry, so it
-survives compaction and is undone when its message is edited away. Long-term memories are stored in
-a note and included in every request, and the user approves each of them.
+survives compaction, and no longer applies when the user edits the message that led to it. Long-term
+memories are stored in a note and included in every request, and the user approves each of them.
 
 Source: the design document "Context Engineering Optimization", section 3.3.
 """

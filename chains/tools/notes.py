@@ -24,7 +24,7 @@ __all__ = ["NOTE_TOOLS", "NumberedSources", "build_note_tools"]
 
 
 class NumberedSources:
-    """The numbered sources of a turn. Thread-safe."""
+    """The sources of a turn, with their citation numbers. Thread-safe."""
 
     def __init__(self, attached: Iterable[Segment] = ()) -> None:
         self._lock = threading.Lock()
@@ -47,9 +47,9 @@ class NumberedSources:
         """Return the sources that appear for the first time, to log them with the result.
 
         Args:
-            found: the result returned by the tool.
-            stored: the result in the log. If a hook changed a source, it is logged without its
-                text.
+            found: the text that the tool returned.
+            stored: the text that the log stores. If a hook changed the text of a source, the source
+                is logged without it.
         """
         with self._lock:
             new = [
@@ -109,7 +109,8 @@ def build_note_tools(
 
     Args:
         notes: the open vault.
-        sources: numbers the passages and notes that the tools return.
+        sources: the sources of the turn, to which the passages and notes that the tools return are
+            added.
         known: notes whose text is in the prompt, which searches skip.
     """
 

@@ -1,4 +1,4 @@
-"""Run a model's tool calls: validate arguments, run the tool, always return a result."""
+"""Run a model's tool calls: validate the arguments, run the tool, and always return a result."""
 
 import json
 import logging
@@ -36,7 +36,7 @@ def build_integer_schema(
 
 
 def build_arguments_schema(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
-    """Build the JSON schema of a tool's arguments. Other arguments are forbidden."""
+    """Build the JSON schema of a tool's arguments. No other arguments are allowed."""
     return {
         "type": "object",
         "properties": {**required, **optional},
@@ -107,7 +107,7 @@ class ToolRegistry:
         return tuple(tool.definition for tool in self._tools.values())
 
     def asks_first(self, name: str) -> bool:
-        """Return whether calls of a tool need approval."""
+        """Return whether calls of a tool need the user's approval."""
         return name in self._tools and self._tools[name].propose is not None
 
     def run(self, call: RequestedCall) -> ToolOutcome:
@@ -183,11 +183,11 @@ KIND: Final = "tool_run"
 
 @dataclass(frozen=True)
 class ToolRun:
-    """A stored tool run.
+    """The record of a tool call that has run, for the log.
 
     Attributes:
         ref_id: the reference to a large result stored outside of the log, or None.
-        sources: the segments that this run was the first to return in the turn.
+        sources: the segments that this call was the first in the turn to return.
     """
 
     call_id: str

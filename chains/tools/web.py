@@ -1,4 +1,4 @@
-"""The tool fetch_url, and web pages as segments. Page text is untrusted."""
+"""The tool fetch_url, and web pages as segments. The text of a page is not trusted."""
 
 import hashlib
 from collections.abc import Mapping
@@ -38,10 +38,10 @@ def fetch_segment(
     For YouTube videos, the text is the transcript.
 
     Args:
-        client: fetches the page.
+        client: the client that fetches the page.
         address: an address that starts with http:// or https://.
-        cancel: cancels the call.
-        stays_on_host: whether to reject redirects to other hosts.
+        cancel: the token that cancels the call.
+        stays_on_host: whether to refuse redirects to other hosts.
 
     Raises:
         FetchFailed: the address is not allowed, or the page cannot be fetched or read.
@@ -70,9 +70,9 @@ def build_web_tool(client: WebClient, cancel: CancelToken, number: NumberSources
     """Build the tool that fetches a web page, once the page or its host is approved.
 
     Args:
-        client: fetches the pages.
+        client: the client that fetches the pages.
         cancel: the cancel token of the turn.
-        number: numbers the pages as sources of the turn.
+        number: gives each page a citation number as a source of the turn.
     """
 
     def propose(arguments: Mapping[str, Any]) -> Proposal:
@@ -105,7 +105,7 @@ def build_web_tool(client: WebClient, cancel: CancelToken, number: NumberSources
 
 
 def _shorten(page: Segment) -> Segment:
-    """Truncate a page to `MAX_CHARS` characters, and say how many are missing."""
+    """Truncate a page to `MAX_CHARS` characters, and add how many characters are missing."""
     left_out = len(page.content) - MAX_CHARS
     if left_out <= 0:
         return page

@@ -6,13 +6,13 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
                                                      AnswerStream, or AgentLoop with tools
 ```
 
-- `run`: the steps of a turn in order. It also builds previews and computes reading costs.
+- `run`: the steps of a turn in order. It also builds previews, and computes reading costs.
 - `answer`: streams one answer, and stores it even if it fails.
 - `result`: ends a turn after its answer, and builds its result.
 - `agent`: the loop of an agent: call the model, run its tool calls, call the model again.
 - `approved_calls`: runs the tool calls that need approval: propose, ask the user, apply.
 - `calls`: single calls outside of an answer, which test a model or write a chat title.
-- `compact`: compaction as a step of a turn, and its summaries by a model.
+- `compact`: compacts the history as a step of a turn, with summaries written by a model.
 - `hooks`: runs the user's hooks on messages, answers and tool results.
 - `regenerate`: drafts the last turn again, to regenerate its answer.
 

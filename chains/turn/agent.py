@@ -137,7 +137,7 @@ class AgentLoop:
         return AnswerStream(self._context, turn, read_calls=self._read_calls, read=read)
 
     def _promote_tools(self) -> None:
-        """Offer, from now on, the tools that the model has found."""
+        """Send, from now on, the definitions of the tools that the model has found."""
         if names := self._found.take():
             self._session.append([build_promotion(self._session, names)])
             self._context = self._context.with_promoted_tools(names)
@@ -173,7 +173,7 @@ class AgentLoop:
     def _run_calls(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
         """Run calls in parallel, and store each result when it arrives.
 
-        Calls that need approval come after the others, and a compaction comes last.
+        Calls that need approval are run after the others, and a compaction is run last.
         """
         for one in calls:
             yield ToolStarted(one.id, one.name, one.arguments)
@@ -195,7 +195,7 @@ class AgentLoop:
     ) -> Generator[Event]:
         """Ask about calls one by one, then run the approved calls to other computers in parallel.
 
-        The time that the user takes is not counted.
+        The time that the user takes does not count towards the turn's time limit.
         """
         approved: list[tuple[ToolCallPart, Proposal]] = []
         for call in calls:
@@ -247,7 +247,7 @@ class AgentLoop:
         yield Warned(problem)
 
     def _find_written(self, call: ToolCallPart) -> RequestedCall:
-        """Return the tool call as the model wrote it, unless a hook has changed it."""
+        """Return the tool call as the model wrote it, or as a hook has changed it."""
         written = self._calls[call.id]
         if (written.name, _read_arguments(written)) == (call.name, call.arguments):
             return written

@@ -1,7 +1,7 @@
 """Stream the answer of a turn, and store it.
 
 A partial answer is stored too, whether it was cancelled, interrupted or ended by an error. While an
-answer arrives, its text so far is kept outside of the log, in case the process is killed.
+answer arrives, its text so far is saved outside of the log, in case the process is killed.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -72,13 +72,14 @@ class TurnAnswer:
 
     Attributes:
         entry: the log entry.
-        report: the final report of the last request.
+        report: the final context report of the last request.
         calls: the tool calls in the answer. The last answer of a turn has none.
         usage: the total usage of the turn.
         sources: the segments that the answer can cite.
         tools: the tool calls of the turn, in order.
         seconds: the duration of the turn.
-        reason: why the answer is incomplete, or an empty string if it is complete or was stopped.
+        reason: why the answer is incomplete, or an empty string if it is complete or the user
+            stopped it.
     """
 
     entry: str
@@ -133,7 +134,7 @@ ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
 
 
 class AnswerStream:
-    """Streams the answer to one request. An agent streams several per turn.
+    """Streams the answer to one request. An agent makes several requests per turn.
 
     Args of the constructor: `read_calls` converts tool calls to message parts. Without it, they are
     ignored. `full_status` is the status of a complete answer. `read` contains the sources that
@@ -200,7 +201,7 @@ class AnswerStream:
                 yield from self._take(event)
 
     def _shrink_request(self, overflow: ContextOverflow) -> Generator[Event, None, bool]:
-        """Compact the session and rebuild the request.
+        """Compact the session, and build the request again with the shorter history.
 
         Return whether the request became smaller.
         """
@@ -273,10 +274,10 @@ class AnswerStream:
             yield TextDelta(text)
 
     def _start_keeping(self) -> None:
-        """Keep the text in the background from now on, so that the stream never waits for it.
+        """Save the text so far from now on, in the background, so that the stream never waits.
 
-        Message hooks may remove text that must not be stored. With such hooks, nothing is kept
-        before they have seen the whole answer.
+        Message hooks may remove text that must not be stored. If there are such hooks, nothing is
+        saved before they have seen the whole answer.
         """
         hooks = self._context.customization.hooks
         if self._end_keeping is None and not (hooks is not None and hooks.has("message")):
@@ -367,7 +368,7 @@ class AnswerStream:
         return replace(report, cached_tokens=cached, warnings=tuple(dict.fromkeys(warnings)))
 
     def _save_request(self) -> None:
-        """Store the sent request, or only its report if the request is already stored."""
+        """Store the sent request. If it is already stored, store only its final report."""
         self._is_unsaved = False
         turn, wire, session = self._turn, self._partial.wire, self._context.session
         prepared, report = turn.request, self._report.to_dict()

@@ -1,7 +1,7 @@
 """Run tool calls that need approval: propose, ask the user, apply.
 
-An approval covers one proposal. If the underlying content changes before it is applied, the user is
-asked again.
+An approval covers one proposal. If the content that the proposal was computed from changes before
+it is applied, the user is asked again.
 """
 
 import logging
@@ -49,13 +49,13 @@ class ApprovedCalls:
         self.waited_s = 0.0
 
     def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
-        """Propose a call and ask the user. Apply it if it is approved and stays on this computer.
+        """Propose a call, ask the user, and apply it if it is approved and stays on this computer.
 
-        A write is completed even if the turn is cancelled meanwhile.
+        A write that has begun is completed even if the turn is cancelled.
 
         Returns:
-            The outcome, or the approved proposal of a call to another computer. The caller applies
-            it with `apply`, in parallel with others.
+            The outcome of the call, or the approved proposal of a call to another computer, which
+            the caller applies with `apply`, in parallel with others.
 
         Raises:
             Cancelled: the turn was cancelled before the call was applied.

@@ -40,7 +40,7 @@ _REASONING: Final = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """The result of a test call: the model that answered, and the duration."""
+    """The result of a test call: the name of the model that answered, and how long it took."""
 
     model: str
     seconds: float

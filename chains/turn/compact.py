@@ -69,7 +69,7 @@ T = TypeVar("T")
 def prepare_request(
     context: TurnContext, prepare: Callable[[TurnContext], PreparedTurn]
 ) -> Generator[Event, None, PreparedTurn]:
-    """Prepare a request in the pool, and yield events if this compacts the session."""
+    """Prepare a request in the pool, and yield the events of a compaction if there is one."""
     turn, has_begun = yield from _run_announced(prepare, context, "auto")
     actions = turn.request.report.actions
     if actions.compaction is not None:
@@ -91,11 +91,11 @@ def compact(
 
     Args:
         instructions: the user's additional instructions for the summary.
-        given: a summary to store instead of asking a model.
-        is_draft: whether to store only the model's usage, but not the summary.
-        turn: the turn in progress, which is not compacted.
-        reason: `asked` summarises everything before the last complete turn. `overflow` compacts to
-            the usual share of the budget.
+        given: a finished summary to store instead of asking a model for one.
+        is_draft: whether to store only the model's token usage, but not the summary.
+        turn: the id of the turn in progress, which is not compacted.
+        reason: `asked` summarises everything before the last complete turn. `overflow` compacts the
+            history to the usual fraction of its budget.
     """
 
     def run(context: TurnContext) -> tuple[CompactionReport, list[Entry]]:
@@ -134,7 +134,7 @@ def _run_announced(
 ) -> Generator[Event, None, tuple[T, bool]]:
     """Run a function in the pool, and yield an event before each summary.
 
-    Return the function's result, and whether an event was yielded.
+    Return the function's result, and whether any event was yielded.
     """
     results: list[T] = []
     has_begun = False
@@ -155,7 +155,7 @@ def _end_compaction(result: Mapping[str, object], has_begun: bool, reason: str) 
 
 
 def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnContext:
-    """Return a context whose summariser emits an event before each summary."""
+    """Return a copy of the context that emits an event before a model writes a summary."""
     summarise = context.summarise
     if summarise is None:
         return context
@@ -168,7 +168,7 @@ def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnConte
 
 
 def add_summaries(context: TurnContext) -> TurnContext:
-    """Return a context that summarises with a model, if one is configured."""
+    """Return a copy of the context whose compactions ask a model for summaries, if one is set."""
     name = context.request.summarised_by
     if not name:
         return context
@@ -195,14 +195,14 @@ def add_summaries(context: TurnContext) -> TurnContext:
 
 @dataclass(frozen=True)
 class BranchSummary:
-    """The summary of a branch, and the usage of its calls."""
+    """The summary of a branch, and the usage of the model calls that wrote it."""
 
     text: str
     usage: tuple[UsageEntry, ...] = ()
 
 
 def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSummary:
-    """Summarise an abandoned branch, or build an outline if no model is available.
+    """Summarise an abandoned branch, or build an outline of it if no model is available.
 
     Only the settings of the request are used, not its user message.
 
@@ -239,8 +239,8 @@ class Summariser:
     """Summarises turns with a model.
 
     Attributes:
-        name: the model's name, as in the settings.
-        model: the port of the model.
+        name: the name of the model, as in the settings.
+        model: the port that calls the model.
         request_budget: the token budget of the model's requests.
         sections: the sections of the prompt.
         log_usage: records the usage of each call.
@@ -271,7 +271,7 @@ class Summariser:
             raise SummaryFailed(f"No summary could be made: {failure}") from failure
 
     def _continue_session(self, task: SummaryTask) -> str:
-        """Append the request for a summary to the session's last request."""
+        """Ask for the summary in a message that follows the session's last request."""
         prompt = [section.render() for section in self.sections]
         wanted = _write_task(task, "the conversation up to here")
         question = "\n\n".join([*prompt, *_list_shortened(task), wanted])

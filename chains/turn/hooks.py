@@ -1,7 +1,7 @@
 """Run the user's hooks on the user message, at the start of a turn, and on results.
 
-Each hook receives one complete message before it is stored. Hooks that change the whole history run
-in the context pipeline. If a hook fails, this is reported and the message stays unchanged.
+Each hook receives one complete message before it is stored. If a hook fails, this is reported, and
+the message stays unchanged. Hooks that change whole requests run in `context.pipeline`.
 """
 
 from dataclasses import dataclass, replace
@@ -84,7 +84,7 @@ def run_answer_hooks(
 def run_result_hooks(
     call: ToolCallPart, outcome: ToolOutcome, hooks: HookRegistry | None
 ) -> tuple[ToolOutcome, tuple[str, ...]]:
-    """Run the message hooks on a tool result. Return the new result and any problems."""
+    """Run the message hooks on a tool result. Return the new result, and any problems."""
     if hooks is None:
         return outcome, ()
     part = ToolResultPart(call.id, outcome.content, outcome.is_error)

@@ -22,7 +22,7 @@ _AS_SENT = ("passage", "selection")
 
 
 def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
-    """Return the path up to the last answer, and the last user message as a drafted turn.
+    """Return the path before the last answer, and the last user message as a drafted turn.
 
     Raises:
         BadInputs: the path has no user message.
@@ -48,7 +48,7 @@ def redraft_turn(
     """Draft the last turn again, to regenerate its answer.
 
     Args:
-        resolve: returns the current state of a source. Without it, all segments stay unchanged.
+        resolve: returns the current state of a source. If None, all segments stay unchanged.
 
     Returns:
         The drafted turn, and a warning for each source that is omitted.
@@ -82,7 +82,7 @@ def _take_until_answer(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _count_entries(path: Sequence[Entry], turn: str) -> int:
-    """Count the entries from the start of a turn to the end of the path."""
+    """Count the entries of the path from the start of a turn on."""
     first = next(at for at, entry in enumerate(path) if getattr(entry, "turn_id", None) == turn)
     return len(path) - first
 

@@ -54,7 +54,7 @@ def build_result(
 
     Args:
         checked: the checked citations of the answer.
-        read: the result of the map-reduce over attachments, or None if there was none.
+        read: the result of reading attachments in full by map-reduce, or None if none was read.
     """
     request = context.request
     return AskResult(
@@ -82,7 +82,7 @@ def build_result(
 def _warn_of_citations(
     context: TurnContext, answer: TurnAnswer, checked: CitationReport
 ) -> Iterator[str]:
-    """Warn if the model cites nothing, and say how many sentences got a source from Strata."""
+    """Warn if the model cites nothing, and tell for how many sentences Strata found a source."""
     request = context.request
     if checked.citations and checked.sentences:
         yield name_share(checked.citations, checked.sentences)

@@ -72,9 +72,9 @@ def run_turn(
     Raises:
         ContextOverflow: the user message does not fit. Only the message is stored.
         ContextHookError: a hook failed. Its request is not stored.
-        ModelError: there is no answer. The message and all entries so far are kept.
+        ModelError: there is no answer. The user message and all entries so far are kept.
         CannotSee: an image is attached, and the model does not accept images.
-        Cancelled: the turn was cancelled before its first request. Later, a cancel ends the turn
+        Cancelled: the turn was cancelled before its first request. A later cancel ends the turn
             without an exception.
     """
     context, hooks = yield from _run_hooks(chain, request, session, cancel)
@@ -102,10 +102,11 @@ def store_user_message(
 ) -> Generator[MessageEnded, None, TurnRequest]:
     """Store the user message of a turn, and return the request with its log entry.
 
-    When an answer is regenerated, the message is already stored.
+    If an answer is regenerated, the message is already stored, and nothing is written.
 
     Args:
-        hooks: the hooks to run on the message first, so that redacted text is never stored.
+        hooks: the hooks to run on the message before it is stored, so that text that they remove is
+            never stored.
     """
     entry = request.user_message
     if entry is None and request.is_regenerated:
@@ -229,12 +230,12 @@ def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Prepare
 def measure_reading(
     chain: Chain, request: TurnRequest, session: SessionPort | None
 ) -> ReadingCost | None:
-    """Return the maximum cost of a map-reduce, or None if all attachments fit.
+    """Return the maximum cost of reading the attachments in full, or None if all of them fit.
 
     No model is called.
 
     Raises:
-        CannotRead: a map-reduce is not possible.
+        CannotRead: an attachment cannot be read in full.
     """
     return measure_reading_cost(TurnContext.open(chain, request, session or SessionView()))
 
@@ -255,7 +256,7 @@ def compact_on_request(
 
     Args:
         instructions: the user's additional instructions for the summary.
-        given: a summary to store instead of asking a model.
+        given: a finished summary to store instead of asking a model for one.
         is_draft: whether to generate the summary without storing it.
     """
     context = call(lambda: _open(chain, request, session, cancel), cancel)
@@ -275,7 +276,7 @@ def preview_compaction(
 def edit_summary_in_use(
     chain: Chain, request: TurnRequest, session: SessionPort, compaction: str, text: str
 ) -> None:
-    """Replace the text of the summary that was stored by a compaction.
+    """Replace the text of the summary that a compaction stored.
 
     Raises:
         SummaryFailed: requests no longer contain this summary, or the text is empty or too long.

@@ -4,7 +4,7 @@
 address → urls: check, look up the host once → client: HTTP to that IP → pages: title and text
 ```
 
-- `urls`: which addresses may be fetched: http and https, hosts in the public Internet only.
+- `urls`: decides which addresses may be fetched: http and https, and only public hosts.
 - `client`: the HTTP calls, with limits on redirects, size and time. It imports httpx on first use.
 - `videos`: the transcript of a YouTube video, from its captions.
 - `pages`: the text of HTML, PDF and plain text; HTML and PDF are parsed in a child process.

@@ -74,16 +74,17 @@ class WebClient:
     """Fetches web pages.
 
     Attributes:
-        is_offline: returns whether the setting `privacy.offline` is on.
+        is_offline: returns whether the setting `privacy.offline` is on, so that nothing may be
+            fetched.
     """
 
     def __init__(
         self, is_offline: Callable[[], bool], ledger: LedgerPort, is_allowed: IPRule = is_public
     ) -> None:
-        """Store the settings without fetching anything.
+        """Create the client without fetching anything.
 
         Args:
-            is_offline: returns whether fetching is disabled.
+            is_offline: returns whether nothing may be fetched.
             ledger: records each request before it is made.
             is_allowed: returns whether connecting to an IP address is allowed.
         """
@@ -104,11 +105,11 @@ class WebClient:
 
         Args:
             address: an address that begins with http:// or https://.
-            cancel: ends the call and closes the connection.
-            stays_on_host: whether a redirect to another host is refused.
+            cancel: the token that ends the call and closes the connection.
+            stays_on_host: whether to refuse redirects to other hosts.
             timeout_s: the time limit, including all redirects.
-            content: JSON to send in a POST request. None sends a GET request. It is not sent again
-                after a redirect.
+            content: JSON to send in a POST request, or None to send a GET request. It is not sent
+                again after a redirect.
 
         Raises:
             FetchFailed: the address is not allowed, or the page cannot be fetched.

@@ -108,6 +108,6 @@ def _decode(response: WebResponse) -> bytes:
 
 
 def _name_page(url: str) -> str:
-    """Return the last path segment of an address, or its host."""
+    """Return the last segment of an address's path, or its host if the path is empty."""
     parts = urlsplit(url)
     return unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc

@@ -5,7 +5,7 @@ address → the id of the video → POST /youtubei/v1/player → caption tracks 
 ```
 
 Captions written by people are preferred to generated ones, and the video's language to others. The
-same address rules apply as for any page.
+rules for addresses are the same as for any page.
 """
 
 import hashlib
@@ -52,10 +52,10 @@ def fetch_transcript(
     """Fetch the transcript of a video.
 
     Args:
-        client: makes the calls.
+        client: the client that makes the calls.
         url: an address for which `find_video` returns an id.
-        cancel: cancels the calls.
-        stays_on_host: whether to reject calls to other hosts.
+        cancel: the token that cancels the calls.
+        stays_on_host: whether to refuse calls to other hosts.
 
     Raises:
         FetchFailed: the video is not available, or it has no transcript.

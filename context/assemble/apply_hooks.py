@@ -34,9 +34,10 @@ class HookedPath:
     Attributes:
         envelope: the instructions, tools, options and uncached messages of the request.
         transforms: the transforms that are replayed in later requests.
-        new: the log entries to store when the request is sent.
+        new: the log entries to store when the request is sent, such as the hooks' patches.
         reasons: why changes since the previous request invalidate the prompt cache.
-        touched: the layers (T, L1 or L4) that these changes affect.
+        touched: the layers that these changes affect: the tool definitions (T), the instructions
+            (L1) or the history (L4).
     """
 
     reading: ReplayedPath
@@ -70,7 +71,7 @@ def replay_with_hooks(request: RequestSetup, is_sent: bool) -> HookedPath:
 def add_entries(
     hooked_path: HookedPath, entries: Sequence[Entry], request: RequestSetup
 ) -> HookedPath:
-    """Append new entries to the conversation, and replay them."""
+    """Append new log entries to the path, and replay the conversation with them."""
     if not entries:
         return hooked_path
     new = (
@@ -82,7 +83,7 @@ def add_entries(
 
 
 def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
-    """Link entries into a chain that starts at `parent`."""
+    """Link log entries into a chain, each to the one before it and the first to `parent`."""
     chain: list[Entry] = []
     for entry in entries:
         chain.append(replace(entry, parent_id=chain[-1].id if chain else parent))
@@ -159,7 +160,7 @@ def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> 
 def make_transform_entries(
     transforms: Iterable[Transform], parent: str | None, now: str
 ) -> tuple[TransformEntry, ...]:
-    """Build the log entries for transforms, each linked to the previous one."""
+    """Build log entries that store the changes made by hooks, each linked to the previous entry."""
     entries: list[TransformEntry] = []
     for transform in transforms:
         cached = tuple(op for op in transform.patch if op.get("scope") == "cached")
@@ -223,7 +224,7 @@ def _find_layer(op: str) -> Layer:
 def _keep_runnable(
     hooked_path: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
-    """Return the tools that can run, and a warning for each tool that cannot.
+    """Return the tools that can run, and a warning for each tool that has no code to run.
 
     A hook's patch can describe a new tool, but it cannot add the code that runs the tool.
     """

@@ -1,8 +1,8 @@
-"""Carry-forward (L2): attachments and cited notes from earlier turns.
+"""Build the carry-forward layer (L2): attachments and cited notes from earlier turns.
 
 Attachments are sent in their current version, and shortened if they are long. If a source was
-deleted or excluded, a notice takes its place. Selections, images and map-reduce results never
-change.
+deleted or excluded, a notice takes its place. Selections, images and reading notes (which a model
+wrote about a long attachment) are sent as they were stored.
 
 Source: the design document "Token Budget Enforcement", section "L2 Carry-Forward Compaction".
 """
@@ -62,7 +62,8 @@ class CarryForward:
     """The segments of the carry-forward layer (L2).
 
     Attributes:
-        full: the complete version of each segment, by segment id.
+        dropped: the segments that exceed the layer's token limit.
+        full: each segment before it was shortened, by segment id.
         lost: cited segments whose note is now missing or excluded, with the reason. They are
             dropped without a notice.
     """
@@ -81,14 +82,14 @@ class CarryForward:
 def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
     """Return a notice to replace a segment, or None if the segment may still be sent.
 
-    A segment whose source no longer exists may still be sent from the log.
+    If the source no longer exists, the stored text may still be sent.
     """
     loss = resolve(segment).loss
     return None if loss is None or loss == "gone" else _replace_by_line(segment, loss)
 
 
 def find_loss(segment: Segment) -> Loss | None:
-    """Return why the segment's text was replaced with a notice, or None if it was not."""
+    """Return why a notice replaced the segment's text, or None if the text was not replaced."""
     if segment.layer is not Layer.L2 or segment.version is not None:
         return None
     return next((loss for loss in _LINES if segment.content == _describe_loss(segment, loss)), None)

@@ -1,7 +1,7 @@
 """Build the plan for a request, before trimming, compaction and the budget guard.
 
-The plan's draft contains the history after stored trims and drops, the turn's context,
-carry-forward, memory, and the tool calls so far.
+The plan's draft contains the history after stored trims and drops, the turn's context, attachments
+carried forward from earlier turns, the session's memory, and the turn's tool calls so far.
 """
 
 from dataclasses import dataclass
@@ -39,18 +39,20 @@ NOTHING_KEPT: Final = "(nothing)"
 
 @dataclass(frozen=True)
 class RequestPlan:
-    """A draft request before the guard, and the data that trimming and compaction need.
+    """A draft request before the budget guard, and the data that trimming and compaction need.
 
     Attributes:
         trim_input: the history, user message and tool calls before trimming, without dropped turns.
         offsets: how far `trim_input` has already been trimmed.
-        lasting_tail_tokens: the tokens to reserve for the last user message in this and later
-            requests.
+        lasting_tail_tokens: the tokens to reserve, in this and later requests, for the user message
+            and the context sent with it.
         dropped_turns: the turns removed by stored drops.
-        carry_forward: the L2 segments. They are empty if an earlier request of the turn already
-            built them.
-        segments: all segments of this turn and of L2, before any was left out.
-        oversized: the segments left out because their kind exceeded its share of the budget.
+        carry_forward: the segments carried forward from earlier turns (L2). They are empty if an
+            earlier request of the turn already built them.
+        segments: all segments of this turn and all that are carried forward, before any was left
+            out.
+        oversized: the segments left out because carried sources or passages exceeded their share of
+            the budget.
         previous_question: the user message of the previous request.
     """
 
@@ -73,7 +75,7 @@ def build_plan(
     """Build the plan for a request.
 
     Args:
-        carry_forward: the unpinned L2 segments, or None to build them.
+        carry_forward: the unpinned segments from earlier turns (L2), or None to build them.
 
     Raises:
         BadInputs: when the path does not end with this turn's user message or its tool calls.
@@ -122,7 +124,10 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
 
 
 def _make_carry_forward(request: RequestSetup, hooked_path: HookedPath) -> CarryForward:
-    """Build L2 for the first request of a turn. Later requests already have its segments."""
+    """Build the carry-forward layer (L2) for the first request of a turn.
+
+    Later requests of the turn already contain its segments.
+    """
     reading, tools = hooked_path.reading, {tool.name for tool in hooked_path.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()
     is_made = request.inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
@@ -168,7 +173,7 @@ def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCou
 
 
 def _make_uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:
-    """Build the message that is sent once: changed memory and messages from hooks."""
+    """Build the message for changed memory and messages from hooks, which is sent only once."""
     changed = ""
     if reading.open is not None and reading.open.memory != reading.memory:
         changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"

@@ -31,12 +31,12 @@ class SummaryTask:
     """The task of summarising old turns.
 
     Attributes:
-        said: the turns before trimming, oldest first. An earlier summary precedes them.
-        sent: the same turns as they appear at the start of the session's requests, which allows the
-            provider to reuse its prompt cache. This is empty if the requests start with other
-            turns.
+        said: the turns in full, before trimming, oldest first. An earlier summary, if there is one,
+            comes first.
+        sent: the same turns as they appear at the start of the session's requests, so that the
+            provider can reuse its prompt cache. Empty if the requests start with other turns.
         preamble: the session's tools and instructions.
-        request_budget: the token budget of each call.
+        request_budget: the token budget of each call to the model.
         most_tokens: the maximum length of the summary in tokens.
         instructions: the user's instructions for the summary, or an empty string.
     """
@@ -52,19 +52,19 @@ class SummaryTask:
 
     @property
     def continues(self) -> bool:
-        """Whether a call can start with the same messages as the session's requests."""
+        """Whether the model call can start with the same messages as the session's requests."""
         return bool(self.sent)
 
     @property
     def shortened(self) -> tuple[MeasuredTurn, ...]:
-        """The full versions of those turns that are trimmed or cleared in `sent`."""
+        """The full versions of those turns whose text or tool results are shortened in `sent`."""
         counter = self.preamble.counter
         pairs = zip(self.sent, self.said, strict=False)
         return tuple(_restore_turn(sent, said, counter) for sent, said in pairs if sent != said)
 
     @property
     def turns(self) -> tuple[MeasuredTurn, ...]:
-        """The turns to include in a call: as sent, then the full versions of shortened turns."""
+        """The turns to include in a model call: as sent, followed by the shortened ones in full."""
         return (*self.sent, *self.shortened) if self.continues else self.said
 
 
@@ -83,11 +83,11 @@ DEFERRED_NOTE: Final = "[{count} tools deferred to save context. Use tool_search
 
 @dataclass(frozen=True, slots=True)
 class ToolDeferral:
-    """The tools that a request omits to save context.
+    """The tools that requests omit to save tokens, until the model finds them with `tool_search`.
 
     Attributes:
-        names: the names of the omitted tools.
-        promoted: the names of tools that the model found, so they are no longer omitted.
+        names: the names of the tools that this request omits.
+        promoted: the names of tools that the model has found. They are sent from then on.
         at_start: how many tools were omitted when the turn began.
     """
 
@@ -96,9 +96,9 @@ class ToolDeferral:
     at_start: int = 0
 
     def add_note(self, notes: str) -> str:
-        """Append a line about the omitted tools to the notes for the model.
+        """Add a line with the number of omitted tools to the text for the model.
 
-        The line does not change during a turn.
+        The number is that of the start of the turn, so the line does not change during a turn.
         """
         if not self.at_start:
             return notes
@@ -112,8 +112,8 @@ class HistoryPolicy:
 
     Attributes:
         auto_compact: whether old turns are summarised automatically.
-        keep_last: how many of the newest assistant messages to protect from trimming for as long as
-            possible.
+        keep_last: how many of the newest assistant messages are trimmed only if trimming all older
+            ones does not free enough tokens.
         clean_after: the age in turns at which tool results are shortened before any other text.
         can_summarise: whether a model is available for summaries. Otherwise an outline is built.
     """
@@ -131,7 +131,8 @@ class GivenSummary:
 
     Attributes:
         text: the summary, which is stored unchanged.
-        by: who wrote the first version: a model, or Strata as an outline.
+        by: what produced the first version: a model's summary (`model`), or Strata's own outline
+            (`outline`).
     """
 
     text: str
@@ -150,22 +151,24 @@ class PrepareInputs:
         request: the number of the request within its turn, starting at 1. Later requests reuse the
             context of the first.
         tools: the tools that can run.
-        factor: the budget divisor learned from reported usage in this session, or None.
-        previous: the previous request on this path or its provider-neutral body, or None for the
-            first request.
+        factor: the safety factor by which token budgets are divided, learned from the usage that
+            the provider reported in this session. None if nothing was reported yet.
+        previous: the previous request on this path, as a draft or as its provider-neutral JSON
+            body. None for the first request.
         is_cached: whether the same service answered the previous request, so that it may have
             cached the common prefix.
-        instructions: the system parts that come from notes, for the report. Each segment id is the
-            name of its system part.
-        takes_marks: whether the provider supports cache marks, or None to decide by the model's
-            name.
-        unsent: the attachments that cannot be sent at all, for the report.
+        instructions: the parts of the system message that come from notes, for the context report.
+            The id of each segment is the name of its part.
+        takes_marks: whether the provider supports marks that tell it which prefix to cache, or None
+            to decide by the model's name.
+        unsent: the attachments that cannot be sent at all, for the context report.
         sees: whether the model accepts images. If not, images are listed in `unsent`.
         summary_instructions: the user's instructions for summaries, or an empty string.
-        given_summary: a finished summary for a requested compaction, or None to generate one.
-        deferral: the tools that the request omits.
-        history_policy: the settings for trimming and compaction, or None to rely on the guard
-            alone.
+        given_summary: a summary that the user already reviewed, for a compaction on demand. None to
+            generate one.
+        deferral: the tools that the request omits to save tokens.
+        history_policy: the settings for trimming and compaction. If None, only the budget guard
+            shortens the request.
     """
 
     session: str | None
@@ -243,7 +246,7 @@ class RequestSetup:
 
     @property
     def epoch(self) -> Epoch:
-        """The budget and the model. Stored trims and drops apply only if they match."""
+        """The budget and the model, which decide whether stored trims and drops still apply."""
         return Epoch(self.budget_tokens, self.inputs.model)
 
 

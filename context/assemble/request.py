@@ -74,9 +74,11 @@ class Tail:
     """The last user message of a request, together with the context sent with it.
 
     Attributes:
-        segments: the L2 and L3 segments, in the order in which they were attached or ranked.
+        segments: the context from earlier turns (L2) and of this turn (L3), in the order in which
+            it was attached or ranked.
         question: the text that the user typed, without context.
-        notes: the text of layer E at the start of the turn, or an empty string.
+        notes: the ephemeral text for the model (layer E) at the start of the turn, such as the
+            session's memory, or an empty string.
         tools: the names of the available tools, or None if unknown.
     """
 
@@ -107,7 +109,7 @@ class Tail:
 
     @cached_property
     def tokens(self) -> Mapping[Layer, int]:
-        """The token count of each layer in the message. The message overhead is part of L5."""
+        """The token count of each layer in the message. L5 includes the message's overhead."""
         counter = self.counter
         sizes = {layer: count_part(text, counter) for layer, text in self.blocks}
         for segment in self.segments:
@@ -139,7 +141,7 @@ class RequestDraft:
     Attributes:
         history: the earlier turns in the request, oldest first.
         work: the tool calls and results of the current turn (layer W).
-        uncached: the last message, which is sent only once, or None.
+        uncached: the last message, which is sent only with this request, or None.
         pins: the pinned messages and segments, which are never removed.
     """
 
@@ -192,7 +194,8 @@ class RequestDraft:
         """The user message with this turn's context.
 
         If the request has tools, the content is always a list of parts, so that all requests of a
-        turn share the same prefix. In the first request, the uncached message is merged into it.
+        turn share the same prefix. In the first request of a turn, the uncached message is merged
+        into the user message.
         """
         message = self.tail.message
         if not self._has_parts_only:
@@ -205,7 +208,7 @@ class RequestDraft:
 
     @cached_property
     def _merged(self) -> tuple[int, ...]:
-        """The tokens saved by merging each new message with the one before it."""
+        """The tokens saved by merging a message with the one before it, for each message."""
         saved, counter = [], self.tail.counter
         before = self.history[-1].messages[-1:] if self.history else ()
         joined = before if self.history.is_last_joined else ()

@@ -19,7 +19,7 @@ STANDING_TURNS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class FittedTail:
-    """A tail whose passages fit, and the passages that were dropped from it."""
+    """The last user message with the passages that fit, and the passages that were dropped."""
 
     tail: Tail
     dropped: tuple[Segment, ...] = ()
@@ -28,8 +28,9 @@ class FittedTail:
 def fit_passages(tail: Tail, budget: int) -> FittedTail:
     """Drop the lowest-ranked passages until the rest fit their share of the budget.
 
-    Passages may use a quarter of the budget minus the user message, but never less than a tenth of
-    the budget. All of L3 may use up to half of the budget.
+    Passages may use a quarter of the budget minus the user message, but at least a tenth of the
+    budget. The whole turn context (L3), which also contains attachments, may use up to half of the
+    budget.
     """
     passages = [segment for segment in tail.segments if _is_retrieved(segment)]
     if not passages:
@@ -46,11 +47,11 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
 
 
 def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> int:
-    """Compute how many tokens to reserve for the tail in this and later requests.
+    """Compute how many tokens to reserve for user messages in this and later requests.
 
-    This is the full size of the tail, but at most a quarter of the budget, so that one large user
-    message does not shorten the history for good. The limit does not apply if the tails of the last
-    three turns exceeded it too.
+    This is the size of the user message with its context (the tail), but at most a quarter of the
+    budget, so that one large user message does not shorten the history for good. The limit does not
+    apply if the last three turns exceeded it too.
     """
     most = int(budget * STANDING_SHARE)
     if tail.total <= most:
@@ -65,7 +66,7 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
 def _is_retrieved(segment: Segment) -> bool:
     """Return whether a segment is a passage retrieved in this turn.
 
-    Cited notes on L2 do not count, because each is only one line.
+    Notes cited in earlier turns (L2) do not count, because each takes only one line.
     """
     return segment.is_retrieved and segment.layer is Layer.L3
 

@@ -5,7 +5,7 @@
     RequestDraft ─ guard: drop, shorten ─→ GuardReport ─ seal ─→ PreparedRequest
     RequestDraft + previous request ─ cache ─→ reused tokens, and the reasons for each change
 
-    policy         decides when to trim and when to compact, and why
+    policy         decides when to trim and when to compact, and gives the reason
     trim           plans how far to trim the history and the current tool calls
     compact        compacts the history, and builds the log entries of the compaction
     compact_session  compacts a session on demand, or after a turn

@@ -37,8 +37,9 @@ class Changes:
     """Decisions since the previous request that can invalidate the prompt cache.
 
     Attributes:
-        reasons: the reasons given by transforms and trims.
-        touched: the layers (T, L1 or L4) whose changes these reasons explain.
+        reasons: why hooks changed the request, and why text was trimmed.
+        touched: the layers that these reasons explain: the tool definitions (T), the instructions
+            (L1) or the history (L4).
         dropped: how many turns this request drops.
         epoch: why dropped turns may be sent again: another model, or a higher threshold.
         promoted: the names of tools that were omitted until the model found them.
@@ -73,13 +74,12 @@ def compare_requests(
     asked: PreviousQuestion | None = None,
     changes: Changes = NO_CHANGES,
 ) -> Continuation:
-    """Compare a request with the previous one, and explain each change.
+    """Compare a request with the previous one, and explain each change of the cached prefix.
 
     Args:
         draft: the request as it will be sent.
-        previous: the previous request or its provider-neutral body, or None for the first request.
-            If it is a `RequestDraft` whose history this request continues, only the messages after
-            that history are compared.
+        previous: the previous request, as a draft or as JSON. None for the first request. If this
+            request continues the history of a draft, only the messages after it are compared.
         asked: the user message of the previous request.
         changes: the decisions since the previous request.
     """
@@ -114,7 +114,7 @@ def _collect_reasons(
 ) -> tuple[str, ...]:
     """Return the reasons for all changes, in wire order.
 
-    If a transform changed a layer, its own reasons are used for that layer.
+    If a hook changed a layer, the hook's reasons are used for that layer.
 
     Args:
         found: the reasons found by comparing the messages.
@@ -131,7 +131,7 @@ def _collect_reasons(
 
 
 def _explain_tools(before: Sequence[str], draft: RequestDraft, changes: Changes) -> Changes:
-    """Add the reason "tool promoted" if tools changed only because some were promoted."""
+    """Add the reason "tool promoted" if the only new tools are ones that the model has found."""
     now = [tool.name for tool in draft.preamble.tools]
     added = now[len(before) :]
     if not before or now[: len(before)] != list(before) or not changes.promoted.issuperset(added):
@@ -158,7 +158,7 @@ def _compare_continued(
     asked: PreviousQuestion,
     changes: Changes,
 ) -> Continuation:
-    """Compare only the messages after the history that both requests share."""
+    """Compare two requests that share the earlier one's history, by the messages after it."""
     earlier = len(previous.history)
     now = (*draft.history[earlier:].messages, *draft.present)
     same = _count_equal(previous.present, now)
@@ -225,10 +225,10 @@ class _PreviousRequest:
         self.is_same_turn = asked.is_same_turn
 
     def stable(self, now: Sequence[Message]) -> int:
-        """Count the leading messages that should appear unchanged in the next request.
+        """Count the previous request's leading messages that this request should repeat unchanged.
 
-        This includes the history, and, within the same turn, also the user message with its context
-        and everything after it. The uncached message is never included.
+        In a new turn, this is the history. Within the same turn, it is everything but the uncached
+        message.
         """
         if not self.is_same_turn:
             return self.question
@@ -239,7 +239,7 @@ class _PreviousRequest:
         return len(self.messages)
 
     def _find(self, text: str | None) -> int:
-        """Return the index of the last user message, preferring one with the given text."""
+        """Return the index of the last user message, or of the last one with the given text."""
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]

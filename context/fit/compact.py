@@ -39,7 +39,7 @@ class History:
     Attributes:
         shown: the turns as they are sent, oldest first.
         trim_input: the untrimmed turns, with the user message and tool calls in progress.
-        offsets: how far the turns are or must be trimmed.
+        offsets: how far the turns have been or must be trimmed.
         dropped_turns: older turns that stored drops left out.
     """
 
@@ -51,7 +51,7 @@ class History:
 
     @property
     def kept_as(self) -> TurnList:
-        """The turns as they remain after a compaction: answers in full, everything else trimmed."""
+        """The turns as a compaction would keep them: answers in full, other text still trimmed."""
         return self.trim_input.shown_parts(self.offsets.after(0))[0]
 
 
@@ -104,9 +104,9 @@ def write_compaction(
 def preview_compaction(
     history: History, usage: HistoryUsage, request: RequestSetup, why: Why
 ) -> PlannedCompaction | None:
-    """Estimate a compaction without calling a model.
+    """Estimate a compaction without calling a model, or return None if it would free nothing.
 
-    Return None if it would free nothing. The circuit breaker does not count it as an attempt.
+    The circuit breaker does not count it as an attempt.
     """
     history_policy = request.inputs.history_policy
     has_model = history_policy is not None and history_policy.can_summarise
@@ -122,7 +122,7 @@ def compact_history(
 
     Raises:
         SummaryFailed: when a given summary cannot be used.
-        Any other exception of the summary port, such as that of a cancelled call.
+        Exception: any other error of the summary port, such as that of a cancelled call.
     """
     order = _plan_compaction(history, usage, request, why)
     return _run_compaction(order, history, usage, request)

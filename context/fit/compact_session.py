@@ -1,4 +1,4 @@
-"""Compact a session outside of a request: on demand, or after a turn."""
+"""Compact a session outside of a request: when the user asks for it, or after a turn."""
 
 from dataclasses import dataclass
 
@@ -45,13 +45,15 @@ class CompactionReport:
 def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> CompactionReport:
     """Compact a session on demand, regardless of its size.
 
-    The new log entries are written together. If the compaction frees nothing, none is written.
+    The new log entries are written together. If the compaction frees nothing, no entries are
+    written.
 
     Args:
         inputs: the inputs of a request. Unlike for a request, the path may also end with an answer.
             A turn in progress stays unchanged.
         why: the reason for the compaction. `asked` summarises everything before the last complete
-            turn. Any other reason compacts to the usual share of the history budget.
+            turn. With any other reason, the history is compacted to the usual fraction of its
+            budget.
 
     Source: the design document "Context Management Enhancements", section 7.
     """
@@ -80,7 +82,7 @@ class CompactionPreview:
 
 
 def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
-    """Preview `compact_session`. Nothing is stored."""
+    """Preview the result of `compact_session`. Nothing is stored, and no model is called."""
     history, usage = read_history(request := RequestSetup.build(inputs, ports))
     found = preview_compaction(history, usage, request, "asked")
     if found is None:
@@ -93,7 +95,10 @@ def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
 
 
 def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
-    """Compact a session after a turn if necessary, or return None if nothing was compacted."""
+    """Compact a session after a turn if its history is too large.
+
+    Return None if nothing was compacted.
+    """
     history_policy, request = inputs.history_policy, RequestSetup.build(inputs, ports)
     if history_policy is None or not history_policy.auto_compact:
         return None
@@ -118,7 +123,7 @@ def _try_compaction(
 
 
 def read_history(request: RequestSetup) -> tuple[History, HistoryUsage]:
-    """Read the history of a session, and measure its use of the budget."""
+    """Read the history of a session, and measure how much of its budget it uses."""
     reading, counter = replay_path(request.inputs.path, request.counter), request.counter
     envelope = make_hook_envelope(request, reading)
     start = make_preamble(envelope.system, envelope.tools, counter)

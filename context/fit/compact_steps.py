@@ -37,16 +37,17 @@ class CompactionInput:
 
     Attributes:
         shown: the turns as they are sent now, oldest first.
-        kept_as: the same turns as a compaction would keep them, with full answers.
+        kept_as: the same turns as a compaction would keep them, with answers in full.
         said: the same turns before trimming.
-        dropped_turns: older turns that are no longer sent, but are summarised too.
-        continues: whether the session's requests start with `shown`.
+        dropped_turns: older turns that are no longer sent. The summary covers them too.
+        continues: whether the session's requests start with `shown`, so that a call for the summary
+            can reuse the provider's prompt cache.
         target: the token limit for the turns after the compaction.
         is_whole: whether to summarise everything before the last complete turn, even if it fits.
         is_foretold: whether this is a preview, which uses an outline in place of a model's summary.
         pinned: the ids of messages that must not change.
         task: the task for the summarising model, without its turns.
-        given: the summary to use, or None to generate one.
+        given: a finished summary that the user reviewed, or None to generate one.
     """
 
     shown: tuple[MeasuredTurn, ...]
@@ -101,7 +102,7 @@ class CompactionState:
         return self.summarised + self.drop_to
 
     def summary_tokens(self, counter: TokenCounter) -> int:
-        """Count the tokens of the summary, or return 0 without a summary."""
+        """Count the tokens of the summary. The count is 0 if there is no summary."""
         return count_message(Message("user", self.summary), counter) if self.summary else 0
 
     def tokens(self, counter: TokenCounter) -> int:
@@ -115,7 +116,7 @@ def run_steps(order: CompactionInput, summarise: Summarise | None) -> Compaction
 
     Raises:
         SummaryFailed: when a given summary cannot be used.
-        Any other exception of `summarise`, such as that of a cancelled call.
+        Exception: any other error that `summarise` raises, such as that of a cancelled call.
     """
     state = CompactionState(order.kept_as)
     if state.tokens(order.counter) > order.target:

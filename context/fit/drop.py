@@ -29,7 +29,7 @@ class FittedTurns:
 def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
     """Keep the newest whole turns that fit.
 
-    The last answered turn and all turns after it are always kept.
+    The last answered turn and all turns after it are always kept, even if they do not fit.
 
     Args:
         turns: the turns to choose from, oldest first.
@@ -46,10 +46,10 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit, dropping also unanswered user messages if necessary.
+    """Keep the newest whole turns that fit. Unanswered user messages may be dropped too.
 
-    By contrast, `fit_turns` keeps every user message after the last answered turn, even if the
-    calls to answer them failed.
+    By contrast, `fit_turns` keeps every user message after the last answered turn. Such messages
+    remain when the calls to answer them failed.
     """
     fitted = fit_turns(turns, room_tokens)
     if not fitted.kept:
@@ -63,7 +63,7 @@ def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit. The result can be empty."""
+    """Keep the newest whole turns that fit. If even the newest does not fit, no turn is kept."""
     cut = _cut(turns, room_tokens, len(turns))
     known = TurnList.of(turns)
     return FittedTurns(known[cut:], known[:cut])

@@ -55,8 +55,8 @@ def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str
 def find_edited_summaries(path: Sequence[Entry]) -> dict[str, Mapping[str, object]]:
     """Return the last edit of each edited summary, by the id of the compaction's entry.
 
-    Each edit is an operation with the stored text in `parts`, and with the history's token count in
-    `tokensAfter`.
+    Each edit is a patch operation that holds the summary in `parts`, and the history's token count
+    in `tokensAfter`.
     """
     return {str(op.get("entryId")): op for op in _list_edits(path)}
 
@@ -68,9 +68,9 @@ def _list_edits(path: Sequence[Entry]) -> Iterator[Mapping[str, object]]:
 
 
 def _find_operation(path: Sequence[Entry], compaction: str) -> Mapping[str, object] | None:
-    """Return the operation of a compaction, and the token count after the last edit.
+    """Return the patch operation that stores a compaction, or None if the path has none.
 
-    The result is None if the path has no such compaction.
+    Its `tokensAfter` is the history's token count after the last edit of the summary.
     """
     edited = find_edited_summaries(path).get(compaction, {})
     for entry in path:

@@ -55,9 +55,10 @@ class PreparedRequest:
     Attributes:
         base: the request's envelope, without messages.
         draft: the content of the request.
-        marks: where the prompt cache may end. This is empty for providers without cache marks.
-        ends_loop: whether this request ends the tool loop. It offers no tools, because the turn's
-            tool calls exceed the budget.
+        marks: the positions up to which the provider may cache the request. Empty for providers
+            without cache marks.
+        ends_loop: whether the request offers no tools, so that the model has to answer, because the
+            turn's tool calls exceed the budget.
     """
 
     base: ContextEnvelope
@@ -96,7 +97,7 @@ class PreparedRequest:
         return {**self._head, "messages": messages, **self._end}
 
     def encode_body(self) -> EncodedJson:
-        """Return `request_body` as JSON text. Only messages that are not cached are encoded."""
+        """Return `request_body` as JSON text. The text of earlier messages comes from a cache."""
         head, end = compact_json(self._head), compact_json(self._end)
         history = self.draft.history.accumulate(_BODY, _encode_turns)
         now = map(encode_message, self.draft.present)
@@ -127,8 +128,8 @@ class GuardReport:
         draft: the resulting draft. If `fits` is false, it contains only the required content.
         steps: the names of the steps that changed the draft, in order.
         left_out: everything that was left out.
-        cut: how many old turns a new drop removes, or 0.
-        ends_loop: whether the tools were removed, so that this request ends the tool loop.
+        cut: how many old turns to drop from later requests too, or 0.
+        ends_loop: whether the tools were removed, so that the model has to answer.
     """
 
     draft: RequestDraft
@@ -145,8 +146,9 @@ def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -
     Args:
         draft: the request before the guard.
         budget: the token limit of the request.
-        lasting_tail_tokens: the tokens to reserve for the tail of this and later requests. Only the
-            decision to store a drop uses this value. The other steps use the tail's actual size.
+        lasting_tail_tokens: the tokens to reserve, in this and later requests, for the user message
+            and its context (the tail). Only the decision to drop turns for good uses this value.
+            The other steps use the tail's actual size.
 
     Source: the design document "Token Budget Enforcement", phases 1 and 2.
     """
@@ -198,7 +200,11 @@ class _GuardState:
     cut: int = 0
 
     def budget_beside(self, tail_tokens: int) -> int:
-        """Return the number of tokens available for L4 and W, given the size of the tail."""
+        """Return how many tokens the history (L4) and the tool calls (W) may use.
+
+        Args:
+            tail_tokens: the size of the user message with its context.
+        """
         layers = self.draft.layers
         return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
 
@@ -209,11 +215,11 @@ class _GuardState:
         return self.budget_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step, or the same state if the step left out nothing."""
+        """Return the state after a step, or this state if the step left out nothing."""
         return self.done(step, draft, left_out) if left_out else self
 
     def done(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step, even if the step left out nothing."""
+        """Return the state after a step, and record the step even if it left out nothing."""
         steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
         all_left_out = (*self.left_out, *left_out)
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)
@@ -221,7 +227,7 @@ class _GuardState:
     def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_GuardState":
         """Return the state with only the given turns.
 
-        Pinned items of dropped turns move to the start of L2.
+        Pinned items of dropped turns move to the start of the context from earlier turns (L2).
         """
         if not fitted.dropped:
             return self
@@ -234,18 +240,18 @@ class _GuardState:
 
 
 def record_dropped_turns(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
-    """Build a report record for dropped turns."""
+    """Build the report's record of dropped turns."""
     turns = TurnList.of(dropped)
     return LeftOut(Layer.L4, turns.entries, len(turns), turns.tokens, reason)
 
 
 def record_dropped_segment(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
-    """Build a report record for a dropped segment."""
+    """Build the report's record of a dropped segment."""
     return LeftOut(segment.layer, (segment.id,), 0, count_segment(segment, counter), reason)
 
 
 def _cut_history(passing: _GuardState) -> _GuardState:
-    """Drop turns permanently if the history itself exceeds its budget.
+    """Drop old turns from this and later requests if the history itself exceeds its budget.
 
     The history is cut well below its budget, so that the next drop is not needed soon.
     """
@@ -258,9 +264,9 @@ def _cut_history(passing: _GuardState) -> _GuardState:
 
 
 def _make_room(passing: _GuardState) -> _GuardState:
-    """Leave out turns for this request only, to make room for a large tail.
+    """Leave out turns for this request only, if the user message with its context is large.
 
-    Several passes may be needed, because pinned items of these turns move to the tail.
+    Several passes may be needed, because pinned items of these turns move to that context.
     """
     while passing.draft.used > passing.budget:
         fitted = fit_for_now(passing.draft.history, passing.history_budget_now)

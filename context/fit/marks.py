@@ -1,4 +1,4 @@
-"""Place cache marks: the positions at which a provider's prompt cache may end.
+"""Place cache marks, which tell a provider up to where it may cache a request.
 
 At most four positions are marked, and only where the prefix is large enough to be cached. Content
 that is sent only once is never marked.
@@ -29,7 +29,7 @@ _TAKES_MARKS: Final = re.compile(r"^(anthropic/|bedrock/|vertex_ai/|openrouter/|
 
 @dataclass(frozen=True, slots=True)
 class CacheMark:
-    """A position in a request at which the provider's prompt cache may end.
+    """A position in a request up to which the provider may cache it.
 
     Attributes:
         layer: `L1` for the end of the instructions, `L4` for the history, or `W` for tool calls.
@@ -45,7 +45,7 @@ class CacheMark:
 
 
 def find_least_prefix(model: str) -> int | None:
-    """Return the minimum prefix size, in tokens, that a model's provider caches.
+    """Return the size in tokens of the smallest prefix that a model's provider caches.
 
     Return None if the provider does not use cache marks.
 
@@ -62,11 +62,10 @@ def find_least_prefix(model: str) -> int | None:
 def place_marks(
     draft: RequestDraft, model: str, boundary: str | None = None
 ) -> tuple[CacheMark, ...]:
-    """Choose the cache marks for a request, in order.
+    """Choose the cache marks for a request, in the order of their positions.
 
     Args:
-        boundary: the id of a message in the first turn that is also marked, such as a summary, or
-            None.
+        boundary: the id of a message in the first turn to mark as well, such as a summary, or None.
     """
     least = find_least_prefix(model)
     if least is None:

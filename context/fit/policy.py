@@ -28,11 +28,12 @@ Why = Literal["auto", "block", "asked", "overflow"]
 
 @dataclass(frozen=True)
 class HistoryUsage:
-    """The share of the token budget that is used by content of this and later requests.
+    """How much of the token budget is used by content that later requests will also contain.
 
     Attributes:
         budget: the token limit of the request.
-        fixed_tokens: the tokens of tools, instructions and the lasting share of the tail.
+        fixed_tokens: the tokens of tools and instructions, and those reserved for the user message
+            with its context.
         history: the token count of the history (L4).
         work: the token count of the tool calls in progress (W).
         question: the token count of the user message, which is part of `fixed_tokens`.
@@ -46,7 +47,7 @@ class HistoryUsage:
 
     @property
     def used(self) -> int:
-        """The token count of all content that this and later requests contain."""
+        """The token count of all content that later requests will also contain."""
         return self.fixed_tokens + self.history + self.work
 
     @property
@@ -68,7 +69,7 @@ class HistoryUsage:
 
 
 def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
-    """Measure the share of the budget that is used by content of this and later requests."""
+    """Measure how much of the budget is used by content that later requests will also contain."""
     layers = plan.draft.layers
     fixed_tokens = layers[Layer.T] + layers[Layer.L1] + plan.lasting_tail_tokens
     return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
@@ -78,7 +79,8 @@ def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tu
     """Return the log entry for a trim, or an empty tuple if no trim is due.
 
     Args:
-        why: the reason for the compaction that would be due without this trim, or None.
+        why: the reason why a compaction would be due without this trim, or None if none would be
+            due.
     """
     history_policy, now = request.inputs.history_policy, measure_usage(plan, request.budget_tokens)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
@@ -95,7 +97,7 @@ def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tu
 
 
 def decide_compaction(plan: RequestPlan, request: RequestSetup) -> Why | None:
-    """Return why a compaction is due, or None if it is not.
+    """Return the reason why a compaction is due, or None if none is due.
 
     If the budget is exhausted, the session is compacted before the next user message, even if
     automatic compaction is disabled.
@@ -126,9 +128,10 @@ _NOTE: Final = (
 
 
 def add_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> RequestDraft:
-    """Add a note about the remaining budget if the request is close to its limit.
+    """Tell the model how much of the budget is used, if the request is close to its limit.
 
-    The note is sent only once, and only if the tool that it recommends is available.
+    The message is sent only with this request, and only if the tool that it recommends
+    (`compact_context`) is available.
     """
     can_compact = any(tool.name == COMPACT_CONTEXT for tool in draft.preamble.tools)
     if not can_compact or not policy.should_trim(draft.used, budget):

@@ -3,8 +3,8 @@
 In the last user message, retrieved passages are dropped first, lowest rank first. The other sources
 are then shortened section by section, in this order: notes from folders and tags, sources from
 earlier turns, attached notes. They are dropped only if even their shortest form does not fit.
-Selections and pins are never shortened: each is either sent whole or dropped. The latest attachment
-is shortened last.
+Selections and pinned items are never shortened: each is either sent whole or dropped. The latest
+attachment is shortened last.
 
 Source: the design document "Token Budget Enforcement", phase 2, and section "L2 Carry-Forward
 Compaction".
@@ -38,7 +38,7 @@ _SHORTENED_KINDS: Final = ("note", "folder", "tag", "url", "file")
 
 @dataclass(frozen=True, slots=True)
 class ShortenedTail:
-    """A shortened tail, and the segments that were dropped from it.
+    """A shortened tail (the last user message with its context), and the segments dropped from it.
 
     Attributes:
         left_out: the dropped segments, in the order in which they were dropped.
@@ -49,7 +49,10 @@ class ShortenedTail:
 
 
 def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
-    """Shorten a tail to a token limit. All of its segments may be dropped."""
+    """Shorten the last user message with its context to a token limit.
+
+    All segments may be dropped, but the typed text stays complete.
+    """
     gone: list[Segment] = []
     for group in _group_by_worth(tail.segments):
         if tail.total <= most_tokens:
@@ -82,7 +85,7 @@ def shorten_segment(
 
 
 def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
-    """Select the segments of a group that fit if each one is made as short as possible."""
+    """Select the segments of a group that fit together if each is made as short as possible."""
     least: dict[str, Segment | None] = {part.id: _shorten_most(part, tail) for part in group}
     for at, segment in enumerate(group):
         if _replace_segments(tail, least).total <= most_tokens:
@@ -113,7 +116,10 @@ def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
 def _find_longest(
     cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
-    """Find the longest section previews that fit, or return None."""
+    """Shorten a segment to the longest section previews that fit a token limit.
+
+    Return None if even the shortest previews do not fit.
+    """
     best = cut(LEAST_PREVIEW_CHARS, sections)
     if count_segment(best, counter) > most_tokens:
         return None
@@ -147,7 +153,10 @@ def _shorten_sections(segment: Segment, tools: Tools, preview_chars: int, sectio
 
 
 def _group_by_worth(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
-    """Group segments by value: retrieved passages come first, the latest attachment last."""
+    """Group segments by value, least valuable first.
+
+    Retrieved passages come first, and the latest attachment comes last.
+    """
     attached = [part for part in segments if part.layer is Layer.L3 and part.kind != "passage"]
     newest = attached[-1] if attached else None
     groups: dict[int, list[Segment]] = {}
@@ -173,9 +182,10 @@ def _rate(segment: Segment, is_newest: bool) -> int:
 
 
 def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield shorter and shorter versions of the tool calls. The latest results stay complete.
+    """Yield shorter and shorter versions of a turn's tool calls. The latest results stay complete.
 
-    Older results are halved each time, and finally replaced with line counts.
+    With each version, older results are halved. In the last version, they are replaced with line
+    counts.
     """
     split = _find_last_batch(work)
     older, latest = work[:split], work[split:]
@@ -195,7 +205,7 @@ def shorten_results(work: Sequence[Message], most_chars: int) -> tuple[Message, 
 
 
 def shrink_work(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield shorter and shorter versions of the tool calls, the last of which is empty.
+    """Yield shorter and shorter versions of a turn's tool calls. The last version is empty.
 
     Results are halved each time, so that the first version that fits keeps at least half of what
     would fit. Then they are replaced with line counts, and finally the oldest calls are dropped.
@@ -220,7 +230,7 @@ def _list_result_bounds(work: Sequence[Message]) -> Iterator[int]:
 
 
 def drop_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Drop the oldest tool calls, including their results and the text around them."""
+    """Drop the oldest group of tool calls, with their results and the text around them."""
     batches = [at for at, message in enumerate(work) if message.role == "assistant"]
     return tuple(work[batches[1] :]) if len(batches) > 1 else ()
 
@@ -258,7 +268,7 @@ def _shorten_result_part(part: Part, most_chars: int) -> Part:
 
 
 def shorten_answer(message: Message) -> Message:
-    """Shorten an answer to its beginning. Other messages are returned unchanged."""
+    """Shorten an assistant's answer to its beginning. Other messages are returned unchanged."""
     if message.role != "assistant":
         return message
     if isinstance(message.content, str):

@@ -20,12 +20,12 @@ Maker = Literal["model", "outline", "none"]
 
 
 def compute_summary_size(room_tokens: int) -> int:
-    """Return the maximum length of a summary in tokens, given the history budget."""
+    """Return the token limit of a summary, given the tokens available for the history."""
     return min(SUMMARY_TOKENS, max(LEAST_SUMMARY_TOKENS, int(room_tokens * SUMMARY_SHARE)))
 
 
 def format_summary(text: str) -> str:
-    """Format a summary for a request, below a line that introduces it."""
+    """Format a summary for a request, with a line above it that introduces it."""
     return f"{HEAD}\n{text.strip()}"
 
 
@@ -57,7 +57,8 @@ def check_given_summary(
     """Check a summary that the user has reviewed, and format it. It is never truncated.
 
     Raises:
-        SummaryFailed: when the summary is empty, too long, or not smaller than what it replaces.
+        SummaryFailed: when the summary is empty, too long, or not smaller than the turns that it
+            replaces.
     """
     stored = format_summary(text)
     size = count_message(Message("user", stored), counter)
@@ -82,7 +83,7 @@ def check_length(text: str, tokens: int, most_tokens: int) -> None:
 def restore_results(
     turns: Sequence[MeasuredTurn], counter: TokenCounter
 ) -> tuple[MeasuredTurn, ...]:
-    """Restore tool results that an earlier compaction cleared."""
+    """Restore the full tool results that an earlier compaction replaced with line counts."""
     return tuple(_restore_turn(turn, counter) for turn in turns)
 
 
@@ -113,8 +114,8 @@ QUOTING_MODEL: Final = "extractive"
 def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
     """Build an outline of turns that fits a token limit.
 
-    Long lines are shortened first. If that is not enough, the oldest turns are only counted. The
-    same turns always give the same outline.
+    Long lines are shortened first. If that is not enough, the oldest turns are replaced with their
+    number. The same turns always give the same outline.
     """
     # A line takes at least one token, so older turns cannot fit.
     for chars in LINE_CHARS if len(turns) <= most_tokens else ():
@@ -131,7 +132,7 @@ def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: Token
 def _select_newest(
     turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> list[str]:
-    """Select the newest lines that fit, leaving space for a count of the omitted lines."""
+    """Select the newest lines of an outline that fit below a count of the omitted lines."""
     free_tokens = most_tokens - count_message(
         Message("user", format_summary("- 0000 more before that")), counter
     )
@@ -168,7 +169,7 @@ def _describe_turn(turn: MeasuredTurn, chars: int) -> Iterator[str]:
 def _find_quotations(answer: str) -> str:
     """Return the quotations in an answer that was built without a model.
 
-    If there are none, return the notes that the answer lists, or an empty string.
+    If there are none, return the items that the answer lists, or an empty string.
     """
     lines = answer.split("\n")
     for sign in (">", "- "):

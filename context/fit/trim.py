@@ -49,10 +49,10 @@ class PlannedTrim:
     """A trim that frees enough tokens to justify invalidating the prompt cache.
 
     Attributes:
-        up_to: the id of the first entry that stays unchanged.
-        trimmed_to: the id of the first entry that is not replaced with `[trimmed]`.
-        answers_to: the id of the first answer that is kept, or an empty string if all answers are
-            kept.
+        up_to: the id of the first log entry that stays unchanged.
+        trimmed_to: the id of the first log entry that is not replaced with `[trimmed]`.
+        answers_to: the id of the first answer that stays in full, or an empty string if all answers
+            do.
         before: the token count before the trim.
         after: the token count after the trim.
         reason: `threshold` if the trim reaches its target, `target_unreachable` if it does not, or
@@ -93,8 +93,8 @@ def plan_trim(
         fixed_tokens: the token count of everything else in the request, such as tools.
         start: how far the messages are already trimmed.
         has_answers: whether final answers may be trimmed too.
-        least_share: if the target cannot be reached, the fraction of the excess tokens that must be
-            freed.
+        least_share: the fraction of the excess tokens that a trim must free if it cannot reach its
+            target. Otherwise no trim is planned.
     """
     target = int(budget * TARGET) - fixed_tokens
     most = int(budget * history_policy.policy.trim_at) - fixed_tokens
@@ -116,8 +116,8 @@ def plan_trim_after_compaction(
 ) -> tuple[TrimOffsets, PlannedTrim]:
     """Plan a new trim for the turns that remain after a compaction.
 
-    If the turns fit untrimmed, none is trimmed. Otherwise the boundary does not move: restoring
-    messages before it would only invalidate the prompt cache and soon be undone.
+    If the turns fit untrimmed, none is trimmed. Otherwise the boundary does not move, because
+    restoring messages before it would only invalidate the prompt cache and soon be undone.
 
     Args:
         trim_input: the untrimmed turns that remain.

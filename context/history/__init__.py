@@ -8,7 +8,7 @@
     tool_pairing  exactly one result for each tool call; markers for interrupted answers
     replay        path → turns; applies stored transforms: the patches of hooks and compactions
     boundaries    how far the path's trims and drops reach, and how older messages are sent
-    pins          pinned messages and segments, and their move to L2 when their turn is not sent
+    pins          pinned messages and segments, which move to L2 when their turn is not sent
     sources       attachments and cited notes of earlier turns, for carry-forward (L2)
     memory        scratchpad, progress and facts, from the `memory_update` entries
 

@@ -1,7 +1,8 @@
 """Apply stored trims and drops to messages and turns.
 
-A boundary is the id of the first entry that stays unchanged. It is valid for one epoch. A larger
-token budget or another model starts a new epoch, in which trimmed and dropped content may return.
+A boundary is the id of the first log entry that stays unchanged. It is valid for one epoch: a
+period in which the model stays the same and the token budget does not grow. A larger token budget
+or another model starts a new epoch, in which trimmed and dropped content may return.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +33,7 @@ Boundary = DropEntry | TrimEntry
 class Epoch:
     """The token budget and the model for which stored boundaries are valid.
 
-    While neither changes, boundaries only move forward.
+    While the model stays the same and the budget does not grow, boundaries only move forward.
     """
 
     budget: int
@@ -44,13 +45,13 @@ class Epoch:
         return self.is_of(boundary) and is_large
 
     def is_of(self, boundary: Boundary) -> bool:
-        """Return whether a stored boundary was set for this epoch's model."""
+        """Return whether a stored boundary was set for the same model."""
         return boundary.extra.get(MODEL) in (None, self.model)
 
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """The extent to which a list of messages is trimmed, as indexes into the list.
+    """How far a list of messages is trimmed, as indexes into the list.
 
     Attributes:
         cleaned: tool results before this index are replaced with line counts, unless they are
@@ -72,11 +73,18 @@ class TrimOffsets:
         )
 
     def after(self, gone: int) -> "TrimOffsets":
-        """Adjust the offsets after removing the `gone` oldest messages. Answers are kept."""
+        """Adjust the offsets to a list without its `gone` oldest messages.
+
+        The answers that remain are kept in full.
+        """
         return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
-        """Return a message as sent: in full, cleaned or trimmed, depending on its index."""
+        """Return a message as sent: in full, with line counts, or trimmed.
+
+        Args:
+            at: the index of the message.
+        """
         if at < self.trimmed and can_be_trimmed(message, at < self.answers):
             return trim_message(message, counter)
         return clean_message(message, counter) if at < self.cleaned else message
@@ -101,7 +109,10 @@ def find_trimmed_end(trim: TrimEntry) -> str:
 
 
 def find_answers_end(trim: TrimEntry) -> str | None:
-    """Return the id of the first answer that a trim keeps, or None if it keeps all answers."""
+    """Return the id of the first answer that a trim keeps in full.
+
+    The result is None if the trim keeps all answers.
+    """
     found = trim.extra.get(ANSWERS_TO)
     if isinstance(found, str):
         return found
@@ -109,7 +120,7 @@ def find_answers_end(trim: TrimEntry) -> str | None:
 
 
 def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
-    """Add a trim. A trim planned after a compaction replaces all earlier ones."""
+    """Add a trim to a list. A trim planned after a compaction replaces all earlier ones."""
     return (new,) if new.extra.get(ANEW) else (*trims, new)
 
 
@@ -283,7 +294,7 @@ class TrimInput:
         return (*self.history.messages, *question, *self.work)
 
     def shown(self, reach: TrimOffsets) -> tuple[Message, ...]:
-        """Return the messages trimmed up to `reach`, except pinned ones."""
+        """Return the messages, trimmed up to `reach` except for pinned ones."""
         return tuple(
             message if message.id in self.pinned else reach.form(at, message, self.counter)
             for at, message in enumerate(self.messages)
@@ -329,8 +340,8 @@ class TrimInput:
     def entry_at(self, at: int) -> str:
         """Return the id of the first log entry at or after an index.
 
-        Generated messages have no entry and are skipped. Return an empty string if there is no
-        such entry.
+        Messages that Strata generated have no log entry and are skipped. If no entry follows, the
+        result is an empty string.
         """
         names = (message.id for message in self.messages[at:])
         return next((name for name in names if name is not None and ":" not in name), "")

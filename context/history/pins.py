@@ -22,7 +22,8 @@ class Pins:
     """The pinned items by id, in the order in which they were pinned.
 
     Attributes:
-        segments: each pinned item as an L2 segment, which is sent if the item's turn is not.
+        segments: each pinned item as a segment of the context from earlier turns (L2). It is sent
+            if the turn of the item is not.
         messages: the ids of pinned messages, which stay in the history until their turn is dropped.
     """
 
@@ -30,7 +31,11 @@ class Pins:
     messages: frozenset[str]
 
     def after(self, pin: PinEntry, before: Iterable[Entry]) -> "Pins":
-        """Apply a pin entry. `before` contains the log entries up to that entry."""
+        """Return the pins after a pin entry.
+
+        Args:
+            before: the log entries up to the pin entry.
+        """
         if not pin.on:
             kept = {name: item for name, item in self.segments.items() if name != pin.target}
             return Pins(kept, self.messages - {pin.target})

@@ -1,8 +1,8 @@
 """Build turns from log entries, continuing an earlier replay of the same session.
 
-The patch of a `context_transform` entry applies to exactly the messages before it, and no hook
-runs. Since a log only grows at its end, the next replay reads only the new entries. The last few
-results are cached, which affects only speed.
+A `context_transform` entry stores the patch of a hook or a compaction. It applies to exactly the
+messages before the entry, and no hook runs again. Since a log only grows at its end, the next
+replay reads only the new entries. The last few results are cached, which affects only speed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,8 +50,8 @@ class CurrentTurn:
     """The last turn, which may still be in progress.
 
     Attributes:
-        patched: the turn's messages after the last transform, or None if there was none.
-        seen: how many of the turn's messages that transform covered, including the user message.
+        patched: the turn's messages after the last patch, or None if there was none.
+        seen: how many of the turn's messages that patch applied to, including the user message.
         memory: the session's memory at the start of the turn.
     """
 
@@ -97,7 +97,10 @@ class CurrentTurn:
         return (*self.patched, *self.turn.shown[self.seen :])
 
     def measure(self, counter: TokenCounter) -> MeasuredTurn:
-        """Measure the turn as if it were complete. The result is cached per token counter."""
+        """Count the tokens of the turn as if it were complete.
+
+        The result is cached per token counter.
+        """
         known = self._measured.get(counter)
         if known is None:
             measured = MeasuredTurn.measure(self.turn, self.as_history, counter)
@@ -113,7 +116,7 @@ class CurrentTurn:
         return CurrentTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
 
     def after_patch(self, messages: Sequence[Message]) -> "CurrentTurn":
-        """Return the turn with its messages replaced by a patch."""
+        """Return the turn with the messages that a patch produced."""
         return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
 
 
@@ -124,12 +127,12 @@ class ReplayedPath:
     Attributes:
         before: the log entries that were replayed.
         earlier: all turns except the last one, measured, oldest first.
-        open: the last turn, or None if there is no message.
+        open: the last turn, which may be in progress, or None if there is no message.
         waiting: the last entry with segments, or None if a message has followed it.
-        drops: the drops whose boundary is still on the path.
-        trims: the trims whose boundary is still on the path.
-        transforms: the transforms that were applied, in order.
-        problems: one sentence for each transform that could not be applied.
+        drops: the stored drops whose boundary is on the path.
+        trims: the stored trims whose boundary is on the path.
+        transforms: the log entries whose patches were applied, in order.
+        problems: one sentence for each patch that could not be applied.
         carried: attachments and cited notes from the turns before the last one.
     """
 
@@ -153,14 +156,14 @@ class ReplayedPath:
 
     @property
     def turns(self) -> TurnList:
-        """All turns. The last one is measured as if it were finished."""
+        """All turns. The token count of the last one is that of a finished turn."""
         if self.open is None:
             return self.earlier
         return self.earlier.with_turn(self.open.measure(self.counter))
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages of the path after transforms. Requests can cache them."""
+        """All messages of the path after patches, which are the messages that can be cached."""
         return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
@@ -198,7 +201,7 @@ def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
 def apply_request_ops(
     envelope: ContextEnvelope, transforms: Iterable[TransformEntry]
 ) -> ContextEnvelope:
-    """Apply the transforms' changes to instructions, tools and options."""
+    """Apply the stored changes of hooks to instructions, tools and options."""
     for transform in transforms:
         if ops := request_ops(transform.patch):
             envelope = apply_patch(envelope, ops).envelope

@@ -1,4 +1,4 @@
-"""Collect the sources that are carried forward: attachments and cited notes.
+"""Collect the sources that later turns repeat (carry-forward): attachments and cited notes.
 
 If an answer cites a retrieved passage, the passage's note is carried forward. Other retrieved
 passages are not carried forward.
@@ -17,10 +17,10 @@ _CITATION: Final = re.compile(r"\[(\d{1,4})\]")
 
 @dataclass(frozen=True, slots=True)
 class CarriedSource:
-    """A source to carry forward.
+    """A source to carry forward to later turns.
 
     Attributes:
-        segment: the latest version, in full.
+        segment: the segment that was sent last for this source, in full.
         used: the number of the last turn that used the source.
     """
 

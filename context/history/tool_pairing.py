@@ -18,9 +18,9 @@ _SEALED: Final = ":sealed"
 def complete_tool_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Ensure that every tool call is directly followed by exactly one result.
 
-    A result is searched up to the next assistant message. Messages between a call and its results
-    move after the results. Results come in the order of their calls, because some services, such
-    as Ollama, do not read the call ids.
+    The results of a call are searched up to the next assistant message. Messages between a call and
+    its results move after the results. Results come in the order of their calls, because some
+    services, such as Ollama, do not read the call ids.
     """
     if not any(message.role == "tool" or list_tool_calls(message) for message in messages):
         return tuple(messages)
@@ -63,7 +63,10 @@ def make_interruption(last: Message) -> Message:
 
 
 def _pair_results(messages: Sequence[Message]) -> list[Message]:
-    """Return an assistant message and the next ones, adding or removing tool results."""
+    """Return an assistant message with the messages up to the next one, with its results paired.
+
+    Missing tool results are added, and results without a call are removed.
+    """
     if not messages:
         return []
     others = [message for message in messages[1:] if message.role != "tool"]

@@ -85,7 +85,7 @@ class TurnList(Sequence[MeasuredTurn]):
         return TurnList.of((*self, turn))
 
     def common(self, other: "TurnList") -> int:
-        """Return how many leading turns two lists are known to share."""
+        """Return how many leading turns two lists share, as far as is known without comparing."""
         if other._store is not self._store or other._start != self._start:
             return 0
         return min(len(self), len(other))
@@ -104,7 +104,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def is_last_joined(self) -> bool:
-        """Whether the last message is merged with its predecessor when it is sent."""
+        """Whether the last message is sent as one with the message before it."""
         return bool(self) and self._store.is_joined(self._stop - 1, self._start)
 
     @property
@@ -136,7 +136,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def offloaded(self) -> Iterator[Offloaded]:
-        """The offloaded tool results that the turns refer to."""
+        """The references in these turns to tool results that are stored outside of the request."""
         places, turns = self._store.with_stubs, self._store.turns
         for place in places[bisect_left(places, self._start) : bisect_left(places, self._stop)]:
             yield from turns[place].offloaded
@@ -191,7 +191,7 @@ class EntryIds(Sequence[str]):
 
 
 class _Store:
-    """Append-only data shared by lists with the same first turns."""
+    """Append-only data that is shared by lists with the same first turns."""
 
     def __init__(self, turns: Iterable[MeasuredTurn]) -> None:
         self.turns: list[MeasuredTurn] = []
@@ -266,7 +266,7 @@ class _Store:
         return tokens
 
     def is_joined(self, place: int, start: int) -> bool:
-        """Return whether a turn's last message is sent merged with its predecessor.
+        """Return whether a turn's last message is sent as one with the message before it.
 
         Args:
             place: the position of the turn.

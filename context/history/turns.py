@@ -75,7 +75,7 @@ class Turn:
         return (*question, *(_show_entry(entry) for entry in self.said))
 
     def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """Complete the turn's messages by adding missing tool results and a missing end."""
+        """Complete the turn's messages: add missing tool results, and an end if it is missing."""
         sealed = complete_tool_calls(messages)
         if self.user is None or self.is_ended:
             return sealed
@@ -91,7 +91,7 @@ class Turn:
         return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
 
     def with_said(self, entry: TurnEntry) -> "Turn":
-        """Return the turn with one more entry."""
+        """Return the turn with one more log entry."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
         return Turn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
 
@@ -232,11 +232,11 @@ class MeasuredTurn:
         return cls(turn, tuple(messages), tokens, counter)
 
     def count_merged_with(self, before: "MeasuredTurn", *, is_joined: bool) -> int:
-        """Return the tokens saved by merging this turn's first message with its predecessor.
+        """Return the tokens saved by merging this turn's first message with the message before it.
 
         Args:
             before: the previous turn.
-            is_joined: whether the last message of `before` is itself merged.
+            is_joined: whether the last message of `before` is itself merged with the one before it.
         """
         if self.counter is None or not self.messages or not before.messages:
             return 0
@@ -247,7 +247,7 @@ class MeasuredTurn:
         return count_merged(*pair, self.counter, joined=joined)
 
     def is_last_joined(self, is_first_joined: bool) -> bool:
-        """Return whether the turn's last message is sent merged with its predecessor.
+        """Return whether the turn's last message is sent as one with the message before it.
 
         Args:
             is_first_joined: whether the turn's first message is merged with the previous turn.
@@ -263,7 +263,7 @@ class MeasuredTurn:
 
     @property
     def offloaded(self) -> tuple[Offloaded, ...]:
-        """The offloaded tool results that the turn refers to."""
+        """The references in the turn to tool results that are stored outside of the request."""
         results = [part for message in self.messages for part in list_tool_results(message)]
         found = (read_stub(result.content) for result in results)
         return tuple(stub for stub in found if stub is not None) if results else ()

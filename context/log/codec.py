@@ -52,8 +52,8 @@ class Kind:
         write: converts the value to JSON, or None if the value is already JSON.
         keys: the JSON keys of a value that is spread over several keys, otherwise empty. For such a
             value, `write` returns an object with these keys.
-        is_omitted: decides, given the entry and the value, whether to omit the field, or None to
-            always write it.
+        is_omitted: returns whether to omit the field, given the entry and the value. If None, the
+            field is always written.
     """
 
     read: Callable[[Json, str], Any]
@@ -77,7 +77,7 @@ class EntryType:
 
         Args:
             made: the entry class. Its `type` is the type's name in JSON.
-            on_path: whether entries of this type are part of the session's tree.
+            on_path: whether entries of this type are part of the session's tree of messages.
             constants: JSON fields with the same value in every entry of this type.
             kinds: the kind of each field, in the order of the fields in the class and in JSON.
         """
@@ -182,7 +182,7 @@ def read_integer(data: Json, key: str, default: int | None = None) -> int:
 
 
 def optional(kind: Kind, default: object = None) -> Kind:
-    """Make a field kind optional, so that its default value is not written."""
+    """Make a field kind optional. A missing value means the default, which is never written."""
 
     def read(data: Json, key: str) -> object:
         return default if data.get(key) is None else kind.read(data, key)

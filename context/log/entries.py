@@ -56,11 +56,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class MessageEntry(Entry):
-    """A message that was sent or received. `extra` contains the mode of a user message.
+    """A message that was sent or received. For a user message, `extra` contains its mode.
 
     Attributes:
         seconds: for an answer, the time since its turn began, or None if unknown.
-        reason: why an answer is missing or incomplete. `error_code` tells the kind of error.
+        reason: why an answer is missing or incomplete. `error_code` names the kind of error.
     """
 
     message: Message
@@ -95,7 +95,7 @@ class SegmentsEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class TransformEntry(Entry):
-    """A stored patch. It is replayed in every later request.
+    """A stored change to the request by a hook or a compaction, which later requests repeat.
 
     Attributes:
         patch: the operations as JSON. See `context.patches`.
@@ -120,7 +120,7 @@ class BoundaryEntry(Entry):
 
     Attributes:
         up_to_entry_id: the id of the first entry that stays unchanged.
-        budget: the token budget at that time. With a larger budget, the boundary no longer applies.
+        budget: the token budget at that time. If it is larger now, the boundary no longer applies.
     """
 
     up_to_entry_id: str
@@ -270,7 +270,7 @@ class BranchSummaryEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class LeafEntry(Entry):
-    """Moves the end of the active path to `target`. None makes the path empty."""
+    """Moves the end of the active path to `target`. If it is None, the path becomes empty."""
 
     target: str | None
 
@@ -391,7 +391,7 @@ def parse_entry(data: Mapping[str, object]) -> Entry:
 
 
 def is_path_entry(entry: Entry) -> bool:
-    """Return whether an entry is part of the session's tree."""
+    """Return whether an entry is part of the session's tree of messages."""
     return entry.type in PATH_TYPES
 
 

@@ -1,7 +1,7 @@
 """Parse a session log, repair broken references and convert old versions.
 
-Parsing is deterministic, so a repair also works for a log that cannot be rewritten. Every repair is
-recorded.
+Parsing is deterministic: a log that cannot be rewritten is repaired in the same way each time.
+Every repair is recorded.
 """
 
 import hashlib
@@ -109,10 +109,7 @@ class SessionLog:
 
     @property
     def why_read_only(self) -> str | None:
-        """A sentence that says why the session is read-only.
-
-        This is None if entries can be appended.
-        """
+        """Why the session is read-only, as a sentence, or None if entries can be appended."""
         if self.header is not None and self.header.version > LOG_VERSION:
             return "This chat was written by a newer version of Strata, so it is only read."
         if self.unknown is not None:
@@ -124,7 +121,7 @@ class SessionLog:
 
 
 def _restore_images(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield the entries with all images restored, because a log stores each image only once."""
+    """Restore the images of repeated segments. The log stores each image only once."""
     known: dict[str, ImageData] = {}
     for entry in entries:
         if not isinstance(entry, SegmentsEntry) or all(s.kind != "image" for s in entry.segments):
@@ -190,7 +187,7 @@ class _Reader:
             self._mend(place, line)
 
     def _is_sound(self, line: Line) -> bool:
-        """Return whether a line needs no repair, which is true of nearly all lines."""
+        """Return whether a line needs no repair. This is true of nearly all lines."""
         if self.is_first_version or self.renamed or line.get("type") == COMPACTION:
             return False
         name, parent = line.get("id"), line.get("parentId", MISSING)
@@ -315,6 +312,6 @@ def _rename_op(op: object, renamed: Mapping[str, str]) -> object:
 
 
 def describe_unknown_schema(entry: OtherEntry) -> str:
-    """Describe an entry's unknown schema version, as a clause for a sentence."""
+    """Describe an entry's unknown schema version, as a clause for use in a sentence."""
     version = compact_json(thaw(entry.data.get("schemaVersion")))
     return f"Entry {entry.id} has the schemaVersion {version}, which is not known here"

@@ -46,7 +46,7 @@ class EntryTree:
         return None if at is None else self._entries[at].id
 
     def path(self, leaf: str | None = None) -> tuple[Entry, ...]:
-        """Return the entries from the root to a leaf, by default the active leaf.
+        """Return the entries from the root to a leaf, which is by default the active leaf.
 
         Raises:
             UnknownEntry: when `leaf` is not an entry of the tree.
@@ -66,7 +66,7 @@ class EntryTree:
     def children(self, message_id: str | None) -> tuple[MessageEntry, ...]:
         """Return the messages that directly follow a message, in log order.
 
-        For None, return the first messages of the session.
+        If the id is None, return the first messages of the session.
         """
         at = None if message_id is None else self._position(message_id)
         return tuple(self._message(child) for child in self._children.get(at, ()))
@@ -81,11 +81,11 @@ class EntryTree:
         return self._entries[self._newest[self._position(entry_id)]].id
 
     def branch_point(self, message_id: str) -> str | None:
-        """Return the parent id for a new version of a message.
+        """Return the id of the entry that a new version of a message must follow.
 
         Segments before a user message belong to that message. Segments after it belong to all of
         its answers. A new version of an answer replaces its first message and everything after it.
-        Return None for a version at the root of the tree.
+        The result is None if the new version becomes a root of the tree.
         """
         at = self._position(message_id)
         if self._role(at) != "user":
@@ -97,10 +97,10 @@ class EntryTree:
         return None if above is None else self._entries[above].id
 
     def answer_point(self, user_message_id: str) -> str:
-        """Return the parent id for a new answer to a user message.
+        """Return the id of the entry that a new answer to a user message must follow.
 
-        This is the last entry before the newest answer, or, without an answer, the newest entry
-        after the user message.
+        This is the last entry before the newest answer. If there is no answer, it is the newest
+        entry after the user message.
         """
         after = self.children(user_message_id)
         answers = [message for message in after if message.message.role != "user"]

@@ -45,7 +45,7 @@ class LayerPart:
 
 
 def list_layer_parts(draft: RequestDraft) -> Mapping[Layer, tuple[LayerPart, ...]]:
-    """Return the items of T, L1 and L4, in wire order.
+    """Return the items of the layers T (tools), L1 (instructions) and L4 (history), in this order.
 
     The newest turns are listed one by one. All older turns form one item.
     """

@@ -50,7 +50,8 @@ def envelope_markdown(context: Json, body: Json) -> str:
     """Render a whole request, starting with its table of layers.
 
     Args:
-        context: the JSON of a `ContextReport`, with the session's `ephemeral_log` added.
+        context: the JSON of a `ContextReport`, with the session's `ephemeral_log` (the messages
+            that were each sent with one request only) added.
         body: the provider-neutral form of the request.
     """
     messages = body["messages"]
@@ -73,7 +74,7 @@ def envelope_markdown(context: Json, body: Json) -> str:
 
 
 def short_count(tokens: int) -> str:
-    """Format a token count briefly, such as `950`, `48.2k` or `3m`."""
+    """Format a token count in short form, such as `950`, `48.2k` or `3m`."""
     if tokens < 1_000:
         return str(tokens)
     if tokens < 999_950:

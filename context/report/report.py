@@ -67,7 +67,8 @@ class LeftOut:
     """Content that a request leaves out, and the reason.
 
     Attributes:
-        entries: the ids of log entries or segments, or the names of tools.
+        entries: the ids of the log entries or segments that were left out, or the names of the
+            tools.
         turns: the number of whole turns, or 0 for other content.
         reason: `room`, `tail`, `share`, `budget`, `work`, `shortened`, `gone`, `excluded`, `unseen`
             or `history_guarantee_broken`.
@@ -121,8 +122,8 @@ class Actions:
     """The actions that were taken to keep the history within its budget.
 
     Attributes:
-        trim: whether a trim was stored.
-        compact: whether a compaction was stored: a summary or cleared results.
+        trim: whether a new trim was stored.
+        compact: whether a new compaction was stored: a summary or cleared tool results.
         block: whether the next user message had to wait for the compaction.
         warnings: one sentence for each failed summary.
         compaction: the result of the compaction as JSON, or None if nothing was compacted.
@@ -163,7 +164,9 @@ class TrimSummary:
 
 @dataclass(frozen=True, slots=True)
 class PinUse:
-    """A pinned item with its token count. It is sent in its own turn or on L2.
+    """A pinned item and its token count.
+
+    The item is sent with its own turn, or among the context from earlier turns (L2).
 
     Attributes:
         target: the id of the pinned message or segment.
@@ -191,18 +194,19 @@ class ContextReport:
     Attributes:
         guard: the names of the budget guard's steps that changed the request, in order.
         dropped: everything that was left out.
-        cached_tokens: the number of input tokens that the provider reported as cached.
+        cached_tokens: the number of input tokens that the provider reported as read from its cache.
         ephemerals: the number of messages that hooks added to this request only.
-        offloaded: the offloaded tool results that the request refers to.
+        offloaded: the tool results that are stored outside of the request, which contains
+            references to them.
         compactions: all compactions of the session's active path, as JSON.
-        transforms: the stored transforms that were replayed, as JSON.
+        transforms: the stored patches of hooks and compactions that the request repeats, as JSON.
         system_parts: the name and character count of each part of the system message.
         parts: the items of the layers that have no segments.
         has_uncached: whether the last message belongs to this request only.
         pins: all pinned items, in order.
         policy: the budget fractions above which to trim, compact or block.
         auto_compact: whether old turns are summarised automatically.
-        instruction_tokens: the number of L1 tokens in instructions that come from notes.
+        instruction_tokens: the token count of the instructions (L1) that come from notes.
     """
 
     session: str | None
@@ -236,7 +240,7 @@ class ContextReport:
 
     @property
     def components(self) -> ContextBudget:
-        """The request's token count by component. The budget is the effective window.
+        """The request's token count by component. The token budget is the effective window.
 
         Source: the design document "Context Management Enhancements", section 1.
         """

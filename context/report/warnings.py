@@ -37,7 +37,7 @@ def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
 
 
 def _warn_of_searched(attached: Sequence[SegmentUse], parted: set[str]) -> Iterator[str]:
-    """Yield a warning about searched attachments that says how many passages were sent."""
+    """Yield a warning about searched attachments, with the number of passages that were sent."""
     sizes = {u.segment.source: u.original_tokens for u in attached if u.segment.source in parted}
     passages = dict.fromkeys(sizes, 0)
     is_looked_up = True
