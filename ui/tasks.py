@@ -265,7 +265,7 @@ class LatestOnly(QObject):
 
 
 class LatestWriter(Generic[Value]):
-    """Writes the latest version of a value in a thread, so that a slow disk blocks no window.
+    """Writes the latest version of a value in a thread, because a slow disk would block the window.
 
     A version that has not been written when the next one arrives is skipped, and so is a version
     that equals the one that was written before.

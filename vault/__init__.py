@@ -18,7 +18,7 @@ scores, and checks them against the notes on disk.
     edits           edits to notes: planned, journaled, applied, undone; review: notes to check
     embedder        the child process that embeds; embed_worker: its entry point
     embedding_versions  the vectors of two embedding models, kept at the same time
-    errors, options, paths  the errors; the user's options; opening files, inside the vault only
+    errors, options, paths  the exceptions; the user's options; safe opening of files in the vault
     exclude         the rules that exclude notes: patterns (`rules`), Obsidian's "Excluded files"
     index           `VaultIndex`; open_index: opens, locks and repairs an index
     indexing        updates of an index: indexer, throttle, watcher, status

@@ -361,7 +361,7 @@ def _list_inputs(model: Any) -> list[str]:
 
 
 def _convert_to_bfloat16(model: Any) -> Any:
-    """Convert a model's linear layers to bfloat16 once. Autocast would convert them per batch."""
+    """Convert a model's linear layers to bfloat16, because autocast would do so for each batch."""
     import torch
 
     for module in model.modules():

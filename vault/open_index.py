@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class IndexStores:
-    """The stores of an open index: the catalog, its exact scan and, for its owner, Chroma."""
+    """The stores of an open index: catalog, exact scan and, if this process owns it, Chroma."""
 
     def __init__(self, catalog: Catalog, store: VectorStore | None = None):
         self.catalog = catalog

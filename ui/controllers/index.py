@@ -181,7 +181,7 @@ class IndexController(QObject):
         )
 
     def settle(self) -> None:
-        """Show the same state again as before an indexing run that the user did not start.
+        """Return to the state shown before an indexing run that the user did not start.
 
         If indexing was paused, it stays paused.
         """

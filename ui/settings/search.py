@@ -41,7 +41,7 @@ class SettingsSearchField(QLineEdit):
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a settings page, and the hairline above it, which is None if there is none."""
+    """A row of a settings page. `line` is the hairline above it, or None if there is none."""
 
     widget: QWidget
     line: QWidget | None
@@ -79,7 +79,7 @@ class SettingsSearch(QObject):
 
 
 def find_lines(widgets: Sequence[QWidget]) -> list[tuple[QWidget, QWidget | None]]:
-    """Return a page's rows, each with the hairline above it, or None if there is no hairline."""
+    """Return a page's rows as pairs of row and hairline above it, or None without a hairline."""
     found: list[tuple[QWidget, QWidget | None]] = []
     line: QWidget | None = None
     for widget in widgets:

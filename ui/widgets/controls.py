@@ -231,7 +231,7 @@ def make_wrapped_label(text: str, kind: str = "ui", tone: str = "primary") -> QL
 
 
 class PushButton(QPushButton):
-    """A push button with a visible focus ring, also if its role is `primary`."""
+    """A push button with a visible focus ring, even if its role is `primary`."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the button, and a second ring if its edge has the colour of the focus ring."""

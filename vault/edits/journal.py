@@ -300,7 +300,7 @@ def _write_synced(file: Path, content: bytes, flag: int) -> None:
 
 
 def _make_private_folder(folder: Path) -> None:
-    """Create a folder, and its missing parents, that only its owner can access."""
+    """Create a folder and its missing parents, which only their owner can access."""
     if folder.is_dir():
         return
     _make_private_folder(folder.parent)

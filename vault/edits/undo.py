@@ -81,7 +81,7 @@ class EditHistory:
         self._journal = journal
 
     def find_last_run(self, session: str | None = None) -> str:
-        """Return the last run that has not been undone, in one session or, without one, overall.
+        """Return the last run that has not been undone, of one session or of all sessions.
 
         Raises:
             UndoRefused: there is no such run.

@@ -56,7 +56,7 @@ class Priority:
         self._count = 0
 
     def prefer(self, paths: Collection[str] = (), question: str = "") -> None:
-        """Prefer the notes at the given paths, or named in a question."""
+        """Make updates first index the notes at the given paths, and those named in a question."""
         preference = Preference(frozenset(paths), list_possible_names(question))
         if any(preference):
             with self._lock:

@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"%%|<!--|-->")
 class TaskItem:
     """A list item with a checkbox.
 
-    `status` is the character in the box, a space for an open task.
+    `status` is the character in the box: a space for an open task.
     """
 
     line: int

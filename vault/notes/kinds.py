@@ -59,7 +59,7 @@ def find_kind(path: str) -> FileKind:
 
 
 def drop_note_suffix(path: str) -> str:
-    """Remove the suffix of a Markdown note, if there is one, from a path."""
+    """Remove the suffix of a Markdown note from a path, if the path has one."""
     stem, suffix = posixpath.splitext(path)
     return stem if suffix.lower() in MARKDOWN.suffixes else path
 

@@ -80,7 +80,7 @@ class ExactScan:
             return self._hashes, None if self._matrix is None else self._matrix[: self._rows]
 
     def _append(self, added: "NDArray[np.float32]") -> None:
-        """Append vectors to the matrix. It grows with spare rows, which avoids copying."""
+        """Append vectors to the matrix. When it grows, spare rows are added, to avoid copying."""
         import numpy as np
 
         rows = self._rows + len(added)

@@ -232,7 +232,7 @@ class Completer(QObject):
 
 
 def _find_matches(offers: Offers, trigger: Trigger) -> Sequence[Match]:
-    """Return the suggestions that match a trigger. A web address is its own suggestion."""
+    """Return the suggestions that match a trigger. A web address is suggested as it was typed."""
     if trigger.kind == "url":
         return [Match(Choice(trigger.query, trigger.query, "globe", beside="Attach this web page"))]
     return find_choices(offers.of(trigger.kind), trigger.query)

@@ -19,9 +19,9 @@ _JUMP_FROM = 120
 class Scroller(QWidget):
     """A scroll area for the messages of a chat.
 
-    If the viewport is at the end, it follows the end as the chat grows. Otherwise the message at
-    the top does not move when others are added or removed. Emits `jump_moved` when the button "Jump
-    to latest" appears, disappears or moves.
+    If the viewport is at the end, it stays there as the chat grows. Otherwise the message at the
+    top does not move when others are added or removed. Emits `jump_moved` when the button "Jump to
+    latest" appears, disappears or moves.
     """
 
     jump_moved = Signal()

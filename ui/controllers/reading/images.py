@@ -63,7 +63,7 @@ class ImageController(QObject):
 
 
 def open_image(images: VaultImages, path: str) -> OpenImage:
-    """Read an image that the user opens on its own. A child process decodes it.
+    """Read an image of the vault. A child process decodes it.
 
     Raises:
         AppError: the image cannot be shown. The message gives the reason.

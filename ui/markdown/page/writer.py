@@ -103,7 +103,7 @@ class DocumentWriter:
         return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
-        """Replace the leaves at the end with new final leaves, and with a new end."""
+        """Replace the changing leaves at the end with new final leaves and new changing ones."""
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in final:

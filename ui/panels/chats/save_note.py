@@ -26,7 +26,7 @@ class SaveNoteDialog(QDialog):
     """A dialog that asks for a new note's name and folder, and shows why saving failed.
 
     Emits `save_requested` with the note's path relative to the vault. The dialog stays open until
-    the code that opened it accepts it.
+    the code that opened it calls `accept`.
     """
 
     save_requested = Signal(str)

@@ -42,8 +42,8 @@ class CompactionDialog(QDialog):
     The dialog can also be opened to edit a summary that is already in use.
 
     Emits `make_requested` with the user's instructions for the summary, and then `use_requested`
-    with the edited summary, before which nothing is stored. Qt's signal `rejected` is emitted if
-    the user cancels at any step.
+    with the edited summary. Nothing is stored before that. Qt's signal `rejected` is emitted if the
+    user cancels at any step.
 
     Attributes:
         text: the questions that would be summarised, and later the summary.

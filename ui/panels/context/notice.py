@@ -96,7 +96,7 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return the notice about the last compaction, or None once it no longer affects the prefix."""
+    """Return the notice about the last compaction, or None if the request's prefix is unchanged."""
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]
     if not compactions or not is_news:
