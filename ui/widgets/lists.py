@@ -216,7 +216,8 @@ class FitTree(WithMenus, QTreeView):
         """Set the model, and fit the height to its rows whenever they change."""
         super().setModel(model)
         if model is not None:
-            for signal in (model.modelReset, model.rowsInserted, model.rowsRemoved):
+            changes = model.modelReset, model.layoutChanged, model.rowsInserted, model.rowsRemoved
+            for signal in changes:
                 signal.connect(self.fit)
         self.fit()
 

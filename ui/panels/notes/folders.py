@@ -1,7 +1,8 @@
 """A vault's notes and images as a tree of folders, rebuilt after each change.
 
 Building the tree of a large vault in the GUI thread would block the window. The tree therefore
-consists of plain values, which any thread can build.
+consists of plain values, which any thread can build. Trees of the same paths number their nodes
+in the same way, so that a view can keep its rows when only the states of notes have changed.
 """
 
 import re
@@ -49,6 +50,17 @@ class Node:
         """Whether the node is a note or an image."""
         return self.is_image or self.note is not None
 
+    @property
+    def appearance(self) -> str:
+        """A text that changes when the node is shown differently: its counts, or why it is marked.
+
+        A note that waits to be indexed looks like an indexed one.
+        """
+        if self.note is None:
+            return f"{self.notes} {self.problems}"
+        is_marked = self.note.state in {"excluded", "failed"}
+        return f"{self.note.state} {self.note.reason}" if is_marked else ""
+
 
 class Folders:
     """A vault's tree as a list of nodes. The first node is the vault's own folder."""
@@ -63,6 +75,17 @@ class Folders:
             above, _, name = path.rpartition("/")
             self.nodes[self._make(name, self._folder(above))].is_image = True
         self._sort()
+        self._paths = (*(note.path for note in self.notes), "", *self.images)
+        self._appearances = [node.appearance for node in self.nodes]
+
+    def has_same_paths(self, other: "Folders") -> bool:
+        """Return whether another tree has the same notes and images, and thus the same numbers."""
+        return self._paths == other._paths
+
+    def list_changed_nodes(self, before: "Folders") -> list[int]:
+        """Return the numbers of the nodes shown differently than in a tree of the same paths."""
+        pairs = zip(before._appearances, self._appearances, strict=True)
+        return [number for number, (old, new) in enumerate(pairs) if old != new]
 
     def path(self, number: int) -> str:
         """Return a node's path relative to the vault."""
@@ -82,14 +105,12 @@ class Folders:
 
     def find(self, path: str) -> Node | None:
         """Return the node with a path, or None if the tree has no such path."""
-        found = self.nodes[ROOT]
-        for name in path.split("/"):
-            below = (self.nodes[number] for number in found.children)
-            node = next((node for node in below if node.name == name), None)
-            if node is None:
-                return None
-            found = node
-        return found
+        above, _, name = path.rpartition("/")
+        folder = self._folders.get(above)
+        if not path or folder is None:
+            return None
+        below = (self.nodes[number] for number in self.nodes[folder].children)
+        return next((node for node in below if node.name == name), None)
 
     def _add(self, note: "NoteState") -> None:
         above, _, name = note.path.rpartition("/")

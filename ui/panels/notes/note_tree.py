@@ -8,6 +8,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPoint,
     Qt,
     Signal,
 )
@@ -44,11 +45,30 @@ class NoteTreeModel(QAbstractItemModel):
         return self._folders
 
     def set_folders(self, folders: Folders) -> None:
-        """Replace the tree of folders."""
-        self.beginResetModel()
+        """Replace the tree of folders. Views keep their open folders and their selection."""
+        if not folders.has_same_paths(self._folders):
+            self._rearrange(folders)
+            return
+        before, self._folders = self._folders, folders
+        rows: dict[int, list[int]] = {}
+        for number in folders.list_changed_nodes(before):
+            rows.setdefault(folders.nodes[number].parent, []).append(number)
+        for parent, numbers in rows.items():
+            if parent >= ROOT:
+                places = sorted((folders.nodes[number].place, number) for number in numbers)
+                first, last = (self.createIndex(row, 0, n) for row, n in (places[0], places[-1]))
+                self.dataChanged.emit(first, last)
+
+    def _rearrange(self, folders: Folders) -> None:
+        """Replace the tree by one of other paths, and find the rows that views hold in it."""
+        self.layoutAboutToBeChanged.emit()
+        held = self.persistentIndexList()
+        paths = [self.path(index) for index in held]
+        opened = [self._folders.path(number) for number in self._open]
         self._folders = folders
-        self._open.clear()
-        self.endResetModel()
+        self.changePersistentIndexList(held, [self.find(path) for path in paths])
+        self._open = {self.find(path).internalId() for path in opened if self.find(path).isValid()}
+        self.layoutChanged.emit()
 
     def set_open(self, index: QModelIndex, is_open: bool) -> None:
         """Set whether a folder's arrow shows the folder as open."""
@@ -152,22 +172,23 @@ class NoteTree(FitTree):
         super().__init__("Notes", parent)
         self._model = NoteTreeModel(self)
         self.setItemDelegate(RowDelegate(self))
+        self.setUniformRowHeights(True)  # otherwise, the height of each row is computed in Python
         self.setModel(self._model)
         self.expanded.connect(self._on_expanded)
         self.collapsed.connect(self._on_collapsed)
         self.chosen.connect(self._on_chosen)
 
     def show_folders(self, folders: Folders) -> None:
-        """Show the tree, keeping open folders, the current note and the scroll position."""
+        """Show the tree, keeping open folders, the current note and the rows in view."""
         if folders is self._model.folders:
             return
-        was_open, at = self.open_folders(), self.verticalScrollBar().value()
-        chosen = self._model.path(self.currentIndex()) if self.currentIndex().isValid() else ""
+        bar = self.verticalScrollBar()
+        top = self.indexAt(QPoint(0, 0)) if bar.value() else QModelIndex()
+        first, offset = QPersistentModelIndex(top), self.visualRect(top).top()
         self._model.set_folders(folders)
-        self.open_folders_again(was_open)
-        self.select(chosen)
-        self.executeDelayedItemsLayout()
-        self.verticalScrollBar().setValue(at)
+        if first.isValid():
+            moved = self.visualRect(first).top() - offset
+            bar.setValue(bar.value() + moved)
 
     def open_folders(self) -> list[str]:
         """Return the paths of the open folders."""
