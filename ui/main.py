@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from app.assistant import Assistant
     from app.startup import Startup
+    from ui.idle import IdleTimer
     from ui.window import MainWindow
 
 __all__ = ["display_problem", "run"]
@@ -38,9 +39,10 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
         return 1
     from PySide6.QtCore import QTimer
 
+    from ui.idle import GarbageCollector, IdleTimer
     from ui.instance import InstanceServer, hand_over
     from ui.notify import watch_faults
-    from ui.tasks import SWITCH_INTERVAL_S, GarbageCollector
+    from ui.tasks import SWITCH_INTERVAL_S
     from ui.theme import Theme
     from ui.window import MainWindow
 
@@ -48,11 +50,12 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     if not exit_after_show and hand_over(opening.look.state, opening.folder):
         return 0
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    garbage = GarbageCollector(app)
+    idle_timer = IdleTimer(app)
+    garbage = GarbageCollector(app, idle_timer)
     window = MainWindow(opening.look)
     watch_faults(window.notifier, opening.log_file)
     Theme.current().apply(opening.look.theme, window.font_scale)
-    start = _Start(opening, window)
+    start = _Start(opening, window, idle_timer)
     after_paint = app.quit if exit_after_show else start.begin
     window.first_painted.connect(lambda: QTimer.singleShot(0, after_paint))
     if not exit_after_show:
@@ -82,12 +85,13 @@ def _create_app() -> "QApplication":
 class _Start:
     """Opens the vault in a task after the first paint, then attaches the window to it."""
 
-    def __init__(self, opening: "Startup", window: "MainWindow") -> None:
+    def __init__(self, opening: "Startup", window: "MainWindow", idle_timer: "IdleTimer") -> None:
         self.failure: Exception | None = None
         self._is_open = False
         self._waiting = ""
         self._opening = opening
         self._window = window
+        self._idle_timer = idle_timer
 
     def begin(self) -> None:
         task = self._window.runner.call(self._open)
@@ -108,12 +112,15 @@ class _Start:
         return self._opening.open()
 
     def _on_opened(self, assistant: "Assistant") -> None:
+        from ui.idle import call_when_idle
+
         self._window.attach(assistant)
         self._window.begin()
         self._is_open = True
         if self._waiting:
             self._window.open_folder(Path(self._waiting))
         self._window.offer_first_run()
+        call_when_idle(assistant.model_setup.warm_up, self._idle_timer)
 
     def _on_failed(self, error: Exception) -> None:
         self.failure = error

@@ -9,7 +9,6 @@ Signals are emitted only in the GUI thread, and never after `TaskRunner.close`. 
 `LatestWriter.flush` wait for a thread.
 """
 
-import gc
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -26,7 +25,6 @@ from ui.theme import tokens
 
 __all__ = [
     "SWITCH_INTERVAL_S",
-    "GarbageCollector",
     "LatestOnly",
     "LatestWriter",
     "Mailbox",
@@ -37,7 +35,6 @@ __all__ = [
 # How long a thread may run Python code while the GUI thread waits for the interpreter. Many calls
 # of Qt release the interpreter's lock, so Python's default of 5 ms could add 5 ms to each of them.
 SWITCH_INTERVAL_S = 0.0005
-_COLLECT_MS = 500
 
 Work = Callable[[CancelToken], Iterable[object]]
 Call = Callable[[], object]
@@ -318,37 +315,6 @@ class LatestWriter(Generic[Value]):
                 return self._latest
             self._thread = None
             return None
-
-
-class GarbageCollector(QObject):
-    """Runs Python's garbage collection in the GUI thread only, until `stop` is called.
-
-    By default, Python collects reference cycles in any thread that allocates memory. A cycle can
-    contain a widget, and Qt crashes if a widget is destroyed outside the GUI thread. Therefore,
-    automatic collection is turned off, and a timer checks twice a second whether Python's own
-    thresholds are exceeded.
-    """
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        gc.disable()
-        gc.freeze()  # the objects loaded so far stay alive, so each collection can skip them
-        self._timer = QTimer(self, interval=_COLLECT_MS)
-        self._timer.timeout.connect(self._collect_what_is_due)
-        self._timer.start()
-
-    def stop(self) -> None:
-        """Turn Python's automatic garbage collection on again."""
-        self._timer.stop()
-        gc.unfreeze()
-        gc.enable()
-
-    def _collect_what_is_due(self) -> None:
-        counts, thresholds = gc.get_count(), gc.get_threshold()
-        for generation in (2, 1, 0):
-            if counts[generation] > thresholds[generation]:
-                gc.collect(generation)
-                return
 
 
 class _Failure:

@@ -24,6 +24,7 @@ from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
 from chains.llm.http import is_loopback, parse_host, parse_place
 from chains.llm.port import KeyFor
+from chains.model import warm_up
 from chains.models import EXTRACTIVE, describe, list_services
 from chains.turn.calls import ModelCheck
 
@@ -122,6 +123,11 @@ class ModelSetup:
     def is_set(self) -> bool:
         """Whether a model is configured."""
         return self._settings.values.chat_model != EXTRACTIVE
+
+    def warm_up(self) -> None:
+        """Load the client for models in the background, unless no model is configured."""
+        if self.is_set:
+            warm_up()
 
     def find_servers(self) -> tuple[FoundServer, ...]:
         """Find the model servers on this computer. This may take two seconds."""

@@ -4,21 +4,18 @@ The answer comes from a server in another process, 200 tokens a second. Frames a
 window's event loop, so that the machine must be quiet otherwise.
 """
 
-import multiprocessing
-import os
-import sys
-from collections.abc import Callable
-from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.measure import Ratio, percentile, unpack_vault
 from tests.benchmarks.window.bench_stream import answer_text
-from tests.support.models.model_server import Answer, ModelServer
+from tests.benchmarks.window.open_window import open_window, serve_answers, wait
+from tests.support.models.model_server import Answer
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
+    from ui.window import MainWindow
 
 EVENT_CHARS, EVENTS_PER_S = 16, 50
 BEAT_MS = 4
@@ -28,17 +25,13 @@ NOTE = "pages/common/git.md"
 
 def run(folder: Path) -> list[Ratio]:
     """Stream one answer into a window, and compare its frames with what a screen allows."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
     notes = unpack_vault("tldr", folder / "notes")
-    ours, theirs = multiprocessing.get_context("spawn").Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,))
-    server.start()
-    try:
-        gaps, indexed = _stream(folder / "home", notes, ours.recv())
-    finally:
-        ours.send("stop")
-        server.join()
+    answer = Answer(answer_text(), chunk_chars=EVENT_CHARS, pause_s=1 / EVENTS_PER_S)
+    with (
+        serve_answers(answer) as url,
+        open_window(folder / "home", notes, url) as (assistant, window),
+    ):
+        gaps, indexed = _stream(assistant, window)
     detail = f"{len(gaps):,} frames, {indexed:,} notes indexed meanwhile, p50 {{:.1f}} ms"
     detail = detail.format(percentile(gaps, 50) * 1_000)
     return [
@@ -52,48 +45,16 @@ def run(folder: Path) -> list[Ratio]:
     ]
 
 
-def _serve(told: Connection) -> None:
-    pause_s = 1 / EVENTS_PER_S
-    answer = Answer(answer_text(), chunk_chars=EVENT_CHARS, pause_s=pause_s)
-    with ModelServer(answer) as server:
-        told.send(server.url)
-        told.recv()
-
-
-def _stream(home: Path, notes: Path, url: str) -> tuple[list[float], int]:
-    from PySide6.QtWidgets import QApplication
-
-    from app.paths import Paths
-    from app.startup import StartupInfo
-    from app.wiring import build
-    from ui.tasks import SWITCH_INTERVAL_S, GarbageCollector
-    from ui.window import MainWindow
-
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
-    garbage = GarbageCollector(QApplication.instance() or QApplication([]))
-    assistant = build(Paths.find({"STRATA_HOME": str(home)}))
-    assistant.settings.set("chat.apiBase", url)
-    assistant.settings.set("chat.model", "scripted")
-    assistant.settings.set("autoCompactThreshold", 100_000)
-    assistant.open_vault(notes, remember=False)
-    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault))
-    window.attach(assistant)
-    window.resize(1440, 900)
-    window.show()
-    window.begin()
+def _stream(assistant: "Assistant", window: "MainWindow") -> tuple[list[float], int]:
     session = window.controllers.session
-    _wait(lambda: _count_indexed(assistant) > 50)
-    window.controllers.reading.show(NOTE)
+    wait(lambda: _count_indexed(assistant) > 50)
+    window.show_note(NOTE)
     session.ask("Tell me all that you know.")
-    _wait(lambda: session.is_running)
+    wait(lambda: session.is_running)
     before, beats = _count_indexed(assistant), _Beats()
-    _wait(lambda: not session.is_running)
+    wait(lambda: not session.is_running)
     gaps = beats.stop()
-    indexed = _count_indexed(assistant) - before
-    window.close()
-    garbage.stop()
-    assistant.close()
-    return gaps, indexed
+    return gaps, _count_indexed(assistant) - before
 
 
 def _count_indexed(assistant: "Assistant") -> int:
@@ -121,11 +82,3 @@ class _Beats:
         """Return the delays of all beats, in seconds."""
         self._timer.stop()
         return self._gaps
-
-
-def _wait(is_done: Callable[[], bool]) -> None:
-    from PySide6.QtCore import QEventLoop
-    from PySide6.QtWidgets import QApplication
-
-    while not is_done():
-        QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)

@@ -18,7 +18,7 @@ from resources import sample_vault
 from tests.support.models.model_server import Answer, Failure, ModelServer, Reply
 from tests.support.window.faults import Faults
 from tests.support.window.random_walk import Walk, inside
-from ui.tasks import GarbageCollector
+from ui.idle import GarbageCollector, IdleTimer
 from ui.theme import Mode, Theme
 from ui.window import MainWindow
 from vault.embedder import Embedder
@@ -63,7 +63,8 @@ def walk(
         assistant = build(Paths.find({"STRATA_HOME": str(home / "strata")}), embedder=embedder)
         fill(assistant, notes, server, seed)
         Theme.current().apply(mode, 1.0)
-        garbage = GarbageCollector(QApplication.instance())
+        idle_timer = IdleTimer(QApplication.instance())
+        garbage = GarbageCollector(QApplication.instance(), idle_timer)
         with Faults() as faults:
             walked = Walk(seed, lambda: open_window(assistant), faults)
             walked.run(presses)

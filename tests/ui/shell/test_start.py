@@ -44,6 +44,31 @@ def test_the_first_paint_loads_nothing_that_it_does_not_show(
     assert done.stdout.strip() == "loaded: []"
 
 
+IDLE = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from app.paths import Paths
+from app.startup import Startup
+from app.wiring import build
+from ui.main import run
+assistant = build(Paths.find())
+assistant.settings.set("chat.model", "openai/gpt-4o")
+assistant.close()
+app = QApplication(sys.argv)
+timer = QTimer(interval=50)
+timer.timeout.connect(lambda: "litellm" in sys.modules and app.closeAllWindows())
+timer.start()
+sys.exit(run(Startup(Paths.find())))
+"""
+
+
+def test_the_client_for_models_is_loaded_once_the_window_is_idle(tmp_path: Path) -> None:
+    env = {**os.environ, "STRATA_HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run([sys.executable, "-c", IDLE], env=env, timeout=120)
+    assert done.returncode == 0
+
+
 def test_without_a_display_one_sentence_says_so_and_another_what_to_do(tmp_path: Path) -> None:
     done = run_window(tmp_path, QT_QPA_PLATFORM="", DISPLAY="", WAYLAND_DISPLAY="")
     assert done.returncode == 1

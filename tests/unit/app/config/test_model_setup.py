@@ -109,3 +109,15 @@ def test_nothing_is_stored_where_the_key_cannot_be(assistant: Assistant) -> None
     with pytest.raises(BadSetting):
         assistant.model_setup.use(Connection("x", "no address"))
     assert assistant.settings.get("chat.model") == "extractive"
+
+
+def test_the_client_is_loaded_only_if_a_model_is_set(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads: list[str] = []
+    monkeypatch.setattr("app.config.model_setup.warm_up", lambda: loads.append("loaded"))
+    assistant.model_setup.warm_up()
+    assert loads == []
+    assistant.settings.set("chat.model", "openai/gpt-4o")
+    assistant.model_setup.warm_up()
+    assert loads == ["loaded"]

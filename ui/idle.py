@@ -1,0 +1,118 @@
+"""Work for moments in which the GUI thread is idle: garbage collection and slow imports.
+
+A full garbage collection stops the whole program for 100 to 300 ms, and importing the client for
+models holds the interpreter for long enough to delay frames. Nobody notices either of them while
+nothing moves in the window.
+"""
+
+import gc
+import sys
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+__all__ = ["GarbageCollector", "IdleTimer", "call_when_idle"]
+
+_CHECK_MS = 500
+_CHECKS = 4
+_MOST_BUSY_S = 0.02
+# So many checks found something to collect since the last full collection.
+_FULL_IF_IDLE, _FULL_ALWAYS = 10, 600
+_NEW_MODULES = 100
+
+
+class IdleTimer(QObject):
+    """Checks twice a second whether the GUI thread is idle.
+
+    The thread is idle if it used at most 20 ms of processor time in each of the last four checks.
+    Typing, scrolling and an answer that arrives use more than that. Watching the events instead
+    would cost time for each of them.
+
+    The signal `checked` is emitted after each check, with whether the thread is idle.
+
+    Args:
+        parent: the Qt parent.
+        read_busy_s: returns the processor time of the GUI thread in seconds.
+    """
+
+    checked = Signal(bool)
+
+    def __init__(
+        self, parent: QObject, *, read_busy_s: Callable[[], float] = time.thread_time
+    ) -> None:
+        super().__init__(parent)
+        self._read_busy_s = read_busy_s
+        self._busy_s = read_busy_s()
+        self._idle_checks = 0
+        self._timer = QTimer(self, interval=_CHECK_MS)
+        self._timer.timeout.connect(self.check)
+        self._timer.start()
+
+    def check(self) -> None:
+        """Compare the processor time with that of the last check."""
+        before, self._busy_s = self._busy_s, self._read_busy_s()
+        is_quiet = self._busy_s - before <= _MOST_BUSY_S
+        self._idle_checks = self._idle_checks + 1 if is_quiet else 0
+        self.checked.emit(self._idle_checks >= _CHECKS)
+        self._busy_s = self._read_busy_s()  # the receivers' own work says nothing about the user
+
+    def stop(self) -> None:
+        """Check no more."""
+        self._timer.stop()
+
+
+class GarbageCollector(QObject):
+    """Runs Python's garbage collection in the GUI thread only, until `stop` is called.
+
+    By default, Python collects reference cycles in any thread that allocates memory. A cycle can
+    contain a widget, and Qt crashes if a widget is destroyed outside the GUI thread. Therefore,
+    automatic collection is turned off, and a timer collects instead:
+
+    - At each check, the objects created since the last one, if they exceed Python's threshold.
+    - All objects as soon as the GUI thread is idle, or after five minutes in which it never was.
+    - Modules stay alive, and so do most objects created while they are loaded. When modules were
+      loaded, all objects of the next idle moment are left out of later collections, which makes
+      those several times faster.
+    """
+
+    def __init__(self, parent: QObject, timer: IdleTimer) -> None:
+        super().__init__(parent)
+        gc.disable()
+        gc.freeze()
+        self._modules = 0
+        self._checks = 0
+        self._timer = timer
+        self._timer.checked.connect(self._collect_what_is_due)
+
+    def stop(self) -> None:
+        """Turn Python's automatic garbage collection on again."""
+        self._timer.stop()
+        gc.unfreeze()
+        gc.enable()
+
+    def _collect_what_is_due(self, is_idle: bool) -> None:
+        if is_idle and len(sys.modules) >= self._modules + _NEW_MODULES:
+            self._collect_all()
+            self._modules = len(sys.modules)
+            gc.freeze()
+        elif self._checks >= (_FULL_IF_IDLE if is_idle else _FULL_ALWAYS):
+            self._collect_all()
+        elif gc.get_count()[0] > gc.get_threshold()[0]:
+            gc.collect(1)
+            self._checks += 1
+
+    def _collect_all(self) -> None:
+        gc.collect()
+        self._checks = 0
+
+
+def call_when_idle(work: Callable[[], object], timer: IdleTimer) -> None:
+    """Call a function once, when the GUI thread is idle for the first time."""
+
+    def call(is_idle: bool) -> None:
+        if is_idle:
+            timer.checked.disconnect(call)
+            work()
+
+    timer.checked.connect(call)
