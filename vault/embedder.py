@@ -57,7 +57,7 @@ class Embedder:
 
         Args:
             model: the embedding model.
-            idle_s: the idle time after which the process exits, because it uses much memory.
+            idle_s: the idle seconds after which the process exits, because it uses much memory.
             cache_dir: the folder for caching the fastest precision and the ONNX model, or None.
         """
         self.model = model

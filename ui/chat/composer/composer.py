@@ -56,7 +56,8 @@ class Composer(Scaled, QWidget):
     """The composer: text field, attachment chips, mode, model, context meter and Send button.
 
     Signals:
-        submitted: the text, even while an answer is being generated. The receiver clears the field.
+        submitted: the text to send. This is also emitted while an answer is being generated. The
+            receiver clears the field.
         attach_chosen: the path or tag to attach.
         attach_removed: the removed `Attachment`.
         attach_opened: the clicked `Attachment`.

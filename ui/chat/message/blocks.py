@@ -54,7 +54,8 @@ class Divider(AccessibleFrame):
     Args:
         turns: how many turns are no longer sent.
         tokens: the number of tokens in those turns.
-        reason: the reason as named in the context report, such as `tail`.
+        reason: the reason as named in the context report, such as `tail` for turns that were left
+            out of one request only.
         parent: the parent widget.
     """
 

@@ -33,7 +33,7 @@ class Source:
         lines: the first and last line, inclusive, from 1, or None for a whole note.
         passage: the text of the passage as it was sent to the model.
         is_verified: whether the answer's quotation was found in the passage.
-        doubt: why a citation of this source is unverified, or an empty string if no citation is.
+        doubt: why a citation of this source is unverified, or an empty string if all are verified.
         doubted: the quotations that were not found in the source. If there are none although
             `doubt` is set, all citations of the source are unverified.
         page: the page number, shown in place of the lines, or None if the file has no pages.
