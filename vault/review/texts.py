@@ -142,13 +142,13 @@ class Vocabulary:
         return 0 if number is None else self._note_counts[number]
 
     @property
-    def most_rare(self) -> int:
+    def rare_limit(self) -> int:
         """The maximum number of notes in which a word may occur to be considered rare."""
         return max(3, self.notes // 50)
 
     def is_rare(self, word: str) -> bool:
         """Return whether a word occurs in few of the notes."""
-        return self.count_notes(word) <= self.most_rare
+        return self.count_notes(word) <= self.rare_limit
 
 
 def clean_markup(line: str) -> str:
