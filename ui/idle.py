@@ -1,4 +1,4 @@
-"""Work for moments in which the GUI thread is idle: garbage collection and slow imports.
+"""Do slow work while the GUI thread is idle: garbage collection and slow imports.
 
 A full garbage collection stops the whole program for 100 to 300 ms, and importing the client for
 models holds the interpreter for long enough to delay frames. Nobody notices either of them while
@@ -50,7 +50,7 @@ class IdleTimer(QObject):
         self._timer.start()
 
     def check(self) -> None:
-        """Compare the processor time with that of the last check."""
+        """Check whether the thread has been idle, and emit `checked` with the result."""
         before, self._busy_s = self._busy_s, self._read_busy_s()
         is_quiet = self._busy_s - before <= _MOST_BUSY_S
         self._idle_checks = self._idle_checks + 1 if is_quiet else 0
@@ -58,7 +58,7 @@ class IdleTimer(QObject):
         self._busy_s = self._read_busy_s()  # the receivers' own work says nothing about the user
 
     def stop(self) -> None:
-        """Check no more."""
+        """Stop checking."""
         self._timer.stop()
 
 
@@ -69,8 +69,10 @@ class GarbageCollector(QObject):
     contain a widget, and Qt crashes if a widget is destroyed outside the GUI thread. Therefore,
     automatic collection is turned off, and a timer collects instead:
 
-    - At each check, the objects created since the last one, if they exceed Python's threshold.
-    - All objects as soon as the GUI thread is idle, or after five minutes in which it never was.
+    - At each check, it collects the objects created since the last one, if they exceed Python's
+      threshold.
+    - It collects all objects as soon as the GUI thread is idle, or after five minutes if it never
+      was.
     - Modules stay alive, and so do most objects created while they are loaded. When modules were
       loaded, all objects of the next idle moment are left out of later collections, which makes
       those several times faster.
@@ -108,7 +110,7 @@ class GarbageCollector(QObject):
 
 
 def call_when_idle(work: Callable[[], object], timer: IdleTimer) -> None:
-    """Call a function once, when the GUI thread is idle for the first time."""
+    """Call a function once, as soon as the GUI thread is idle."""
 
     def call(is_idle: bool) -> None:
         if is_idle:

@@ -52,7 +52,7 @@ class Node:
 
     @property
     def appearance(self) -> str:
-        """A text that changes when the node is shown differently: its counts, or why it is marked.
+        """A text that changes whenever the node looks different: its counts, or why it is marked.
 
         A note that waits to be indexed looks like an indexed one.
         """
@@ -79,11 +79,14 @@ class Folders:
         self._appearances = [node.appearance for node in self.nodes]
 
     def has_same_paths(self, other: "Folders") -> bool:
-        """Return whether another tree has the same notes and images, and thus the same numbers."""
+        """Return whether another tree has the same notes and images, with the same node numbers."""
         return self._paths == other._paths
 
     def list_changed_nodes(self, before: "Folders") -> list[int]:
-        """Return the numbers of the nodes shown differently than in a tree of the same paths."""
+        """Return the numbers of the nodes that look different than in an earlier tree.
+
+        The earlier tree must have the same paths.
+        """
         pairs = zip(before._appearances, self._appearances, strict=True)
         return [number for number, (old, new) in enumerate(pairs) if old != new]
 
