@@ -158,7 +158,7 @@ class RateLimited(ModelError):
     is_retryable = True
 
     def __init__(self, service: str, *, retry_after_s: float | None, reason: str = "") -> None:
-        wait = "" if retry_after_s is None else f" {_told(retry_after_s)}"
+        wait = "" if retry_after_s is None else f" {_format_wait(retry_after_s)}"
         super().__init__(
             f"{service} asks to wait{wait}. Your message is kept: try again then.",
             service=service,
@@ -216,7 +216,7 @@ class Offline(ModelError):
         )
 
 
-def _told(seconds: float) -> str:
+def _format_wait(seconds: float) -> str:
     """Format a waiting time, such as `3 minutes`, rounded up."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= 2 * length:

@@ -52,7 +52,7 @@ def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
 
 def list_tree(paths: Sequence[str], most_chars: int) -> list[str]:
     """List the names in the top two levels, limited to `most_chars` characters."""
-    return list(_within(_blocks(paths), most_chars))
+    return list(_limit_lines(_list_blocks(paths), most_chars))
 
 
 def find_recorded_names(path: Sequence[Entry]) -> str | None:
@@ -79,7 +79,7 @@ def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSect
     return (*sections, PromptSection(SECTION, names, cacheable=True))
 
 
-def _blocks(paths: Sequence[str]) -> list[list[str]]:
+def _list_blocks(paths: Sequence[str]) -> list[list[str]]:
     """Return the lines of each top-level folder and note, folders first."""
     folders: dict[str, set[str]] = {}
     notes: set[str] = set()
@@ -94,7 +94,7 @@ def _blocks(paths: Sequence[str]) -> list[list[str]]:
     return [*blocks, *([f"- {clean_name(name)}"] for name in sorted(notes))]
 
 
-def _within(blocks: Sequence[Sequence[str]], most_chars: int) -> Iterator[str]:
+def _limit_lines(blocks: Sequence[Sequence[str]], most_chars: int) -> Iterator[str]:
     """Yield lines up to `most_chars` characters.
 
     A folder whose contents do not fit is listed without them.

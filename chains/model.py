@@ -227,7 +227,7 @@ def _read(
     """
     has_text, usage, calls = False, None, CallAssembler()
     words, thoughts, finish = TextJoiner(), TextJoiner(), ""
-    for chunk, finish in _pieces(stream, find_finish):  # noqa: B007 - it is used after the loop
+    for chunk, finish in _read_chunks(stream, find_finish):  # noqa: B007 - it is used after the loop
         usage = getattr(chunk, "usage", None) or usage
         delta = chunk.choices[0].delta if chunk.choices else None
         if delta is None:
@@ -251,7 +251,7 @@ def _read(
         raise ConnectionAbortedError(BROKEN_OFF)
     if finish and calls.calls:
         emit(ModelCalls(calls.calls))
-    counted = _usage(usage, find_price) if usage and is_counted else None
+    counted = _read_usage(usage, find_price) if usage and is_counted else None
     emit(
         ModelEnded(
             status="complete" if finish else "interrupted",
@@ -263,7 +263,7 @@ def _read(
     return None if counted is None else counted.prompt_tokens + counted.completion_tokens
 
 
-def _pieces(stream: Any, find_finish: Callable[[], str]) -> Iterator[tuple[Any, str]]:
+def _read_chunks(stream: Any, find_finish: Callable[[], str]) -> Iterator[tuple[Any, str]]:
     """Yield the chunks of a streamed answer, each with the finish reason received so far.
 
     Errors after the finish reason are ignored, because some services then send a token usage that
@@ -288,7 +288,7 @@ def _find_signatures(delta: Any) -> Iterator[str]:
             yield signature
 
 
-def _usage(counted: Any, find_price: Callable[[Any], float | None]) -> Usage | None:
+def _read_usage(counted: Any, find_price: Callable[[Any], float | None]) -> Usage | None:
     """Return the reported usage, or None if one of its counts is negative."""
     details = getattr(counted, "prompt_tokens_details", None)
     prompt, completion = counted.prompt_tokens or 0, counted.completion_tokens or 0

@@ -180,13 +180,13 @@ def _cache_folder(folder: Path) -> Iterator[None]:
 
 
 def _count(encoding: "Encoding", text: str) -> int:
-    return sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(text))
+    return sum(len(encoding.encode_ordinary(piece)) for piece in _split_text(text))
 
 
 _SAFE_CUT: Final = re.compile(r"(?<=[^\W_]) (?=[^\W_])")
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _split_text(text: str) -> Iterator[str]:
     """Split a long text at spaces where the split does not change the token count."""
     start = 0
     while len(text) - start > PIECE_CHARS:

@@ -130,7 +130,7 @@ def format_progress(at: "IndexProgress") -> str:
         return "Reading your notes"
     does = "by words" if at.phase == "scan" else "by meaning"
     speed = f", {_rate(at.per_s)} a second" if at.per_s >= 0.05 else ""
-    left = "" if at.remaining_s is None else f", {_span(at.remaining_s)} left"
+    left = "" if at.remaining_s is None else f", {_format_duration(at.remaining_s)} left"
     return f"Indexing {does}: {at.done:,} of {at.total:,} notes{speed}{left}  {at.path}".rstrip()
 
 
@@ -138,7 +138,7 @@ def _rate(per_s: float) -> str:
     return f"{per_s:,.0f}" if per_s >= 10 else f"{per_s:.1f}"
 
 
-def _span(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     """Format a duration, such as `12 s`, `3 min` or `2 h 5 min`."""
     minutes = round(seconds / 60)
     if minutes < 1:

@@ -54,7 +54,7 @@ def _list_hits(hits: Sequence[ChatHit]) -> Iterator[str]:
 
 def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
     chat = assistant.sessions.read(args.session)
-    for sentence in _remarks(chat.log):
+    for sentence in _list_problems(chat.log):
         complain(sentence)
     if output.is_json:
         entries = [entry.to_dict() for entry in chat.log.entries]
@@ -65,7 +65,7 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
         output.lines(cli_text.transcript(assistant.history.transcript(chat.id)))
 
 
-def _remarks(log: LoadedLog) -> Iterator[str]:
+def _list_problems(log: LoadedLog) -> Iterator[str]:
     """Yield one sentence for each problem in a chat's file."""
     yield from log.problems
     if log.why_read_only is not None:

@@ -62,7 +62,7 @@ class Hooks:
         """
         with self._lock:
             files, problems = self._files() if is_enabled else ([], ())
-            state = (vault, problems, [(file, *_versions(file)) for file in files])
+            state = (vault, problems, [(file, *_read_versions(file)) for file in files])
             if self._loaded is None or self._loaded[0] != state:
                 self._loaded = (state, _load(files, vault, problems))
             return self._loaded[1]
@@ -73,13 +73,15 @@ class Hooks:
         except FileNotFoundError:
             return [], ()
         except OSError as error:
-            return [], (_problem(f"The folder of hooks {self._folder}", error),)
+            return [], (_describe_problem(f"The folder of hooks {self._folder}", error),)
         if not found:
             return [], ()
         try:
             _refuse_if_others_write(self._folder)
         except (_Refused, OSError) as error:
-            return [], (_problem(f"The folder of hooks {self._folder}", error, "is not used"),)
+            return [], (
+                _describe_problem(f"The folder of hooks {self._folder}", error, "is not used"),
+            )
         return sorted(found, key=lambda path: path.name), ()
 
 
@@ -94,7 +96,7 @@ def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> L
                 _refuse_if_others_write(written)
             _register(registry, partial(_module, file))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - reported by the name of the file
-            found.append(_problem(f"The hook file {file.name}", error))
+            found.append(_describe_problem(f"The hook file {file.name}", error))
     return LoadedHooks(registry, tuple(found))
 
 
@@ -104,7 +106,7 @@ def _register_offers(registry: HookRegistry) -> Iterator[str]:
         try:
             _register(registry, offer.load)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - reported by the hook's name
-            yield _problem(f"The hook {offer.name} ({offer.value})", error)
+            yield _describe_problem(f"The hook {offer.name} ({offer.value})", error)
 
 
 def _register(registry: HookRegistry, load: Callable[[], object]) -> None:
@@ -156,7 +158,7 @@ def _module(file: Path) -> ModuleType:
     return module
 
 
-def _versions(file: Path) -> tuple[tuple[int, ...] | None, ...]:
+def _read_versions(file: Path) -> tuple[tuple[int, ...] | None, ...]:
     """Return values that change whenever the file or its permissions change."""
     return tuple(_version(path) for path in (file, file.resolve().parent))
 
@@ -171,7 +173,7 @@ def _version(path: Path) -> tuple[int, ...] | None:
     return (*content, info.st_mode, info.st_uid)
 
 
-def _problem(subject: str, error: BaseException, what: str = "does not run") -> str:
+def _describe_problem(subject: str, error: BaseException, what: str = "does not run") -> str:
     """Log an error about hooks, and describe the error to the user."""
     _log.warning("%s %s", subject, what, exc_info=error)
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

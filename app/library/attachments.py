@@ -201,7 +201,7 @@ class Attachments:
 
     def _notes_below(self, named: str, folder: str) -> Iterator[Segment]:
         assert self._library is not None
-        notes = _readable(self._library, self._library.list_allowed_notes(folder))
+        notes = _read_allowed_notes(self._library, self._library.list_allowed_notes(folder))
         if not notes:
             raise NotFound(f"There are no notes in {named} that can be attached.")
         for note in notes:
@@ -211,8 +211,8 @@ class Attachments:
         """Yield the notes with a tag or one of its subtags."""
         notes: list[Note] = []
         if self._library is not None:
-            notes = _readable(self._library, _find_tagged_paths(self._library, named))
-        carrying = [note for note in notes if _carries(note.tags, named)]
+            notes = _read_allowed_notes(self._library, _find_tagged_paths(self._library, named))
+        carrying = [note for note in notes if _has_tag(note.tags, named)]
         if not carrying:
             raise NotFound(f"No note that can be attached carries the tag {named}.")
         for note in carrying:
@@ -259,7 +259,7 @@ class Attachments:
         return read_allowed(place.root, place.path)
 
 
-def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
+def _read_allowed_notes(library: Library, paths: Iterable[str]) -> list[Note]:
     """Read notes, skipping those that models may not read.
 
     Files without text, such as scanned PDFs, are skipped too.
@@ -273,12 +273,12 @@ def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
 
 def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
     known = {
-        path for tag, paths in library.tags().items() if _carries((tag,), named) for path in paths
+        path for tag, paths in library.tags().items() if _has_tag((tag,), named) for path in paths
     }
     return tuple(path for path in library.list_allowed_notes("") if path in known)
 
 
-def _carries(tags: Iterable[str], named: str) -> bool:
+def _has_tag(tags: Iterable[str], named: str) -> bool:
     """Return whether one of the tags is the given tag or one of its subtags, such as `#a/b`."""
     wanted = named.removeprefix("#").casefold()
     return any(f"{tag.casefold()}/".startswith(f"{wanted}/") for tag in tags)

@@ -86,7 +86,7 @@ class ProjectNotes:
         is_quoted: bool = False,
     ) -> SearchResult:
         """Return the best `k` passages in the project. See `Library.search`."""
-        own = tuple(map(self._find_own, in_play))
+        own = tuple(map(self._find_library_path, in_play))
         search = partial(self.library.search, in_play=own, covers=self.covers)
         return self._show(search(query, k, reranks=reranks, is_quoted=is_quoted))
 
@@ -150,7 +150,7 @@ class ProjectNotes:
             NoteUnreadable: the note is not in the project, or cannot be read.
             NoteExcluded: the note is excluded by a rule or marked as private.
         """
-        own = self._find_own(path)
+        own = self._find_library_path(path)
         file = self.library.root / own
         places = [Path(os.path.normpath(file)), file.resolve()]  # the second one differs for a link
         if not all(self.covers(os.path.relpath(place, self.library.root)) for place in places):
@@ -187,7 +187,7 @@ class ProjectNotes:
         """
         return f"{self.library.root}/{path}" if self._is_own else path
 
-    def _find_own(self, path: str) -> str:
+    def _find_library_path(self, path: str) -> str:
         """Convert a path that models, tools and chats use for a note to the library's own path.
 
         This is the inverse of `name_path`.

@@ -75,7 +75,7 @@ class Jobs:
 
         def run(_cancel: CancelToken) -> None:
             try:
-                end = self._tell(id, session, chain([stored], following))
+                end = self._write_events(id, session, chain([stored], following))
             except Exception as error:  # noqa: BLE001 (reported, and logged if it is a bug)
                 info = explain(error)
                 said = {"code": info.code, "message": info.message, "hint": info.hint}
@@ -143,7 +143,7 @@ class Jobs:
             with self._changed:
                 del self._busy[session]
 
-    def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
+    def _write_events(self, id: Any, session: str, events: Iterator[Event]) -> Json:
         """Write all events of a turn to the client, except the last one, whose data is returned."""
         end: Json = {}
         for event in events:

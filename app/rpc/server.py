@@ -51,10 +51,10 @@ def serve_standard_streams(assistant: Assistant) -> None:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with out:
-        RPC(assistant, out.write).serve(_lines())
+        RPC(assistant, out.write).serve(_read_lines())
 
 
-def _lines() -> Iterator[bytes]:
+def _read_lines() -> Iterator[bytes]:
     """Yield the lines of standard input, truncating overlong ones."""
     source = sys.stdin.buffer
     while line := source.readline(asked.LONGEST_LINE):

@@ -80,7 +80,7 @@ class BranchEditor:
             chat.path_to(entry)
             leaf, before = chat.tree.newest_leaf(entry), chat.path()[-1].id
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
-            return AbandonedBranch(before, len(_left(chat, before)[1]))
+            return AbandonedBranch(before, len(_find_branch(chat, before)[1]))
 
     def show_entry(self, session: str, entry: str) -> None:
         """Switch to an entry's branch, unless the entry is already on the active branch.
@@ -220,7 +220,7 @@ class BranchEditor:
             Cancelled: the summary was cancelled. Nothing is stored.
         """
         with self._sessions.open(session) as chat:
-            branch, left = _left(chat, entry)
+            branch, left = _find_branch(chat, entry)
             if not left:
                 raise InvalidRequest(f"The chat goes on with the branch of {entry}.")
             made = self._asking.summarise(left, model, chat, cancel)
@@ -252,7 +252,7 @@ def _leaf(chat: Session) -> str | None:
     return path[-1].id if path else None
 
 
-def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
+def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
     """Return the branch that contains an entry, and its turns that are not on the active branch."""
     chat.path_to(entry)
     branch = chat.path_to(chat.tree.newest_leaf(entry))

@@ -135,7 +135,7 @@ def load_log(session: str, content: bytes) -> LoadedLog:
         session: the chat id, which is the name of the file.
         content: the content of the file.
     """
-    with _no_collections():
+    with _pause_garbage_collection():
         return _read_log(session, content)
 
 
@@ -167,7 +167,7 @@ def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
 
 
 @contextmanager
-def _no_collections() -> Iterator[None]:
+def _pause_garbage_collection() -> Iterator[None]:
     """Disable the garbage collector within a `with` block.
 
     Loading a long chat creates a million objects that stay alive, and repeated garbage collections
@@ -184,7 +184,7 @@ def _no_collections() -> Iterator[None]:
 
 def _read_log(session: str, content: bytes) -> LoadedLog:
     lines, rest = content.split(b"\n"), b""
-    values = _objects(content, lines)
+    values = _decode_lines(content, lines)
     lacks_newline = values[-1] is not None
     if not lacks_newline:
         rest = lines[-1]
@@ -209,7 +209,7 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
     )
 
 
-def _objects(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
+def _decode_lines(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
     """Return the JSON object in each line, or None for invalid lines.
 
     The whole file is decoded at once, which is twice as fast as line by line. The lines are decoded

@@ -167,7 +167,7 @@ class Session:
             elif self._handle is None:
                 raise InvalidRequest(f"The chat {self.id} was opened for reading only.")
             else:
-                self._handle = self._up_to_date(self._handle)
+                self._handle = self._migrate_if_outdated(self._handle)
                 write_synced(self._handle, lines)
         self._log = self._log.with_entries(entries)
         self._has_written = True
@@ -303,7 +303,7 @@ class Session:
             ] = None
             return fallback
 
-    def _up_to_date(self, handle: int) -> int:
+    def _migrate_if_outdated(self, handle: int) -> int:
         """Migrate the file to the current version if necessary, and return its descriptor."""
         if not self._log.is_outdated:
             return handle

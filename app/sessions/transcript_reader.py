@@ -108,7 +108,7 @@ class _Reader:
             mode=read_mode(asked),
             attach=read_names(asked),
             selections=read_selections(asked),
-            siblings=self._siblings(asked.id, asked.id),
+            siblings=self._list_versions(asked.id, asked.id),
             label=self._labels.get(asked.id, ""),
             is_pinned=self._pins.get(asked.id, False),
             sent=tuple(sent),
@@ -134,7 +134,7 @@ class _Reader:
             seconds=last.seconds,
             reason=last.reason or "",
             error_code=last.error_code or "",
-            siblings=self._siblings(work[0].id, last.id),
+            siblings=self._list_versions(work[0].id, last.id),
             label=self._labels.get(last.id, ""),
             steps=tuple(self._steps(work)),
             is_pinned=self._pins.get(last.id, False),
@@ -174,12 +174,12 @@ class _Reader:
                 yield _step(call, result, self._runs.get(place), said)
                 said = ""
 
-    def _siblings(self, entry: str, shown: str) -> tuple[str, ...]:
+    def _list_versions(self, entry: str, shown: str) -> tuple[str, ...]:
         """Return the ids of a message's versions, by which the transcript identifies them."""
         found = self._tree.siblings(entry)
-        return tuple(shown if e.id == entry else self._shown(e) for e in found)
+        return tuple(shown if e.id == entry else self._find_shown_id(e) for e in found)
 
-    def _shown(self, start: MessageEntry) -> str:
+    def _find_shown_id(self, start: MessageEntry) -> str:
         """Return the id by which the transcript identifies a user message or an answer.
 
         For an answer, this is the id of its last message.

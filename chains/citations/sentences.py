@@ -43,7 +43,7 @@ _SHORT: Final = re.compile(
 
 def split_sentences(passage: str) -> list[str]:
     """Return the sentences of a passage, without markup."""
-    return [sentence for block in _blocks(passage) for sentence in _sentences(block)]
+    return [sentence for block in _split_blocks(passage) for sentence in _sentences(block)]
 
 
 def split_paragraph(lines: Sequence[str]) -> list[str]:
@@ -86,7 +86,7 @@ def _locate_blocks(answer: str) -> Iterator[tuple[int, int]]:
         yield block
 
 
-def _blocks(passage: str) -> Iterator[str]:
+def _split_blocks(passage: str) -> Iterator[str]:
     """Yield each paragraph, list item and table row on one line."""
     lines: list[str] = []
     for line in [*_list_prose_lines(passage), ""]:

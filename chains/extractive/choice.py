@@ -247,7 +247,7 @@ def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) ->
     if question.kind == "time" and _DATE.search(part.text):
         worth *= DATED_WORTH
     if question.kind == "how_to":
-        worth *= _weigh_way(part)
+        worth *= _weigh_instructions(part)
     if question.defines:
         worth *= DEFINING_WORTH if part.is_first or _SUMMARY.match(above) else 1.0
         if _names_first(part, question.words):
@@ -267,7 +267,7 @@ def _names_first(part: Part, words: AbstractSet[str]) -> bool:
     return found is not None and split_words(found[1]) - FUNCTION_WORDS == words
 
 
-def _weigh_way(part: Part) -> float:
+def _weigh_instructions(part: Part) -> float:
     """Return a factor for a part's score: how well its form suits a question for instructions."""
     if part.is_collection:
         return COLLECTION_WORTH

@@ -44,7 +44,8 @@ def write_code(lines: Sequence[str]) -> list[str]:
 def write_text(text: str) -> str:
     """Format a line of text without markup, except for inline code."""
     return "".join(
-        piece if is_code else escape_markdown(remove_markup(piece)) for piece, is_code in _cut(text)
+        piece if is_code else escape_markdown(remove_markup(piece))
+        for piece, is_code in _split_at_code(text)
     ).strip()
 
 
@@ -84,7 +85,7 @@ def _write_line(line: str) -> str:
     return mark + write_text(_COMMENT.sub("", _BLOCK_ID.sub("", line)))
 
 
-def _cut(text: str) -> Iterator[tuple[str, bool]]:
+def _split_at_code(text: str) -> Iterator[tuple[str, bool]]:
     """Split a text at inline code, and yield each piece with a flag that is True for code."""
     text = "".join(
         piece if is_code else _EMBED.sub("", piece) for piece, is_code in _split_code(text)

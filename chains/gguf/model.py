@@ -104,13 +104,13 @@ class GgufModel:
         port = self._make_port(endpoint, lambda _owner: running.key, pause)
         try:
             for event in port.stream(request, cancel):
-                yield _name_end(event, running)
+                yield _add_end_reason(event, running)
         except ModelUnavailable:
             running.require_alive()
             raise
 
 
-def _name_end(event: ModelEvent, running: RunningModel) -> ModelEvent:
+def _add_end_reason(event: ModelEvent, running: RunningModel) -> ModelEvent:
     """Add the reason why the child process ended, if it ended in the middle of an answer."""
     if not isinstance(event, ModelEnded) or event.status == "complete":
         return event

@@ -79,7 +79,7 @@ def classify_failure(
     if key:
         reason = reason.replace(key, "…")
     reason = _KEY_LIKE.sub("…", reason)  # the reason is stored, and services repeat other keys too
-    text = f"{reason} {_codes(call.error_body)}"
+    text = f"{reason} {_read_error_codes(call.error_body)}"
     if status in {400, 413, 422, 500} and _is_overflow(error, text):
         message = f"The request is too long for the model at {service}: {reason}"
         return ContextOverflow(message, ways_out=_WAYS_OUT, limit=_find_limit(reason))
@@ -122,7 +122,7 @@ def _find_limit(reason: str) -> int | None:
     return None
 
 
-def _codes(body: bytes) -> str:
+def _read_error_codes(body: bytes) -> str:
     """Return the error codes in the body of a response."""
     try:
         data = json.loads(body)

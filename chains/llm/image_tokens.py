@@ -108,7 +108,7 @@ def count_image(data: str, rule: ImageRule | None) -> int:
 
 def _count_patches(width: int, height: int, cost: float, edge: int, most: float) -> int:
     """Count the patches of 32 pixels in an image, after it is scaled down to the allowed size."""
-    width, height = _fit(width, height, edge)
+    width, height = _scale_down(width, height, edge)
     if _cover(width, height, 32) > most:
         scale = math.sqrt(32**2 * most / (width * height))
         across, down = (length * scale / 32 for length in (width, height))
@@ -119,7 +119,7 @@ def _count_patches(width: int, height: int, cost: float, edge: int, most: float)
 
 def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
     """Count the tokens of the 512-pixel tiles in an image, scaled down to 2,048 and 768 pixels."""
-    width, height = _fit(width, height, 2_048)
+    width, height = _scale_down(width, height, 2_048)
     shorter = min(width, height)
     if shorter > 768:
         width, height = (length * 768 // shorter for length in (width, height))
@@ -139,7 +139,7 @@ def _count_blocks(width: int, height: int, edge: int, most: int) -> int:
     return cover(max(1, fitting))
 
 
-def _fit(width: int, height: int, edge: int) -> tuple[int, int]:
+def _scale_down(width: int, height: int, edge: int) -> tuple[int, int]:
     """Scale a size down until no edge is longer than `edge`."""
     scale = min(1.0, edge / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))

@@ -77,7 +77,7 @@ def build_wire_request(
     options = request.base.options
     is_past = endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name)
     messages, fill = (
-        _past_the_client(request)
+        _bypass_validation(request)
         if is_past
         else ({"messages": _build_messages(request, endpoint)}, {})
     )
@@ -119,7 +119,7 @@ def _build_messages(request: PreparedRequest, endpoint: Endpoint) -> list[dict[s
     return [*before, {**result, "content": f"{result['content']}\n\n{note['content']}"}]
 
 
-def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
+def _bypass_validation(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the messages as extra body content, which the OpenAI client does not validate.
 
     The client validates every field of every message. For long sessions, this took ten times as

@@ -286,7 +286,7 @@ class Summariser:
             System(make_system_parts(SUMMARY_PROMPT, self.sections)), (), self.counter
         )
         for _ in range(MOST_ROUNDS):
-            pieces = self._pieces(texts, task, bare)
+            pieces = self._join_texts(texts, task, bare)
             texts = [
                 self._ask(task, bare, (), _frame_conversation(piece, task)) for piece in pieces
             ]
@@ -294,13 +294,13 @@ class Summariser:
                 return texts[0]
         raise SummaryFailed("The conversation is too long to be summed up.")
 
-    def _pieces(self, texts: Iterable[str], task: SummaryTask, bare: Preamble) -> list[str]:
+    def _join_texts(self, texts: Iterable[str], task: SummaryTask, bare: Preamble) -> list[str]:
         """Join texts into as few pieces as possible, each small enough for one call."""
         frame = self.counter.count(_frame_conversation("", task)) + self.counter.message_overhead
         most = int((self.request_budget.budget - bare.system_tokens - frame) * PIECE_SHARE)
         pieces: list[str] = []
         tokens = 0
-        for text in (part for whole in texts for part in self._cut(whole, most)):
+        for text in (part for whole in texts for part in self._halve(whole, most)):
             size = self.counter.count(html.escape(text, quote=False)) + 2
             if pieces and tokens + size <= most:
                 pieces[-1] += f"\n\n{text}"
@@ -310,7 +310,7 @@ class Summariser:
                 tokens = size
         return pieces
 
-    def _cut(self, text: str, most: int) -> Iterator[str]:
+    def _halve(self, text: str, most: int) -> Iterator[str]:
         """Halve a text repeatedly until each piece fits."""
         if most < 1:
             raise SummaryFailed("The budget has no room for making a summary.")
@@ -319,8 +319,8 @@ class Summariser:
             return
         middle = len(text) // 2
         at = text.rfind("\n", 0, middle) + 1 or middle
-        yield from self._cut(text[:at], most)
-        yield from self._cut(text[at:], most)
+        yield from self._halve(text[:at], most)
+        yield from self._halve(text[at:], most)
 
     def _ask(
         self, task: SummaryTask, start: Preamble, turns: Sequence[MeasuredTurn], question: str
