@@ -205,8 +205,8 @@ class Warned:
 
     Attributes:
         message: one sentence for the user.
-        is_reason: whether the turn's result contains the same sentence, as the reason why the turn
-            ended early.
+        is_reason: whether the sentence is also the `reason` in the turn's result, so that it need
+            not be shown twice.
     """
 
     message: str

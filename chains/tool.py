@@ -60,8 +60,8 @@ class Proposal:
         warnings: reasons to ask again despite an earlier approval.
         hunks: the parts of the diff that can be approved separately, or an empty tuple if there is
             only one.
-        keep: returns the proposal with only some of its hunks, by index, or None if there are no
-            hunks. Applying it can raise the same errors as `apply`.
+        keep: returns a proposal with only some of the hunks, given by index. It can be applied in
+            the same way, and raises the same errors. None if there are no hunks.
     """
 
     kind: ProposalKind

@@ -224,7 +224,7 @@ class TurnRunner:
                 chat.close()
 
     def _run_turn(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
-        """Run a turn. If no request can be built, the user message leaves the active branch."""
+        """Run a turn, and remove the user message from the branch if no request can be built."""
         require_model(begun.turn)
         leaf, is_prepared = chat.tree.leaf, False
         try:

@@ -85,7 +85,7 @@ class BranchEditor:
     def show_entry(self, session: str, entry: str) -> None:
         """Switch to an entry's branch, unless the entry is already on the active branch.
 
-        The same errors are raised as by `select_leaf`.
+        Raises the same exceptions as `select_leaf`.
         """
         chat = self._sessions.read(session)
         if all(one.id != entry for one in chat.path()):

@@ -107,7 +107,7 @@ def count_image(data: str, rule: ImageRule | None) -> int:
 
 
 def _count_patches(width: int, height: int, cost: float, edge: int, most: float) -> int:
-    """Count the patches of 32 pixels in an image, after it is scaled down to the allowed size."""
+    """Count the tokens of an image by its patches of 32 pixels, after scaling it down."""
     width, height = _scale_down(width, height, edge)
     if _cover(width, height, 32) > most:
         scale = math.sqrt(32**2 * most / (width * height))
@@ -118,7 +118,7 @@ def _count_patches(width: int, height: int, cost: float, edge: int, most: float)
 
 
 def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
-    """Count the tokens of the 512-pixel tiles in an image, scaled down to 2,048 and 768 pixels."""
+    """Count the tokens of 512-pixel tiles, after scaling the edges to 2,048 and 768 pixels."""
     width, height = _scale_down(width, height, 2_048)
     shorter = min(width, height)
     if shorter > 768:

@@ -264,7 +264,7 @@ def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
 
 
 def _merge_messages(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two messages of the same role without empty texts."""
+    """Merge two messages of the same role, leaving out empty texts."""
     blocks = [*_blocks(first), *_blocks(second)]
     calls = [*first.get("tool_calls", ()), *second.get("tool_calls", ())]
     thoughts = [m["reasoning_content"] for m in (first, second) if "reasoning_content" in m]

@@ -221,7 +221,7 @@ class TurnContext:
     def with_attachments(
         self, attached: tuple[Segment, ...], unsent: tuple[Segment, ...]
     ) -> "TurnContext":
-        """Return a copy with the given sent and unsent attachments."""
+        """Return a copy with other attachments: those to send, and those that are left out."""
         return replace(self, request=replace(self.request, attached=attached, unsent=unsent))
 
     def with_offered_tools(self) -> "TurnContext":

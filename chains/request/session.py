@@ -101,7 +101,7 @@ class SessionView:
         return () if self._like is None else self._like.list_degraded()
 
     def new_id(self) -> str:
-        """Return an entry id for previews. They are never stored."""
+        """Return an entry id for a preview, which is never stored."""
         self._ids += 1
         return f"{self._ids:08x}"
 

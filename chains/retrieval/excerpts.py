@@ -58,7 +58,7 @@ class FittedSegments:
     """The attachment segments to send.
 
     Attributes:
-        segments: the segments, numbered from 1. Excerpts have `whole_tokens`.
+        segments: the segments, numbered from 1. For excerpts, `whole_tokens` is set.
         unsent: attachments of which no passage fits.
     """
 

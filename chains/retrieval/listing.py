@@ -75,7 +75,7 @@ _SAYING: Final = frozenset(_SAYING_WORDS.split())
 
 @dataclass(frozen=True)
 class ListQuery:
-    """The query of a note list, and how many of its notes earlier pages have shown."""
+    """The query of a note list, and the number of notes on earlier pages."""
 
     query: str
     offset: int = 0

@@ -46,7 +46,7 @@ class ApprovalDesk:
         self._hunks: dict[str, int] = {}
 
     def open(self, id: str, hunks: int = 0) -> None:
-        """Accept answers to a proposal. Call this before its event is shown.
+        """Accept answers to a proposal. Call this before the proposal is shown to the user.
 
         Args:
             id: the id of the proposal.

@@ -111,11 +111,11 @@ class ToolRegistry:
         return name in self._tools and self._tools[name].propose is not None
 
     def run(self, call: RequestedCall) -> ToolOutcome:
-        """Run a call. Failures become error outcomes."""
+        """Run a tool call. If it fails, the outcome contains the error."""
         return self._attempt(call.name, lambda: self._run(call))
 
     def propose(self, call: RequestedCall) -> Proposal | ToolOutcome:
-        """Return what a call would do, or an error outcome."""
+        """Return what a tool call would do. If it fails, the outcome contains the error."""
         return self._attempt(call.name, lambda: self._propose(call))
 
     def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome:

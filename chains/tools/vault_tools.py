@@ -56,7 +56,7 @@ VAULT_TOOLS: Final = (_SEARCH, _READ, _LIST, _LINKS)
 
 
 def run_vault_tool(notes: NotesPort, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
-    """Run a call. Failures become error outcomes.
+    """Run a tool call. If it fails, the outcome contains the error.
 
     Args:
         notes: the open vault.

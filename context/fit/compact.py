@@ -153,8 +153,8 @@ def _trim_again(
 ) -> tuple[PlannedTrim | None, int]:
     """Plan how far to trim the turns that remain after a compaction.
 
-    Return the planned trim, or None if the turns were not trimmed before, and the resulting token
-    count of the history.
+    Return the planned trim, and the resulting token count of the history. The trim is None if the
+    turns were not trimmed before.
     """
     if history.offsets == TrimOffsets():
         return None, state.tokens(order.counter)

@@ -104,7 +104,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def is_last_joined(self) -> bool:
-        """Whether the last message is sent as one with the message before it."""
+        """Whether the last message is merged with the message before it."""
         return bool(self) and self._store.is_joined(self._stop - 1, self._start)
 
     @property
@@ -266,7 +266,7 @@ class _Store:
         return tokens
 
     def is_joined(self, place: int, start: int) -> bool:
-        """Return whether a turn's last message is sent as one with the message before it.
+        """Return whether a turn's last message is merged with the message before it.
 
         Args:
             place: the position of the turn.

@@ -70,7 +70,7 @@ class Turn:
 
     @cached_property
     def shown(self) -> tuple[Message, ...]:
-        """The turn's original messages. Interrupted answers are marked."""
+        """The turn's messages before any patch. Interrupted answers are marked."""
         question = () if self.user is None else (self.user.message,)
         return (*question, *(_show_entry(entry) for entry in self.said))
 
@@ -247,7 +247,7 @@ class MeasuredTurn:
         return count_merged(*pair, self.counter, joined=joined)
 
     def is_last_joined(self, is_first_joined: bool) -> bool:
-        """Return whether the turn's last message is sent as one with the message before it.
+        """Return whether the turn's last message is merged with the message before it.
 
         Args:
             is_first_joined: whether the turn's first message is merged with the previous turn.

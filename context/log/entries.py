@@ -250,7 +250,7 @@ class OptionsChangeEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class LabelEntry(Entry):
-    """A label on a message, set by the user or a hook. An empty label removes it."""
+    """A label on a message, set by the user or a hook. An empty label removes the previous one."""
 
     target: str
     label: str | None
