@@ -364,7 +364,7 @@ class Assistant:
     def stop_other_models(self, model: str | None = None) -> None:
         """Stop the running model file, unless it is the given model or the one for summaries.
 
-        If `model` is None, the configured model takes its place.
+        If `model` is None, the configured model is kept running.
         """
         self._turns.stop_other_models(model)
 

@@ -89,7 +89,7 @@ class CannotRead(ChainError):
 
 
 class CannotSee(ChainError):
-    """Raised when images are attached, but the model does not accept images.
+    """Images are attached, but the model does not accept images.
 
     Args:
         reason: why images cannot be sent.

@@ -222,7 +222,7 @@ def _list_left_out(
 
 
 def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
-    """List the carry-forward segments that are missing, excluded or not readable."""
+    """List the sources of earlier turns that are now missing, excluded or not readable."""
     for use in segments:
         if use.reason in LOSSES and use.segment.layer is Layer.L2:
             yield LeftOut(Layer.L2, (use.segment.id,), 0, use.original_tokens, use.reason)

@@ -112,8 +112,8 @@ class Segment:
         derived: how the text was produced, such as `map_reduce` for reading notes that a model
             wrote. An empty string for the original text.
         whole_tokens: for an excerpt, the token count of the whole attachment, otherwise None. An
-            excerpt is a passage found in an attachment. In a preview, it is a text of about the
-            size that will be sent.
+            excerpt is a passage found in an attachment. In a preview, the excerpt is a text of
+            about the size that will be sent.
         image: the image sent with the text, or None. The log stores it only for the turn in which
             it was attached (L3), because later turns (L2) repeat the same image.
     """

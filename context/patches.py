@@ -65,7 +65,7 @@ def apply_patch(
     """
     for op in ops:
         _check(op, phase, transformer_name)
-    newcomers = _Newcomers(entry_id)
+    newcomers = _MessageReader(entry_id)
     for op in ops:
         envelope = _apply(envelope, op, newcomers)
     cached = [op for op in ops if op["scope"] == "cached"]
@@ -102,7 +102,7 @@ def _check(op: Op, phase: Phase, transformer_name: str) -> None:
         )
 
 
-def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_Newcomers") -> ContextEnvelope:
+def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_MessageReader") -> ContextEnvelope:
     try:
         return _APPLIERS[str(op["op"])](envelope, op, newcomers)
     except ContextPatchError:
@@ -113,7 +113,7 @@ def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_Newcomers") -> Contex
         ) from error
 
 
-class _Newcomers:
+class _MessageReader:
     """Reads the messages that a patch adds.
 
     Their new ids are derived from the id of the patch's log entry.
@@ -134,7 +134,7 @@ class _Newcomers:
         return replace(message, id=f"{self.entry_id}:{number}")
 
 
-def _system_part_set(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+def _system_part_set(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> ContextEnvelope:
     part = SystemPart(_text(op, "partName"), _text(op, "text"))
     parts = envelope.system.parts
     if any(old.name == part.name for old in parts):
@@ -144,21 +144,21 @@ def _system_part_set(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> Contex
     return replace(envelope, system=System(parts))
 
 
-def _system_part_remove(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+def _system_part_remove(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> ContextEnvelope:
     name = _text(op, "partName")
     parts = tuple(part for part in envelope.system.parts if part.name != name)
     return replace(envelope, system=System(parts))
 
 
-def _system_parts_replace(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+def _system_parts_replace(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> ContextEnvelope:
     return replace(envelope, system=System(_each(op, "parts", SystemPart.from_dict)))
 
 
-def _tools_replace(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+def _tools_replace(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> ContextEnvelope:
     return replace(envelope, tools=_each(op, "tools", ToolDefinition.from_dict))
 
 
-def _tools_remove(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+def _tools_remove(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> ContextEnvelope:
     names = op.get("toolNames")
     if not isinstance(names, list | tuple):
         raise _unfit(op, "toolNames")
@@ -166,20 +166,20 @@ def _tools_remove(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEn
 
 
 def _messages_cached_replace(
-    envelope: ContextEnvelope, op: Op, newcomers: _Newcomers
+    envelope: ContextEnvelope, op: Op, newcomers: _MessageReader
 ) -> ContextEnvelope:
     return _with_cached(envelope, newcomers.read(op))
 
 
 def _messages_uncached_append(
-    envelope: ContextEnvelope, op: Op, newcomers: _Newcomers
+    envelope: ContextEnvelope, op: Op, newcomers: _MessageReader
 ) -> ContextEnvelope:
     messages = envelope.messages
     uncached = (*messages.uncached, *newcomers.read(op))
     return replace(envelope, messages=replace(messages, uncached=uncached))
 
 
-def _options_set(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+def _options_set(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> ContextEnvelope:
     given = {name: op[name] for name in OPTION_NAMES if name in op}
     for name in ("temperature", "maxTokens"):
         if not _is_option_value(name, given.get(name)):
@@ -201,7 +201,7 @@ def _is_option_value(name: str, value: object) -> bool:
     return math.isfinite(value)
 
 
-def _message_replace(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+def _message_replace(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> ContextEnvelope:
     at = _position(envelope, op, "entryId")
     cached = envelope.messages.cached
     content = Message.from_dict({"role": cached[at].role, "content": op.get("parts")}).content
@@ -209,13 +209,15 @@ def _message_replace(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> Contex
     return _with_cached(envelope, (*cached[:at], changed, *cached[at + 1 :]))
 
 
-def _message_hide(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+def _message_hide(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> ContextEnvelope:
     at = _position(envelope, op, "entryId")
     cached = envelope.messages.cached
     return _with_cached(envelope, (*cached[:at], *cached[at + 1 :]))
 
 
-def _compaction_apply(envelope: ContextEnvelope, op: Op, newcomers: _Newcomers) -> ContextEnvelope:
+def _compaction_apply(
+    envelope: ContextEnvelope, op: Op, newcomers: _MessageReader
+) -> ContextEnvelope:
     summary = Message("user", _text(op, "summary"), newcomers.entry_id or None)
     kept = envelope.messages.cached[_first_kept(envelope, op) :]
     return _with_cached(envelope, (summary, *kept))
@@ -263,7 +265,7 @@ def _unfit(op: Op, key: str) -> ContextPatchError:
     return ContextPatchError(f'Context patch op "{op["op"]}" has no usable {key}')
 
 
-_APPLIERS: Final[Mapping[str, Callable[[ContextEnvelope, Op, _Newcomers], ContextEnvelope]]] = {
+_APPLIERS: Final[Mapping[str, Callable[[ContextEnvelope, Op, _MessageReader], ContextEnvelope]]] = {
     "system_part_set": _system_part_set,
     "system_part_remove": _system_part_remove,
     "system_parts_replace": _system_parts_replace,

@@ -77,7 +77,7 @@ def dedup_tool_results(messages: Iterable[Message]) -> list[Message]:
 def remove_xml_tag(tag_name: str, content: str) -> str:
     """Remove all XML elements with a given tag name, including their content.
 
-    The time is proportional to the text, also when many elements are opened and none is closed.
+    The time is proportional to the length of the text, even if many elements are never closed.
     """
     opening, closing = f"<{tag_name}>", f"</{tag_name}>"
     kept, at = [], 0

@@ -149,12 +149,12 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
 
 
 def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool) -> bool:
-    """Show the cost of reading attachments in parts, and ask the user to confirm.
+    """Show the cost of reading attachments part by part, and ask the user to confirm.
 
     Without a terminal, the option `--read-whole` counts as consent.
 
     Raises:
-        TurnFailed: an attachment cannot be read, or not in parts.
+        TurnFailed: an attachment cannot be read at all, or cannot be read part by part.
     """
     try:
         cost = assistant.estimate_reading(request)

@@ -263,7 +263,7 @@ def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[T
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
     """Yield the entries of a branch, with the entries outside of the tree that refer to them.
 
-    Selections of a branch and marks of the chat are left out.
+    Entries that select a branch or mark the chat are left out.
     """
     kept = {entry.id for entry in path}
     for entry in log:

@@ -124,7 +124,7 @@ def _may_answer(
 ) -> bool:
     """Return whether the sources are likely to answer a question.
 
-    The answer is always yes for attachments, and for questions in scripts without spaces, because
+    The result is always true for attachments, and for questions in scripts without spaces, because
     their words cannot be compared.
 
     Args:

@@ -105,8 +105,8 @@ class AskedQuestion:
         words: the words of the question, without function words.
         added: the words taken over from the previous turn.
         facets: the things that the question asks about, at least one.
-        order: `first` or `last` if the question asks for the first or last of several things in
-            time, otherwise an empty string.
+        order: `first` or `last` if the question asks for what happened first or last, otherwise an
+            empty string.
         defines: whether the question asks for a definition.
         figure: the kind of number that the question asks for, or an empty string.
         asks_for_more: whether the question asks for notes beyond the attached ones.

@@ -213,7 +213,7 @@ class MapReducer:
     def _merge_notes(self, path: str, groups: Sequence[Notes]) -> list[Notes]:
         """Merge each group of reading notes with one call.
 
-        If a call fails, as many of its notes are kept as fit.
+        If a call fails, the notes of its group are kept as they are, as many as fit.
         """
         calls = [self._prepare_notes(path, notes) for notes in groups]
         found = list(groups)

@@ -82,7 +82,7 @@ def _take_until_answer(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _count_entries(path: Sequence[Entry], turn: str) -> int:
-    """Count the entries of the path from the start of a turn on."""
+    """Count the entries from the start of a turn to the end of the path."""
     first = next(at for at, entry in enumerate(path) if getattr(entry, "turn_id", None) == turn)
     return len(path) - first
 

@@ -33,7 +33,7 @@ class HookedPath:
 
     Attributes:
         envelope: the instructions, tools, options and uncached messages of the request.
-        transforms: the transforms that are replayed in later requests.
+        transforms: the stored changes by hooks and compactions that later requests repeat.
         new: the log entries to store when the request is sent, such as the hooks' patches.
         reasons: why changes since the previous request invalidate the prompt cache.
         touched: the layers that these changes affect: the tool definitions (T), the instructions

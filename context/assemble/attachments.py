@@ -74,7 +74,7 @@ class CarryForward:
     lost: tuple[tuple[Segment, Loss], ...] = ()
 
     def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Return the L2 segments whose ids do not occur in `others`."""
+        """Return the segments whose ids do not occur in `others`."""
         there = {segment.id for segment in others}
         return tuple(segment for segment in self.segments if segment.id not in there)
 

@@ -103,7 +103,7 @@ def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -
 
 
 def find_trimmed_end(trim: TrimEntry) -> str:
-    """Return the id of the first entry that is not replaced with `[trimmed]` by a trim."""
+    """Return the id of the first log entry that a trim does not replace with `[trimmed]`."""
     found = trim.extra.get(TRIMMED_TO)
     return found if isinstance(found, str) else trim.up_to_entry_id
 

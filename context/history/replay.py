@@ -126,7 +126,7 @@ class ReplayedPath:
 
     Attributes:
         before: the log entries that were replayed.
-        earlier: all turns except the last one, measured, oldest first.
+        earlier: all turns except the last one, with their token counts, oldest first.
         open: the last turn, which may be in progress, or None if there is no message.
         waiting: the last entry with segments, or None if a message has followed it.
         drops: the stored drops whose boundary is on the path.
@@ -359,7 +359,7 @@ class _Replayer:
         self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
 
     def _measure(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
-        """Measure a group of messages as a turn, adding missing tool results."""
+        """Count the tokens of a group of messages as a turn, adding missing tool results."""
         messages = complete_tool_calls(group.messages)
         if group.turn is None:
             ids = tuple(message.id for message in messages if message.id is not None)

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class TurnList(Sequence[MeasuredTurn]):
-    """An immutable list of measured turns, oldest first.
+    """An immutable list of turns with their token counts, oldest first.
 
     Lists with the same first turns share their data, so token counts and indexes of any slice are
     available without recounting.

@@ -50,8 +50,8 @@ def envelope_markdown(context: Json, body: Json) -> str:
     """Render a whole request, starting with its table of layers.
 
     Args:
-        context: the JSON of a `ContextReport`, with the session's `ephemeral_log` (the messages
-            that were each sent with one request only) added.
+        context: the JSON of a `ContextReport`, to which the session's `ephemeral_log` is added: the
+            messages that were each sent with one request only.
         body: the provider-neutral form of the request.
     """
     messages = body["messages"]

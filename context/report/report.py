@@ -70,8 +70,10 @@ class LeftOut:
         entries: the ids of the log entries or segments that were left out, or the names of the
             tools.
         turns: the number of whole turns, or 0 for other content.
-        reason: `room`, `tail`, `share`, `budget`, `work`, `shortened`, `gone`, `excluded`, `unseen`
-            or `history_guarantee_broken`.
+        reason: why the content is left out: `room` (old turns, in later requests too), `tail` (old
+            turns, in this request only), `share` (larger than its share of the budget), `budget`,
+            `work` (too many tool calls), `shortened`, `gone`, `excluded`, `unseen` (an image that
+            the model cannot see) or `history_guarantee_broken` (even the last answered turn).
     """
 
     layer: Layer
