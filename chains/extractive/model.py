@@ -32,7 +32,7 @@ COVERAGE_WORTH: Final = 0.5
 CLOSEST_WORTH: Final = 1.0
 # The similarity that is assumed if none was measured.
 USUAL_CLOSEST: Final = 0.5
-# Used if the support was not measured: passages that contain a smaller share of the question's
+# Used if no support score was measured: passages that contain a smaller share of the question's
 # words rarely answer it.
 LEAST_COVERAGE: Final = 0.36
 
@@ -68,7 +68,7 @@ class ExtractiveModel:
         support: float | None = None,
         compare: Compare | None = None,
     ) -> None:
-        """Store the question and what is known about its search results.
+        """Store the question, and the data about its search.
 
         Args:
             question: the user message.

@@ -274,7 +274,7 @@ class AnswerStream:
             yield TextDelta(text)
 
     def _start_keeping(self) -> None:
-        """Save the text so far from now on, in the background, so that the stream never waits.
+        """Start to save the answer's text in the background, so that the stream never waits for it.
 
         Message hooks may remove text that must not be stored. If there are such hooks, nothing is
         saved before they have seen the whole answer.

@@ -134,7 +134,7 @@ def _make_carry_forward(request: RequestSetup, hooked_path: HookedPath) -> Carry
     if request.ports.resolve is None or is_made:
         return CarryForward()
     share = int(request.budget_tokens * CARRY_FORWARD_SHARE)
-    # Pinned segments are on L2 anyway. They do not count towards the share.
+    # Pinned segments are sent in any case. They do not count towards the share.
     carried = reading.carried.without(reading.pins.segments)
     return make_carry_forward(
         carried, segments, request.ports.resolve, request.counter, share, tools

@@ -31,7 +31,7 @@ LEAST_PREVIEW_CHARS: Final = 100
 CHARS_PER_TOKEN: Final = 8  # more than any meaningful text has
 PRECISION: Final = 64
 ATTEMPTS: Final = 4  # the counts of the parts do not add up exactly to that of the whole
-SPARE_TOKENS: Final = 32  # spare room for counters that differ slightly
+SPARE_TOKENS: Final = 32  # spare tokens for counters that differ slightly
 
 _SHORTENED_KINDS: Final = ("note", "folder", "tag", "url", "file")
 
