@@ -66,9 +66,9 @@ class Assistant:
         user_instructions: the file with the user's own instructions for models.
         customization: the vault's AGENTS.md with the user's decision about it, and the memories.
         projects: the projects with their settings.
-        review: finds notes of the open vault that need care.
-        edits: edits that models make to notes, and undoing them.
-        user_edits: edits that the user makes to notes.
+        review: finds notes of the open vault that need attention.
+        edits: manages and undoes the edits that models make to notes.
+        user_edits: makes the user's own edits to notes.
         agents: builds agents, and asks the user to approve the changes that their tools propose.
         model_setup: finds, tests and stores the model that answers.
         titles: lets the model write titles for chats.
@@ -241,7 +241,7 @@ class Assistant:
         return self._asking.ask(request, cancel)
 
     def estimate_reading(self, request: AskRequest) -> ReadingCost | None:
-        """Return the maximum cost of reading large attachments in parts, or None if all fit.
+        """Return the maximum cost of reading large attachments part by part, or None if all fit.
 
         Raises:
             CannotRead: an attachment is too large, and cannot be read in parts either.

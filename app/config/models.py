@@ -294,9 +294,9 @@ def _find_label(name: str) -> str:
 class LearnedLimits:
     """The context lengths that services reported when they rejected a long request. Thread-safe.
 
-    Because they are stored, a server that does not report its context length otherwise receives a
-    request that is too long only once. The JSON file is read on each use, because another process
-    may have replaced it.
+    They are stored in a JSON file, so that a server that does not report its context length
+    receives a request that is too long only once. The file is read on each use, because another
+    process may have replaced it.
     """
 
     def __init__(self, path: Path) -> None:

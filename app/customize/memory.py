@@ -79,7 +79,7 @@ class MemoryNote:
         )
 
     def edit(self, number: int, text: str) -> None:
-        """Replace a memory, given its number, counted from 1.
+        """Replace the memory with the given number, counted from 1.
 
         Raises:
             NotFound: there is no memory with this number.
@@ -91,7 +91,7 @@ class MemoryNote:
         self._replace(number, f"- {' '.join(text.split())}")
 
     def forget(self, number: int) -> None:
-        """Remove a memory, given its number, counted from 1.
+        """Remove the memory with the given number, counted from 1.
 
         Raises:
             NotFound: there is no memory with this number.

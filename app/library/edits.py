@@ -145,9 +145,9 @@ class NoteEdits:
 
 
 class UserEdits:
-    """Edits that the user makes to notes in the open vault, recorded in the same journal.
+    """Makes the user's edits to notes in the open vault, and records them in the journal.
 
-    Each edit is its own edit run, which `NoteEdits.undo` can undo.
+    Each edit is an edit run of its own, which `NoteEdits.undo` can undo.
     """
 
     def __init__(self, edits: NoteEdits, vault: OpenVault, settings: SettingsStore) -> None:

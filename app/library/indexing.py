@@ -85,8 +85,8 @@ class AnswerUpdates:
     def _wait_until_idle(self, cancel: CancelToken) -> bool:
         """Wait up to one second for running updates.
 
-        An update for a note that was just saved usually ends within this time. Return whether the
-        updates have ended or `cancel` was set.
+        Return whether the updates have ended or `cancel` was set. One second is usually enough for
+        the update of a note that was just saved.
         """
         wait = self._index.updates.wait_until_idle
         return any(cancel.is_cancelled or wait(_LOOK_S) for _ in range(_IDLE_LOOKS))

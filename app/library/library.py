@@ -196,7 +196,7 @@ class Library(FolderFiles):
     ) -> None:
         """Watch the folder, and update the index when files change.
 
-        The callbacks run in the updating thread.
+        The callbacks run in the thread of the update.
 
         Args:
             on_report: receives the report of each update.

@@ -91,7 +91,7 @@ class NoteReview:
     def find(
         self, cancel: CancelToken, *, is_background: bool = False
     ) -> Iterator[ReviewProgress | ReviewResult]:
-        """Find the notes that need care, and yield the progress, then the result.
+        """Find the notes that need attention, and yield the progress, then the result.
 
         If no note has changed since the last review, its result is yielded at once.
 
@@ -138,7 +138,8 @@ class NoteReview:
         self._change(lambda keys: [key for key in keys if key not in restored])
 
     def _review(self, library: Library, rest: Check) -> Iterator[ReviewProgress | ReviewReport]:
-        """Yield the stored report if the notes have not changed since. Otherwise, review them."""
+        """Yield the stored report if the notes have not changed since. Otherwise, review the notes.
+        """
         folder = library.index_dir
         stored = _read_report(folder, read_fingerprint(folder))
         if stored is not None:

@@ -166,7 +166,7 @@ class SendMessage(Request):
 
 
 class Label(Request):
-    """Label an entry of a chat. An empty label removes it."""
+    """Label an entry of a chat. An empty label removes the previous one."""
 
     target: str
     label: str

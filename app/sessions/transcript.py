@@ -16,7 +16,7 @@ MOST_STEP_CHARS: Final = 2_000
 
 @dataclass(frozen=True)
 class MessageItem:
-    """A user message or an answer, with the ids of its other versions.
+    """A user message or an answer, with the ids of its versions.
 
     Attributes:
         entry: the id of the log entry. For an interrupted answer, this is the entry of the turn's
