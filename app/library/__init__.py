@@ -13,7 +13,7 @@
     indexing      Update the index before a question is answered, and continue during the answer.
     instructions  The vault's AGENTS.md with the user's decision about it.
     long_texts    Store a message that is too long as a file, or split it.
-    review        Find notes that need care; remember the findings that the user dismissed.
+    review        Find notes that need attention; remember the findings that the user dismissed.
     user_texts    The user's instructions and long-term memories, one file for each.
 
 This package may import `app.config`, `app.paths`, chains and vault. Only `edits` writes into a

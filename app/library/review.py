@@ -138,8 +138,7 @@ class NoteReview:
         self._change(lambda keys: [key for key in keys if key not in restored])
 
     def _review(self, library: Library, rest: Check) -> Iterator[ReviewProgress | ReviewReport]:
-        """Yield the stored report if the notes have not changed since. Otherwise, review the notes.
-        """
+        """Yield the stored report if the notes have not changed since. Otherwise, review them."""
         folder = library.index_dir
         stored = _read_report(folder, read_fingerprint(folder))
         if stored is not None:
