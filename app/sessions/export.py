@@ -134,9 +134,13 @@ def _find_free(folder: Path, title: str, suffix: str) -> Path:
 
 
 def _shorten_name(title: str) -> str:
-    """Convert a title to a file name without a suffix."""
+    """Convert a title to a file name without a suffix. A long title is cut at the end of a word."""
     kept = " ".join(_NOT_IN_NAMES.sub(" ", title).split())
-    return kept[:_MOST_NAME_CHARS].strip(" .") or "Chat"
+    if len(kept) > _MOST_NAME_CHARS:
+        words = kept[: _MOST_NAME_CHARS + 1].rpartition(" ")[0]
+        is_long = len(words) > _MOST_NAME_CHARS // 2
+        kept = words if is_long else kept[:_MOST_NAME_CHARS]  # some scripts have no spaces
+    return kept.strip(" .") or "Chat"
 
 
 def _name_source(cited: Citation) -> str:

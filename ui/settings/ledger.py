@@ -18,7 +18,7 @@ from ui.widgets.geometry import clear_layout
 __all__ = ["LedgerSection"]
 
 MOST_SHOWN: Final = 100
-_STRETCHES: Final = (10, 13, 26, 5)  # of time, destination, size and notes
+_STRETCHES: Final = (0, 13, 26, 5)  # of time, destination, size and notes
 _KINDS: Final[Mapping[str, str]] = {
     "model": "model",
     "embedding": "embedding server",
@@ -96,7 +96,7 @@ def _make_line(call: Mapping[str, Any]) -> QWidget:
     row.setSpacing(8)
     texts = (_format_time(call["at"]), place, size, holds)
     for at, (text, stretch) in enumerate(zip(texts, _STRETCHES, strict=True)):
-        shown = ElidedLabel(text)
+        shown = ElidedLabel(text) if stretch else label(text)
         dress(shown, "caption", "primary" if at == 1 else "secondary", numbers=at != 1)
         row.addWidget(shown, stretch)
     line.setAccessibleName(" · ".join(filter(None, texts)))

@@ -13,6 +13,7 @@ from ui.chat.message.answer_status import UnverifiedNotice
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.markdown.page.view import MarkdownView
+from ui.panels.context.layer_tree import shorten_place
 from ui.panels.notes.note_text import NoteText
 from ui.theme import Theme
 from ui.widgets.completion_list import Choice, ChoiceView, find_choices
@@ -51,6 +52,13 @@ def ink(image: QImage, columns: range) -> list[int]:
 def inked(image: QImage) -> list[int]:
     """The columns that hold ink."""
     return [x for x in range(image.width()) if ink(image, range(x, x + 1))]
+
+
+def test_a_row_of_the_context_panel_with_a_hebrew_name_ends_with_its_lines() -> None:
+    place = "גן.md, lines 10–19"
+    assert is_rtl(place)
+    for room in (len(place), len(place) - 2):
+        assert not is_rtl(shorten_place(place, len, room))
 
 
 def test_a_place_in_a_file_with_a_hebrew_name_ends_with_its_line(qtbot: QtBot) -> None:

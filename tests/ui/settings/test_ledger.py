@@ -43,7 +43,8 @@ def test_no_figure_of_a_call_is_cut_at_the_dialogs_usual_width(
     dialog: SettingsDialog, assistant: Assistant
 ) -> None:
     call = OutgoingCall("model", "api.openai.com", 113_771, "s", "t", ("a.md",) * 12, 300)
-    assistant.ledger.record(call).finish(14_679, 13_606)
+    for _ in range(40):  # with a scroll bar beside them
+        assistant.ledger.record(call).finish(14_679, 13_606)
     click_button(dialog, "Show new calls")
     QApplication.processEvents()
     cut = [text.text() for text in dialog.ledger.findChildren(QLabel) if "…" in text.text()]

@@ -45,7 +45,7 @@ __all__ = ["MessageEditor", "UserMessage"]
 _FOLD_LINES = 12
 # A folded message lays out at most this many characters. Unfolding it lays out the others.
 _FOLD_CHARS = 2_000
-_HINT = "{} asks again, Esc leaves it as it was. The present answer is kept beside the new one."
+_HINT = "{} asks again, Esc cancels. The present answer is kept."
 
 
 class UserMessage(AccessibleFrame):

@@ -19,6 +19,7 @@ from ui.panels.context.layer_rows import LayerRow, PartRow
 from ui.theme import Theme, tokens
 from ui.widgets.controls import plain_tip
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.widgets.texts import from_left
 
 __all__ = ["LayerTree", "PartTree", "PinList", "shorten_place"]
 
@@ -228,8 +229,13 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
 def shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
     """Elide a path with line numbers to fit a width, beginning with the folder.
 
-    The line or page numbers are never elided.
+    The line or page numbers are never elided. The result is laid out left to right, even if it
+    starts with a name in a right-to-left script.
     """
+    return from_left(_shorten_place(text, width, room))
+
+
+def _shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
     name = text.rpartition("/")[2]
     if width(text) <= room or width(name) <= room:
         return text if width(text) <= room else name

@@ -11,6 +11,7 @@ from ui.panels.context.left_out import Detail, LeftOutRow
 from ui.theme import Theme
 from ui.widgets.controls import plain_tip
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.widgets.texts import from_left
 
 __all__ = ["LeftOutList"]
 
@@ -122,7 +123,7 @@ def _paint_row(painter: QPainter, rect: QRect, row: LeftOutRow, is_open: bool) -
     first.setLeft(first.left() + theme.px(_WHAT))
     painter.setFont(theme.font("caption", weight=500))
     painter.setPen(theme.color("text.primary"))
-    paint_text(painter, first.adjusted(0, 0, -taken, 0), row.what, _MIDDLE)
+    paint_text(painter, first.adjusted(0, 0, -taken, 0), from_left(row.what), _MIDDLE)
     first.translate(0, line)
     painter.setFont(theme.font("caption"))
     painter.setPen(theme.color("text.secondary"))

@@ -1,5 +1,7 @@
 """A chat, and one answer, as the text of a note."""
 
+import pytest
+
 from app.sessions.export import build_note
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.citations.check import Citation
@@ -55,3 +57,19 @@ def test_without_a_vault_sources_are_named() -> None:
 
 def test_an_unknown_answer_has_no_note() -> None:
     assert build_note(CHAT, "c1", "u9", resolve) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        (
+            "How long are copies of the server kept and what is not backed up?",
+            "How long are copies of the server kept and what is not",
+        ),
+        ("備" * 70, "備" * 60),
+        ("a " + "b" * 70, "a " + "b" * 58),
+    ],
+)
+def test_a_long_title_is_cut_at_the_end_of_a_word(title: str, name: str) -> None:
+    chat = ChatTranscript(title, CHAT.items)
+    assert (build_note(chat, "c1", None, resolve) or ("", ""))[0] == name
