@@ -8,6 +8,7 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,7 @@ _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
 # The file names that `tempfile` makes from the prefix in `write_atomically`.
 _TEMPORARY: Final = re.compile(r"\..+\.[a-z0-9_]{8}")
 _BEING_MADE_S: Final = 60.0
+_LOCK_CHECK_S: Final = 0.01
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -102,10 +104,23 @@ def open_file(path: Path, flags: int) -> int:
         OSError: the file cannot be opened, or is not a regular file.
     """
     handle = os.open(path, flags | _NO_LINK | _NO_WAIT)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
         os.close(handle)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         raise OSError(errno.EINVAL, "it is not a file", str(path))
     return handle
+
+
+def read_file(path: Path) -> bytes:
+    """Read a regular file. Symbolic links are followed.
+
+    Raises:
+        OSError: the file cannot be read, or it is a folder, a FIFO or a device.
+    """
+    with os.fdopen(open_file(Path(os.path.realpath(path)), os.O_RDONLY), "rb") as file:
+        return file.read()
 
 
 def sync_folder(folder: Path) -> None:
@@ -136,6 +151,47 @@ def lock(handle: int) -> None:
             raise BlockingIOError(*error.args) from error
     else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextlib.contextmanager
+def lock_folder(folder: Path, timeout_s: float = 10.0) -> Iterator[None]:
+    """Hold an exclusive lock on a folder, waiting for other processes that hold it.
+
+    Nothing is locked on Windows, or on a file system without locks. The folder's files can still
+    be used by processes that do not lock it.
+
+    Raises:
+        TimeoutError: another process has held the lock for too long.
+        OSError: the folder cannot be opened.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(_NoLocks):
+            _wait_for_lock(handle, folder, timeout_s)
+        yield
+    finally:
+        os.close(handle)
+
+
+class _NoLocks(Exception):
+    """The file system has no locks."""
+
+
+def _wait_for_lock(handle: int, folder: Path, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return lock(handle)
+        except BlockingIOError as error:
+            if time.monotonic() > deadline:
+                said = "another process has been using it for too long"
+                raise TimeoutError(errno.ETIMEDOUT, said, str(folder)) from error
+            time.sleep(_LOCK_CHECK_S)
+        except OSError as error:
+            raise _NoLocks from error
 
 
 def write_all(handle: int, content: bytes) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from app.durable import read_file
 from app.errors import StorageFailed
 from app.paths import Paths
 from vault.errors import VaultError
@@ -160,8 +161,8 @@ def _read_settings(file: Path) -> dict[str, Any]:
     Return an empty mapping if it cannot be read.
     """
     found: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # the schema reports the error when it is loaded
-        for key, value in tomllib.loads(file.read_text("utf-8")).items():
+    with suppress(OSError, ValueError, RecursionError):  # reported when the schema is loaded
+        for key, value in tomllib.loads(read_file(file).decode("utf-8-sig")).items():
             inner = value.items() if isinstance(value, dict) else ()
             found |= {f"{key}.{name}": below for name, below in inner}
     return found

@@ -13,7 +13,7 @@ from typing import Final
 
 from app.config.models import ModelChoice, describe_file_choice
 from app.config.settings import Settings
-from app.durable import write_atomically
+from app.durable import read_file, write_atomically
 from app.errors import InvalidRequest
 from app.paths import make_private_folder
 from chains.errors import LocalModelFailed
@@ -97,7 +97,7 @@ class RecentModelFiles:
     def _read(self) -> list[str]:
         """Return the stored names, or an empty list if the file is missing or unreadable."""
         try:
-            found = json.loads(self._path.read_bytes())
+            found = json.loads(read_file(self._path))
         except FileNotFoundError:
             return []
         except (OSError, ValueError, RecursionError) as error:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from app.config import secrets
 from app.config.settings import Settings
-from app.durable import write_atomically
+from app.durable import read_file, write_atomically
 from app.paths import make_private_folder
 from chains.errors import LedgerFailed
 from chains.gguf.file import find_path
@@ -332,7 +332,7 @@ class LearnedLimits:
         Return an empty mapping if the file is missing or unreadable.
         """
         try:
-            found = json.loads(self._path.read_bytes())
+            found = json.loads(read_file(self._path))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError) as error:

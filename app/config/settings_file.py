@@ -4,16 +4,18 @@ The file overrides the defaults, and command-line options override both. It is e
 which preserves comments, order and unknown keys. A file that cannot be parsed is never overwritten.
 """
 
+import os
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 from app.config import secrets
 from app.config.schema import SettingSpec, check, check_shares, schema
 from app.config.settings import SHARES, Settings
-from app.durable import write_atomically
+from app.durable import lock_folder, read_file, write_atomically
 from app.errors import (
     AppError,
     BadSetting,
@@ -67,7 +69,7 @@ class SettingsStore:
             problems: list[AppError] = []
             self._written: dict[str, Any] = {}
             try:
-                found = dict(_flat(self._parse(self._read())))
+                found = self._parse(self._read())
             except AppError as error:
                 found, problems = {}, [error]
             problems += self._take_secret(found)
@@ -158,7 +160,9 @@ class SettingsStore:
                     kept = f"{error} It stays at {_shown(self.get(key))}."
                     raise BadSetting(kept, key=key, hint=error.hint) from error
                 raise
-            self._write(key, checked)
+            with self._lock_file():
+                self._require_order(key, checked)
+                self._write(key, checked)
             self._run.pop(key, None)
             self.reload()
             return checked
@@ -173,11 +177,27 @@ class SettingsStore:
         """
         with self._lock:
             default = self.spec(key).default
-            self._require_order(key, default)
-            self._write(key, None)
+            with self._lock_file():
+                self._require_order(key, default)
+                self._write(key, None)
             self._run.pop(key, None)
             self.reload()
             return default
+
+    @contextmanager
+    def _lock_file(self) -> Iterator[None]:
+        """Load the file, and keep other processes from changing it meanwhile.
+
+        Otherwise, of two processes that read, change and write the file, one would undo the other's
+        change.
+        """
+        folder = Path(os.path.realpath(self.path)).parent  # the file may be a symbolic link
+        with ExitStack() as stack:
+            with storage_errors(self.path):
+                make_private_folder(folder)
+                stack.enter_context(lock_folder(folder))
+            self.reload()
+            yield
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
         """Move a password in the server address to the keyring. Return any errors that occur."""
@@ -239,7 +259,7 @@ class SettingsStore:
 
     def _read(self) -> str:
         try:
-            return self.path.read_bytes().decode("utf-8-sig")
+            return read_file(self.path).decode("utf-8-sig")
         except FileNotFoundError:
             return ""
         except UnicodeDecodeError as error:
@@ -249,13 +269,16 @@ class SettingsStore:
             raise storage_failed(self.path, error) from error
 
     def _parse(self, text: str) -> dict[str, Any]:
+        """Return the values in the text of a settings file, by key."""
         try:
-            return tomllib.loads(text)
+            return dict(_flat(tomllib.loads(text)))
         except tomllib.TOMLDecodeError as error:
             reason = str(error)
             if "end of document" in reason:
                 reason = reason.replace("end of document", f"line {text.count(chr(10)) + 1}, end")
             raise self._unreadable(reason) from error
+        except (ValueError, RecursionError) as error:  # a number or a nesting without end
+            raise self._unreadable(str(error)) from error
 
     def _unreadable(self, reason: str) -> BadSetting:
         return BadSetting(
@@ -267,7 +290,7 @@ class SettingsStore:
         text = self._read()
         self._parse(text)
         new = _edit_document(text, key.split("."), value)
-        if dict(_flat(self._parse(new))).get(key) != value:
+        if self._parse(new).get(key) != value:
             raise BadSetting(
                 f"{key} cannot be written to {self.path} as the file is laid out.",
                 key=key,

@@ -8,6 +8,7 @@ from pathlib import Path
 from app.config.settings_file import SettingsStore
 from app.customize.hooks import Hooks
 from app.customize.memory import MemoryNote
+from app.durable import read_file
 from app.errors import InvalidRequest, NotFound
 from app.library.instructions import (
     Decision,
@@ -91,7 +92,7 @@ class UserCustomization:
 
         Raises:
             NoteUnreadable: the file cannot be read as text.
-            VaultMissing: the folder of the project does not exist.
+            NotFound: the folder of the project does not exist.
         """
         library = self._vault.library
         if project is None:
@@ -151,7 +152,7 @@ def load_user_prompts(folder: Path) -> PromptSource:
     def prompt(name: str) -> SystemPrompt:
         file = folder / f"{name}.md"
         try:
-            return read_prompt(file.read_text("utf-8-sig"))
+            return read_prompt(read_file(file).decode("utf-8-sig"))
         except FileNotFoundError:
             return load_prompt(name)
         except UnicodeDecodeError:

@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.durable import write_atomically
-from app.errors import BadSetting, InvalidRequest, storage_errors
+from app.durable import read_file, write_atomically
+from app.errors import BadSetting, InvalidRequest, NotFound, storage_errors
 from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.project_notes import ProjectNotes
 from app.library.user_texts import UserText, UserTextFile, UserTextKind
 from app.paths import Paths, make_private_folder
+from vault.errors import VaultMissing
 from vault.paths import check_folder
 
 __all__ = ["PROJECT_MEMORY", "Project", "ProjectSettings", "Projects", "find_project_folder"]
@@ -85,14 +86,14 @@ class Projects:
 
         Raises:
             InvalidRequest: the path is blank.
-            VaultMissing: the folder does not exist.
+            NotFound: the folder does not exist.
             VaultUnreadable: the folder cannot be read.
         """
         if not named.strip():
             raise InvalidRequest("The project has no name.", hint="Give its folder.")
         vault = self._vault.folder
         inside = None if vault is None else vault / Path(named).expanduser()
-        folder = check_folder(inside if inside is not None and inside.is_dir() else Path(named))
+        folder = _check_project(inside if inside is not None and inside.is_dir() else Path(named))
         return self._name(folder)
 
     def find_folder(self, name: str) -> Path:
@@ -110,7 +111,7 @@ class Projects:
 
         Raises:
             InvalidRequest: the chat belongs to another project or to none.
-            VaultMissing: the folder of the project does not exist.
+            NotFound: the folder of the project does not exist.
         """
         if named is not None and self.find_name(named) != project:
             belongs = "no project" if project is None else f"the project {project}"
@@ -124,7 +125,7 @@ class Projects:
                 "This chat has no project.",
                 hint="Begin a chat in one, with --project DIR or in the sidebar.",
             )
-        check_folder(self.find_folder(project))
+        _check_project(self.find_folder(project))
 
     def list(self) -> tuple[Project, ...]:
         """Return the listed projects, sorted by folder name."""
@@ -139,7 +140,7 @@ class Projects:
 
         Raises:
             InvalidRequest: the path is blank, or the project's settings file is damaged.
-            VaultMissing: the folder does not exist.
+            NotFound: the folder does not exist.
             VaultUnreadable: the folder cannot be read.
             StorageFailed: the settings cannot be written.
         """
@@ -167,7 +168,7 @@ class Projects:
         """
         file = self._settings_file(name)
         try:
-            return _read_settings(tomllib.loads(file.read_text("utf-8")))
+            return _read_settings(tomllib.loads(read_file(file).decode()))
         except FileNotFoundError:
             return ProjectSettings()
         except (OSError, ValueError, BadSetting) as error:
@@ -211,12 +212,12 @@ class Projects:
         Projects in the vault use the vault's index. Others have their own.
 
         Raises:
-            VaultMissing: the folder does not exist.
+            NotFound: the folder does not exist.
             VaultUnreadable: the folder cannot be read.
             InvalidRequest: the project's settings file is damaged.
             StorageFailed: the index cannot be written.
         """
-        folder = check_folder(self.find_folder(name))
+        folder = _check_project(self.find_folder(name))
         settings, vault = self.settings(name), self._vault.library
         if vault is not None and folder.is_relative_to(vault.root):
             inside = folder.relative_to(vault.root).as_posix()
@@ -249,7 +250,7 @@ class Projects:
     def _list_folders(self) -> Iterator[Path]:
         for file in sorted(self._paths.projects.glob(f"*/{_FILE}")):
             try:
-                found = tomllib.loads(file.read_text("utf-8"))
+                found = tomllib.loads(read_file(file).decode())
             except (OSError, ValueError) as error:
                 _log.warning("The project file %s cannot be read: %s", file, error)
                 continue
@@ -266,6 +267,16 @@ class Projects:
         with storage_errors(file):
             make_private_folder(file.parent)
             write_atomically(file, text.encode("utf-8", "surrogateescape"))
+
+
+def _check_project(folder: Path) -> Path:
+    """Return the absolute path of a project's folder, and check that it is readable."""
+    try:
+        return check_folder(folder)
+    except VaultMissing as error:
+        raise NotFound(
+            str(error), hint="Give the project's folder from the folder of notes on, or in full."
+        ) from error
 
 
 def find_project_folder(vault: str | None, name: str) -> Path:

@@ -1,6 +1,7 @@
 import errno
 import os
 import stat
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -143,11 +144,54 @@ def test_a_damaged_file_names_the_line_and_is_never_written_over(
     assert written.read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    "text",
+    [f"autoCompactThreshold = {'9' * 5_000}\n", f"x = {'[' * 5_000}\n", f"{'a.' * 5_000}b = 1\n"],
+)
+def test_numbers_and_nestings_without_end_are_reported(file: Path, text: str) -> None:
+    file.parent.mkdir()
+    file.write_text(text)
+    store = SettingsStore(file)
+    (problem,) = store.problems
+    assert "cannot be understood" in str(problem)
+    with pytest.raises(BadSetting, match="cannot be understood"):
+        store.set("retrieval.topK", 5)
+    assert file.read_text() == text
+
+
+def test_a_pipe_in_place_of_the_file_is_reported(file: Path) -> None:
+    file.parent.mkdir()
+    os.mkfifo(file)
+    (problem,) = SettingsStore(file).problems
+    assert "is not a file" in str(problem)
+
+
 def test_a_key_that_cannot_be_laid_out_leaves_the_file_alone(written: Path) -> None:
     written.write_text("vault = 3\n", "utf-8")
     with pytest.raises(BadSetting, match="laid out"):
         SettingsStore(written).set("vault.path", "/notes")
     assert written.read_text("utf-8") == "vault = 3\n"
+
+
+def test_of_settings_that_are_set_at_once_none_is_lost(file: Path) -> None:
+    keys = [key for key, spec in schema().items() if spec.default is False]
+    stores = [SettingsStore(file) for _ in keys]  # as in a process for each
+    together = threading.Barrier(len(keys))
+
+    def change(store: SettingsStore, key: str) -> None:
+        together.wait()
+        for value in (True, False, True):
+            store.set(key, value)
+
+    pairs = list(zip(stores, keys, strict=True))
+    threads = [threading.Thread(target=change, args=pair) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = SettingsStore(file)
+    assert [found.get(key) for key in keys] == [True] * len(keys)
+    assert os.listdir(file.parent) == [file.name]
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_remains(

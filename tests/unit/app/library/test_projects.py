@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.errors import BadSetting, InvalidRequest, TurnFailed
+from app.errors import BadSetting, InvalidRequest, NotFound, TurnFailed
 from chains.cancel import CancelToken
 from chains.request.project import PROJECT
 from context.log.entries import SegmentsEntry
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import ask, result_of
-from vault.errors import VaultMissing
 
 
 def system(server: ModelServer) -> str:
@@ -235,7 +234,7 @@ def test_a_project_is_refused_with_a_reason(
 ) -> None:
     with pytest.raises(TurnFailed, match="no project"):
         ask(assistant, "Walrus?", mode="project")
-    with pytest.raises(VaultMissing, match="no folder at"):
+    with pytest.raises(NotFound, match="no folder at"):
         assistant.projects.add("Nowhere")
     done = result_of(ask(assistant, "Walrus?", mode="project", project="Thesis"))
     with pytest.raises(BadSetting, match="no setting colour"):
