@@ -28,7 +28,24 @@ def _clean_import_path() -> None:
     ]
 
 
+def _open_missing_streams() -> None:
+    """Open the standard streams that were closed before the start, such as with `>&-`.
+
+    Otherwise, a chat's file would get the number of such a stream, and a library that prints would
+    write into the chat. Output to a closed standard output still fails.
+    """
+    flags = (os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, flags[number])  # the lowest free number
+            stream = os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False)
+            setattr(sys, name, stream)
+
+
 _clean_import_path()
+_open_missing_streams()
 
 import contextlib  # noqa: E402
 from typing import TYPE_CHECKING, NoReturn  # noqa: E402

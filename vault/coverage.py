@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vault.catalog import UNFINISHED, VECTORLESS, Catalog
 
-__all__ = ["Coverage", "find_gap", "read_coverage"]
+__all__ = ["Coverage", "find_gap", "name_count", "read_coverage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Coverage:
     def sentence(self) -> str:
         """A sentence with the number of notes searched by meaning and by words."""
         words = "all" if self.by_words >= self.notes else f"{self.by_words:,}"
-        by_meaning = f"{self.by_meaning:,} of {_count_notes(self.notes)} searched by meaning"
+        by_meaning = f"{self.by_meaning:,} of {name_count(self.notes, 'note')} searched by meaning"
         return f"{by_meaning}, {words} by words."
 
     @property
@@ -50,7 +50,7 @@ class Coverage:
         """
         if self.by_words >= self.notes:
             return ""
-        return f"{self.by_words:,} of {_count_notes(self.notes)} searched by words."
+        return f"{self.by_words:,} of {name_count(self.notes, 'note')} searched by words."
 
 
 def find_gap(catalog: Catalog) -> Coverage | None:
@@ -83,5 +83,6 @@ def read_coverage(catalog: Catalog) -> Coverage:
     return Coverage(notes, by_words, by_words - vectorless)
 
 
-def _count_notes(count: int) -> str:
-    return "1 note" if count == 1 else f"{count:,} notes"
+def name_count(count: int, noun: str) -> str:
+    """Return a count with its noun, such as `1 note` or `1,250 notes`."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -34,7 +34,7 @@ def check_folder(folder: Path) -> Path:
         raise VaultMissing(f"{folder} is a file, not a folder of notes.") from error
     except PermissionError as error:
         raise VaultUnreadable(f"Permission denied: {folder}") from error
-    except (OSError, RuntimeError) as error:  # RuntimeError: a home folder that cannot be found
+    except (OSError, RuntimeError, ValueError) as error:  # no home folder, or a NUL in the name
         raise VaultMissing(f"There is no folder at {folder}.") from error
     return root
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from app.cli import text as cli_text
@@ -79,7 +80,7 @@ class Output:
             lines += ["", report_markdown(info.context)]
         if info.session is not None:
             lines.append(f"The chat is {info.session}.")
-        sys.stderr.write("".join(f"{cli_text.plain(line)}\n" for line in lines))
+        _write_error("".join(f"{cli_text.plain(line)}\n" for line in lines))
 
 
 class ProgressLine:
@@ -113,9 +114,7 @@ class ProgressLine:
             self._width = 0
 
     def _write(self, text: str) -> None:
-        if sys.stderr is not None:
-            sys.stderr.write(text)
-            sys.stderr.flush()
+        _write_error(text)
 
 
 def _flatten(text: str) -> str:
@@ -131,7 +130,8 @@ def format_progress(at: "IndexProgress") -> str:
     does = "by words" if at.phase == "scan" else "by meaning"
     speed = f", {_rate(at.per_s)} a second" if at.per_s >= 0.05 else ""
     left = "" if at.remaining_s is None else f", {_format_duration(at.remaining_s)} left"
-    return f"Indexing {does}: {at.done:,} of {at.total:,} notes{speed}{left}  {at.path}".rstrip()
+    total = cli_text.format_count(at.total, "note")
+    return f"Indexing {does}: {at.done:,} of {total}{speed}{left}  {at.path}".rstrip()
 
 
 def _rate(per_s: float) -> str:
@@ -148,7 +148,15 @@ def _format_duration(seconds: float) -> str:
 
 def complain(message: str) -> None:
     """Print a message to standard error."""
-    sys.stderr.write(f"strata: {cli_text.plain(message)}\n")
+    _write_error(f"strata: {cli_text.plain(message)}\n")
+
+
+def _write_error(text: str) -> None:
+    """Write to standard error, unless it was closed or cannot be written."""
+    with suppress(OSError):
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def can_ask() -> bool:

@@ -106,6 +106,13 @@ class PlainStream:
         return _escape(before + text, len(before))
 
 
+def format_count(number: int, noun: str) -> str:
+    """Format a count with its noun, such as `1 note` or `349 notes`."""
+    from vault.coverage import name_count
+
+    return name_count(number, noun)
+
+
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
     """Format a location as `path:first-last`, or as `path, page N` for files with pages."""
     name = plain(path).replace("\n", "\\n")
@@ -132,10 +139,10 @@ def index_report(report: "IndexReport") -> Iterator[str]:
         "renamed": report.renamed,
     }
     said = ", ".join(f"{n:,} {what}" for what, n in changes.items() if n) or "nothing changed"
-    yield f"{report.notes:,} notes indexed: {said}."
+    yield f"{format_count(report.notes, 'note')} indexed: {said}."
     yield (
-        f"{report.chunks:,} passages, {report.embedded_chunks:,} of them embedded now, "
-        f"in {report.seconds:.1f} s."
+        f"{format_count(report.chunks, 'passage')}, {report.embedded_chunks:,} of them embedded "
+        f"now, in {report.seconds:.1f} s."
     )
     if report.excluded:
         first = ", ".join(
@@ -256,12 +263,12 @@ def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
     for part in cost["attachments"]:
         yield (
             f"{place(part['source'], part['lines'])} is too large to be sent: "
-            f"about {part['tokens']:,} tokens, to be read in {part['parts']:,} parts."
+            f"about {part['tokens']:,} tokens, to be read in {format_count(part['parts'], 'part')}."
         )
     price = cost["price"]
     dollars = "the model's price is not known" if price is None else f"${price:,.2f} at most"
     yield (
-        f"Reading it all takes up to {cost['calls']:,} calls of the model: "
+        f"Reading it all takes up to {format_count(cost['calls'], 'call')} of the model: "
         f"{cost['prompt_tokens']:,} tokens sent, {cost['output_tokens']:,} answered at most; "
         f"{dollars}."
     )
@@ -311,7 +318,9 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             told = ". ".join(filter(None, (item.title, item.summary)))
             yield plain(f"--- the hook {item.hook} changed what is sent: {told} ---")
         case _:
-            yield f"--- {item.turns:,} turns above are not sent any more ({item.reason}) ---"
+            turns = format_count(item.turns, "turn")
+            verb = "is" if item.turns == 1 else "are"
+            yield f"--- {turns} above {verb} not sent any more ({item.reason}) ---"
 
 
 def _head(who: str, item: "MessageItem") -> str:
@@ -350,7 +359,7 @@ def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[
     if not found:
         yield "No chat is archived." if is_archive else "No chats yet. strata ask begins one."
     for chat in found:
-        count = "1 turn" if chat.turns == 1 else f"{chat.turns:,} turns"
+        count = format_count(chat.turns, "turn")
         when = chat.updated[:16].replace("T", " ")
         marks = "".join(f"  ({mark})" for mark in ("pinned", "archived") if getattr(chat, mark))
         yield f"{chat.session}  {when}  {count:>9}  {plain(chat.title)}{marks}"
@@ -358,7 +367,7 @@ def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[
 
 def self_test(result: "SelfTest") -> Iterator[str]:
     """Format the results of the search self-test as lines."""
-    yield f"{result.questions} questions made from your notes."
+    yield f"{format_count(result.questions, 'question')} made from your notes."
     first, ten = f"{result.recall_at_1:.0%}", f"{result.recall_at_10:.0%}"
     yield f"The right note came first for {first}, and among the first ten hits for {ten}."
     yield f"Mean reciprocal rank {result.mrr:.3f}."

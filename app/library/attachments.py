@@ -24,6 +24,7 @@ from chains.web.urls import parse_url
 from context.assemble.attachments import CurrentSource
 from context.layers import Layer, Segment, SegmentKind
 from vault.access import read_allowed, read_allowed_image
+from vault.coverage import name_count
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.notes.kinds import MARKDOWN
 from vault.notes.note import Note
@@ -228,8 +229,8 @@ class Attachments:
         lines = note.text.removesuffix("\n").split("\n")
         if selection.last > len(lines):
             raise InvalidRequest(
-                f"{selection.path} has {len(lines):,} lines, so {selection.first}-{selection.last} "
-                "cannot be selected."
+                f"{selection.path} has {name_count(len(lines), 'line')}, so "
+                f"{selection.first}-{selection.last} cannot be selected."
             )
         text = "\n".join(lines[selection.first - 1 : selection.last])
         return _segment(

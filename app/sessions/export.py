@@ -24,6 +24,7 @@ from app.sessions.transcript import (
 )
 from chains.citations.check import Citation
 from context.layers import name_lines
+from vault.coverage import name_count
 from vault.notes.kinds import drop_note_suffix, note_name
 
 __all__ = ["build_note", "export_markdown", "write_export"]
@@ -166,7 +167,9 @@ def _list_lines(item: TranscriptItem, show_source: Callable[[Citation], str]) ->
             told = ". ".join(filter(None, (item.title, item.summary)))
             yield from ("", f"The hook {item.hook} changed what is sent: {told}")
         case _:
-            yield from ("", f"The {item.turns:,} turns above are not sent any more.")
+            verb = "is" if item.turns == 1 else "are"
+            turns = name_count(item.turns, "turn")
+            yield from ("", f"The {turns} above {verb} not sent any more.")
 
 
 def _list_answer_lines(item: AnswerItem, show_source: Callable[[Citation], str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from chains.tools.registry import (
     build_text_schema,
 )
 from context.messages import ToolDefinition
+from vault.coverage import name_count
 from vault.notes.links import Link, LinkResolver
 from vault.search.grep import find_backlinks, find_lines
 
@@ -153,7 +154,7 @@ def _count_tags(tags: Mapping[str, Sequence[str]], allowed: frozenset[str]) -> I
     """Yield tags with their number of notes, most used first."""
     counts = {tag: len(allowed.intersection(paths)) for tag, paths in tags.items()}
     used = sorted((-count, tag) for tag, count in counts.items() if count)
-    yield from (f"#{tag} ({-count:,} notes)" for count, tag in used[:MOST_TAGS])
+    yield from (f"#{tag} ({name_count(-count, 'note')})" for count, tag in used[:MOST_TAGS])
     if len(used) > MOST_TAGS:
         yield f"There are {len(used) - MOST_TAGS:,} more, used less often."
 

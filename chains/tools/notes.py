@@ -17,6 +17,7 @@ from chains.tools.registry import (
 )
 from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
+from vault.coverage import name_count
 from vault.index import NoteState
 from vault.notes.note import Note
 
@@ -146,7 +147,7 @@ def _read_lines(note: Note, start: int, end: int | None) -> Segment:
     last = min(end or len(lines), len(lines))
     if start > last:
         wanted = f"line {start:,}" if end is None else f"lines {start:,} to {end:,}"
-        raise ToolFailed(f"{note.path} has {len(lines):,} lines; it has no {wanted}.")
+        raise ToolFailed(f"{note.path} has {name_count(len(lines), 'line')}; it has no {wanted}.")
     place = f"read\n{note.path}\n{start}-{last}\n{note.version}"
     return Segment.build(
         id=hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:12],
@@ -177,6 +178,8 @@ def _list_folder(
             counts[name] = counts.get(name, 0) + 1
         else:
             here[note.path] = note.title
-    folders = [f"{prefix}{name}/ ({count:,} notes)" for name, count in sorted(counts.items())]
+    folders = [
+        f"{prefix}{name}/ ({name_count(count, 'note')})" for name, count in sorted(counts.items())
+    ]
     files = [f"{path}: {here[path]}" for path in sorted(still_allowed(list(here)))]
     return "\n".join((*folders, *files)) or "There are no notes."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault.catalog import CATALOG_FILE, Catalog
-from vault.coverage import Coverage, find_gap
+from vault.coverage import Coverage, find_gap, name_count
 from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import IndexBusy, VaultError
 from vault.open_index import IndexHandle
@@ -126,7 +126,8 @@ class HealthCheck:
         if opened is None:
             return _NOT_YET
         notes, chunks = Records(opened.catalog).counts()
-        held = f"{notes} notes in {chunks} passages; every script is found by its words"
+        held = f"{name_count(notes, 'note')} in {name_count(chunks, 'passage')}"
+        held = f"{held}; every script is found by its words"
         gap = find_gap(opened.catalog)
         return held if gap is None else f"{held}; {gap.advice}"
 
@@ -148,7 +149,7 @@ class HealthCheck:
             return "in use by another Strata; searching the catalog instead"
         store.synchronize()
         where = "" if store.server is None else f" at {store.server.host}"
-        return f"{store.size} vectors in Chroma{where}, in line with the catalog"
+        return f"{name_count(store.size, 'vector')} in Chroma{where}, in line with the catalog"
 
 
 def _describe_switch(catalog: Catalog, stamp: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vault.coverage import name_count
 from vault.search.passages import Passage
 
 SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
@@ -100,7 +101,7 @@ class SearchResult:
             text = "1 note matches" if total else "No note matches"
         if searched is None:
             return f"{text}."
-        notes = "1 note" if searched == 1 else f"{searched:,} notes"
+        notes = name_count(searched, "note")
         if not self.is_whole:
             return f"{text}; searched the {notes} indexed so far."
         return f"{text}; searched {'all ' if searched > 1 else ''}{notes}."

@@ -106,6 +106,23 @@ def _environment_of(pid: int) -> bytes:
         return b""
 
 
+@pytest.mark.parametrize(
+    ("closed", "code", "said"),
+    [
+        (">&-", 1, "The result cannot be printed: Bad file descriptor"),
+        ("2>&-", 0, ""),
+        ("<&-", 0, ""),
+    ],
+)
+def test_streams_that_are_closed_at_the_start(
+    tmp_path: Path, closed: str, code: int, said: str
+) -> None:
+    closing = ("sh", "-c", f'exec "$@" {closed}', "sh")
+    done = Program(tmp_path / "home", before=closing).run("settings", "get", "retrieval.topK")
+    assert (done.code, said in done.err) == (code, True), done
+    assert done.out == ("8\n" if code == 0 else "")
+
+
 def test_a_working_folder_that_is_gone_is_no_obstacle(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

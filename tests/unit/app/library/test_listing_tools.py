@@ -74,7 +74,7 @@ def test_lines_and_links_are_found_on_disk(tools: ToolRegistry, vault: Path) -> 
 def test_tags_are_counted_and_the_time_is_told_with_its_day(tools: ToolRegistry) -> None:
     assert run(tools, "current_time").content == "Sunday, 2026-11-22 21:30 +0100"
     listed = run(tools, "list_tags").content.splitlines()
-    assert listed == ["#garden (2 notes)", "#food (1 notes)"]
+    assert listed == ["#garden (2 notes)", "#food (1 note)"]
 
 
 def test_recent_notes_come_first(tools: ToolRegistry, vault: Path) -> None:
@@ -108,7 +108,7 @@ def test_what_is_kept_from_models_is_in_no_list(tools: ToolRegistry, vault: Path
             assert "safe" not in outcome.content
     for word in ("Secret", "Excluded", "safe", "hush", "elsewhere", "Plans/May.md"):
         assert word not in found
-    assert "#garden (1 notes)" in found
+    assert "#garden (1 note)" in found
 
 
 @pytest.mark.parametrize(

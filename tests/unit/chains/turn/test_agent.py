@@ -153,7 +153,7 @@ def test_what_is_kept_from_models_is_not_listed(run, server):
     run()
     (listing,) = tool_messages(server.bodies[1])
     assert listing.splitlines() == [
-        "Plans/ (1 notes)",
+        "Plans/ (1 note)",
         "Garden.md: Garden.md",
         "Long.md: Long.md",
     ]
