@@ -4,11 +4,12 @@ The log is not changed. Missing tool results are added, results without a call a
 interrupted answers are marked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Final
 
-from context.messages import Message, TextPart, ToolResultPart, list_tool_calls
+from context.messages import Message, TextPart, ToolCallPart, ToolResultPart, list_tool_calls
 
 INTERRUPTED: Final = "[interrupted]"
 NO_RESULT: Final = "[no result: the call was interrupted]"
@@ -79,13 +80,22 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
         kept = _keep_results(message, open_calls)
         if kept is not None:
             results.append(kept)
-    if open_calls:
-        missing = [call.id for call in calls if call.id in open_calls]
-        parts = tuple(ToolResultPart(call, NO_RESULT, is_error=True) for call in missing)
-        results.append(Message("tool", parts, f"{messages[0].id}{_SEALED}"))
+    results += _make_missing_results(messages[0], calls, open_calls)
     places = {call.id: place for place, call in enumerate(calls)}
     results.sort(key=lambda message: places[list_tool_results(message)[0].tool_call_id])
     return [messages[0], *results, *others]
+
+
+def _make_missing_results(
+    message: Message, calls: Sequence[ToolCallPart], open_calls: set[str]
+) -> Iterator[Message]:
+    """Yield error results for open calls, with one message for adjacent calls."""
+    groups = groupby(calls, key=lambda call: call.id in open_calls)
+    missing = [list(group) for is_open, group in groups if is_open]
+    for number, group in enumerate(missing):
+        parts = tuple(ToolResultPart(call.id, NO_RESULT, is_error=True) for call in group)
+        name = f"{message.id}:{number}" if number else message.id
+        yield Message("tool", parts, f"{name}{_SEALED}")
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:

@@ -58,6 +58,14 @@ def test_results_come_in_the_order_of_their_calls():
     assert [message.id for message in complete_tool_calls(messages)] == ["m", "m:sealed", "s", "r"]
 
 
+def test_missing_results_stand_at_the_places_of_their_calls():
+    sealed = complete_tool_calls((call("m", "1", "2", "3", "4"), result("r", "2")))
+    assert [message.id for message in sealed] == ["m", "m:sealed", "r", "m:1:sealed"]
+    answered = [part.tool_call_id for message in sealed[1:] for part in message.content]
+    assert answered == ["1", "2", "3", "4"]
+    assert complete_tool_calls(sealed) == sealed
+
+
 def test_an_id_may_be_used_again_by_a_later_call():
     messages = (call("m", "1"), result("r", "1"), call("n", "1"), result("s", "1"))
     assert complete_tool_calls(messages) == messages
