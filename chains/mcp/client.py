@@ -341,16 +341,31 @@ def _build_tool(server: McpServer, tool: "Tool") -> McpTool:
 
 
 def _choose_usable(tools: Iterable[McpTool]) -> list[McpTool]:
-    """Return the tools whose arguments form an object, up to a limit for the size of all tools."""
-    chosen: list[McpTool] = []
+    """Return the tools that models accept, up to a total size limit.
+
+    Their arguments are an object, and their names differ.
+    """
+    chosen: dict[str, McpTool] = {}
     chars = 0
     for tool in tools:
-        size = len(json.dumps(tool.schema)) + len(tool.shown_description)
+        size = len(tool.shown_description) + _measure_schema(tool)
         is_small = size <= MAX_TOOL_CHARS and len(tool.name) <= MAX_NAME_CHARS
-        if not is_small or tool.schema.get("type") != "object":
+        is_repeated = tool.full_name in chosen
+        if not is_small or is_repeated or tool.schema.get("type") != "object":
             continue
         chars += size
         if chars > MAX_CHARS or len(chosen) == MAX_TOOLS:
             break
-        chosen.append(tool)
-    return chosen
+        chosen[tool.full_name] = tool
+    return list(chosen.values())
+
+
+def _measure_schema(tool: McpTool) -> int:
+    """Return the length of a schema as JSON, which has no NaN and no infinite numbers.
+
+    A schema with such a number counts as too long, because services reject it.
+    """
+    try:
+        return len(json.dumps(tool.schema, allow_nan=False))
+    except ValueError:
+        return MAX_TOOL_CHARS + 1

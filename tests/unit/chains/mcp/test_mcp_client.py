@@ -127,6 +127,27 @@ def test_a_program_that_is_absent_is_named(client: McpClient) -> None:
         client.list_tools(server, CancelToken())
 
 
+STRANGE = """
+import json, sys
+look = '{"name": "look", "inputSchema": {"type": "object"}}'
+endless = '{"name": "n", "inputSchema": {"type": "object", "default": 1e999}}'
+for line in sys.stdin:
+    asked = json.loads(line)
+    known = {"initialize": '{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, '
+             '"serverInfo": {"name": "x", "version": "1"}}',
+             "tools/list": f'{{"tools": [{look}, {endless}, {look}]}}'}
+    if "id" in asked:
+        said = known.get(asked["method"])
+        body = f'"result": {said}' if said else '"error": {"code": -32601, "message": "no"}'
+        print(f'{{"jsonrpc": "2.0", "id": {json.dumps(asked["id"])}, {body}}}', flush=True)
+"""
+
+
+def test_tools_that_a_model_would_reject_are_left_out(client: McpClient) -> None:
+    (tool,) = client.list_tools(run_python(STRANGE), CancelToken())
+    assert tool.full_name == "leaves__look"
+
+
 def test_a_server_that_says_nothing_ends_at_the_limit() -> None:
     client = McpClient(lambda: False, NoLedger(), start_s=0.5)
     with pytest.raises(McpFailed, match=r"did not list its tools within 0\.5 s"):
