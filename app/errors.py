@@ -26,7 +26,13 @@ from typing import Any, ClassVar
 
 from app.paths import Paths
 from chains import errors as chains
-from context.errors import BadPin, BadPolicy, ContextHookError, ContextOverflow
+from context.errors import (
+    BadPin,
+    BadPolicy,
+    ContextHookError,
+    ContextOverflow,
+    PinTargetMissing,
+)
 from vault import errors as vault
 
 _CODES: Mapping[type[Exception], str] = {
@@ -235,7 +241,7 @@ def describe(error: BaseException) -> ErrorInfo:
         case ContextHookError():
             code, hint = "hook_failed", _hook_hint(error)
         case BadPin() | chains.CannotRead() | chains.FetchFailed():
-            code = "bad_request"
+            code = "not_found" if isinstance(error, PinTargetMissing) else "bad_request"
         case chains.ChainError() | vault.VaultError() if type(error) in _CODES:
             code, hint = _CODES[type(error)], _HINTS.get(type(error))
         case chains.Cancelled() | KeyboardInterrupt():

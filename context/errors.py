@@ -10,6 +10,7 @@
     │   └── HookPatchError  … because its patch cannot be applied; a ContextPatchError as well
     ├── SummaryFailed       a summary of old messages that cannot be used
     ├── BadPin              an item that cannot be pinned
+    │   └── PinTargetMissing  … because there is no such item
     ├── BadPolicy           budget thresholds out of order
     ├── BadInputs           the inputs of a request contradict each other
     ├── UnguardedRequest    a request that did not pass the guard
@@ -87,7 +88,11 @@ class SummaryFailed(ContextError):
 
 
 class BadPin(ContextError, ValueError):
-    """Raised when the item to pin does not exist, or the pins would exceed their token limit."""
+    """Raised when an item cannot be pinned, because the pins would exceed their token limit."""
+
+
+class PinTargetMissing(BadPin):
+    """Raised when the item to pin does not exist."""
 
 
 class BadPolicy(ContextError, ValueError):

@@ -232,6 +232,9 @@ def _add_context(verbs: "Verbs[ArgumentParser]") -> None:
     when = found.add_mutually_exclusive_group()
     when.add_argument("--last", action="store_true", help="the last request (as without this)")
     when.add_argument("--next", action="store_true", help="the next request, as it stands")
+    found.add_argument(
+        "--entry", metavar="ENTRY", help="the request of this question or answer, not of the last"
+    )
     found.add_argument("--full", action="store_true", help="with the request itself")
 
 

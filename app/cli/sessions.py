@@ -11,8 +11,9 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
-from app.errors import AppError, NotFound, SessionMissing
+from app.errors import AppError, InvalidRequest, NotFound, SessionMissing
 from app.sessions.file import LoadedLog
+from app.sessions.request_history import NO_ENTRY_NEXT
 from app.sessions.search import MOST_HITS, ChatHit, search_chats
 from app.sessions.session_info import ARCHIVED, PINNED, ChatMark, SessionInfo
 from app.wiring import open_vault
@@ -140,13 +141,15 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 def show_context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata context`, which shows a chat's last or next request."""
     session = args.session or assistant.sessions.newest()
+    if args.next and args.entry is not None:
+        raise InvalidRequest(NO_ENTRY_NEXT)
     if args.next:
         open_vault(assistant, args.vault, session)
         found: Mapping[str, Any] | None = assistant.preview(session, full=args.full)
     elif session is None:
         raise SessionMissing("There is no chat yet.", hint='Begin one with strata ask "…".')
     else:
-        found = assistant.history.last_context(session, args.full)
+        found = assistant.history.last_context(session, args.full, args.entry)
     if found is None:
         raise NotFound(f"Nothing has been asked in the chat {session} yet.")
     output.show(lambda: found, _context_text(found))

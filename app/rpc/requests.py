@@ -1,7 +1,5 @@
 """Define, parse and validate RPC requests: JSON objects, one per line."""
 
-import json
-import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -9,6 +7,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError, InvalidRequest
 from chains.events import Mode
+from chains.tools.registry import parse_json
 from context.messages import clean_json
 
 LONGEST_LINE: Final = (
@@ -111,6 +110,7 @@ class GetContext(Request):
     Attributes:
         when: `last` or `next`. None means the last request, or the next one if the chat has no turn
             yet.
+        entry: a question or an answer, to get the request of its turn, or None for the last turn.
         text: the question of the next request.
         attach: the attachments of the next request.
         format: `full` adds the request itself.
@@ -119,6 +119,7 @@ class GetContext(Request):
     """
 
     when: Literal["last", "next"] | None = None
+    entry: str | None = None
     text: str = ""
     attach: list[str] = []
     format: Literal["summary", "full"] = "summary"
@@ -308,7 +309,7 @@ def _object(line: bytes) -> dict[str, Any]:
         too_long = f"The line is longer than {LONGEST_LINE:,} bytes."
         raise UnreadableRequest(InvalidRequest(too_long))
     try:
-        found = json.loads(line, parse_constant=_refuse_number, parse_float=_read_number)
+        found = parse_json(line)
     except (ValueError, RecursionError) as error:
         raise UnreadableRequest(InvalidRequest(f"The line is not JSON: {error}.")) from error
     if not isinstance(found, dict):
@@ -323,13 +324,3 @@ def _sentence(command: str, error: ValidationError) -> str:
     place = ".".join(str(part) for part in first["loc"])
     said = str(first["msg"])
     return f"{command}: {place}: {said[0].lower()}{said[1:]}."
-
-
-def _read_number(text: str) -> float:
-    """Parse a number. Infinity is refused, because JSON cannot represent it."""
-    number = float(text)
-    return number if math.isfinite(number) else _refuse_number(text)
-
-
-def _refuse_number(text: str) -> float:
-    raise ValueError(f"{text} is not a number that JSON has")

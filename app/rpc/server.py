@@ -23,6 +23,7 @@ from app.rpc import requests as asked
 from app.rpc.jobs import Jobs, explain
 from app.rpc.wire import Json, Wire
 from app.sessions.ask import AskRequest
+from app.sessions.request_history import NO_ENTRY_NEXT
 from chains.cancel import CancelToken
 from chains.errors import CannotRead
 from chains.events import CompactionEnded, Event, MessageEnded, Mode
@@ -290,11 +291,13 @@ class RPC:
         return told
 
     def _context(self, request: asked.GetContext, _cancel: CancelToken) -> Json:
-        is_full, session = request.format == "full", request.session
+        is_full, session, entry = request.format == "full", request.session, request.entry
         found = None
+        if request.when == "next" and entry is not None:
+            raise InvalidRequest(NO_ENTRY_NEXT)
         if request.when != "next" and session is not None:
-            found = self._assistant.history.last_context(session, is_full)
-        if found is None and request.when == "last":
+            found = self._assistant.history.last_context(session, is_full, entry)
+        if found is None and (request.when == "last" or entry is not None):
             raise NotFound("Nothing has been asked in this chat yet.")
         read: Json | None = None
         if found is None:

@@ -103,6 +103,7 @@ class TurnRunner:
         self._customization = customization
         self._agents, self._edits = builder.agents, builder.agents.edits
         self._builder = builder
+        self._damaged: set[str] = set()  # the damaged chats that the user was warned about
 
     @property
     def library(self) -> Library | None:
@@ -252,7 +253,7 @@ class TurnRunner:
             library = self._builder.find_library(turn.mode, chat.header.project)
             attached = [segment.source for segment in again.segments]
             yield from library.freshen(cancel, warnings, turn.question, attached)
-        yield from self._report_damage(warnings)
+        yield from self._report_damage(warnings, chat)
         if turn.mode == "agent" and not turn.dry_run:
             warnings += yield from self._agents.open_servers(chat.id, cancel)
         project, runs_hooks = chat.header.project, not turn.dry_run
@@ -261,7 +262,7 @@ class TurnRunner:
         with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
             for event in events:  # closed before the chat, as closing stores the partial answer
                 if isinstance(event, TurnEnded):
-                    yield from self._report_damage(warnings)
+                    yield from self._report_damage(warnings, chat)
                 yield self._complete_event(event, warnings, chat)
         chat.keep_counts(partial(load_counter, turn.model))
 
@@ -279,11 +280,14 @@ class TurnRunner:
             result = replace(result, session=None, context={**result.context, "session": None})
         return TurnEnded(result)
 
-    def _report_damage(self, warnings: list[str]) -> Iterator[Event]:
-        """Yield a warning, only once, if the index or `state.db` was damaged."""
+    def _report_damage(self, warnings: list[str], chat: Session) -> Iterator[Event]:
+        """Yield a warning, only once, if the index, `state.db` or the chat's file is damaged."""
         library = self._vault.library
-        said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
-        for warning in filter(None, said):
+        found = [self._sessions.take_warning(), "" if library is None else library.take_warning()]
+        if chat.problems and chat.id not in self._damaged:
+            self._damaged.add(chat.id)
+            found.append(_describe_damage(chat))
+        for warning in filter(None, found):
             warnings.append(warning)
             yield Warned(warning)
 
@@ -322,7 +326,7 @@ class TurnRunner:
     ) -> _TurnStart:
         require_text(changed.question)
         path = chat.path_to(entry)
-        question = path[-1]
+        question, entry = path[-1], path[-1].id
         if not isinstance(question, MessageEntry) or question.message.role != "user":
             raise InvalidRequest(f"The entry {entry} is not a question, so it cannot be edited.")
         sent = list_turns(chat.path_to(chat.tree.answer_point(entry)))[-1].segments
@@ -339,7 +343,7 @@ class TurnRunner:
         said = chat.path_to(entry)[-1]
         if not isinstance(said, MessageEntry):
             raise InvalidRequest(f"The entry {entry} is not an answer.")
-        is_answer, tree = said.message.role != "user", chat.tree
+        is_answer, tree, entry = said.message.role != "user", chat.tree, said.id
         chat.continue_from(tree.branch_point(entry) if is_answer else tree.answer_point(entry))
         path = chat.path()
         question = last_question(path)
@@ -364,6 +368,13 @@ class TurnRunner:
 def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
     """Set the project of a request to that of its chat. Without a chat, nothing is changed."""
     return request if chat is None else replace(request, project=chat.header.project)
+
+
+def _describe_damage(chat: Session) -> str:
+    """Return a warning with the first problem of a damaged chat."""
+    first, *others = chat.problems
+    more = f" `strata sessions show {chat.id}` lists {len(others):,} more." if others else ""
+    return f"The file of the chat {chat.id} is damaged: {first}{more}"
 
 
 def _find_failed_session(named: str | None, chat: Session | None) -> str | None:

@@ -77,7 +77,7 @@ class BranchEditor:
             NotFound: the chat has no such entry.
         """
         with self._sessions.open(session) as chat:
-            chat.path_to(entry)
+            entry = chat.path_to(entry)[-1].id
             leaf, before = chat.tree.newest_leaf(entry), chat.path()[-1].id
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
             return AbandonedBranch(before, len(_find_branch(chat, before)[1]))
@@ -165,7 +165,8 @@ class BranchEditor:
         Raises:
             SessionMissing: the chat does not exist.
             SessionBusy: the chat is being written to.
-            BadPin: the target does not exist, or all pins together would be too large.
+            PinTargetMissing: the target does not exist.
+            BadPin: all pins together would be too large.
         """
         with self._sessions.open(session) as chat:
             pin = PinEntry(chat.new_id(), _leaf(chat), chat.now(), target, on)
@@ -254,7 +255,7 @@ def _leaf(chat: Session) -> str | None:
 
 def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
     """Return the branch that contains an entry, and its turns that are not on the active branch."""
-    chat.path_to(entry)
+    entry = chat.path_to(entry)[-1].id
     branch = chat.path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}
     return branch, [turn for turn in list_turns(branch) if turn.entry_ids[-1] not in shown]

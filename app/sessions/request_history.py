@@ -26,10 +26,11 @@ from context.history.turns import list_turns
 from context.log.entries import EphemeralEntry, LeafEntry, MessageEntry
 from vault.errors import VaultError
 
-__all__ = ["NOT_ASKED", "RequestHistory", "describe_request", "why_sent"]
+__all__ = ["NOT_ASKED", "NO_ENTRY_NEXT", "RequestHistory", "describe_request", "why_sent"]
 
 MOST_LOGGED: Final = 50
 NOT_ASKED: Final = "Nothing was asked in this chat yet."
+NO_ENTRY_NEXT: Final = "An entry names a request that was sent, not the next one."
 
 
 class RequestHistory:
@@ -65,7 +66,7 @@ class RequestHistory:
             NotFound: there is no such answer.
         """
         chat = self._sessions.read(session)
-        chat.path_to(entry)
+        entry = chat.path_to(entry)[-1].id
         leaf = chat.tree.newest_leaf(entry)
         chosen = LeafEntry(f"{leaf}-shown", leaf, chat.now(), leaf)
         for item in build_transcript("", (*chat.log.entries, chosen), None).items:
@@ -127,7 +128,7 @@ class RequestHistory:
         if entry is not None:
             said = chat.path_to(entry)[-1]
             is_question = isinstance(said, MessageEntry) and said.message.role == "user"
-            chat.continue_from(chat.tree.answer_point(entry) if is_question else entry)
+            chat.continue_from(chat.tree.answer_point(said.id) if is_question else said.id)
         if not turn_ids(chat.path()):
             return None
         stored = _kept_request(chat)

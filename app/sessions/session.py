@@ -116,11 +116,13 @@ class Session:
     def path_to(self, entry: str) -> tuple[Entry, ...]:
         """Return the path from the root to an entry.
 
+        The path of an entry outside of the tree, such as one of usage, ends with its parent.
+
         Raises:
-            NotFound: there is no such entry in the tree.
+            NotFound: the log has no such entry.
         """
         try:
-            return self.tree.path(entry)
+            return self.tree.path(self.tree.find_place(entry))
         except UnknownEntry as error:
             raise NotFound(
                 f"There is no entry {entry} in the chat {self.id}.",

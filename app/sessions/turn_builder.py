@@ -127,7 +127,7 @@ class TurnBuilder:
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
             InvalidRequest: the mode needs a project, and the chat has none.
-            VaultMissing: the folder of the project does not exist.
+            NotFound: the folder of the project does not exist.
         """
         library = self._vault.library or NoLibrary()
         inside = project if mode in ("project", "agent") else None
@@ -195,7 +195,7 @@ class TurnBuilder:
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
-            VaultMissing: the folder of the project does not exist.
+            NotFound: the folder of the project does not exist.
         """
         if mode == "vault" or project is None:
             return self._vault.require()

@@ -318,16 +318,21 @@ class TurnContext:
 
 
 def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
-    """Look up a model's properties. This may query a server for its limit."""
+    """Look up a model's properties. This may query a server for its limit.
+
+    A dry run queries no server. Images are then not rejected, since the server may accept them.
+    """
     model = describe(
         name,
         request.api_base,
-        key_for=chain.key_for,
+        key_for=None if request.dry_run else chain.key_for,
         offline=request.offline,
         local_context=request.local_context,
         image_models=request.image_models,
         ledger=chain.ledger,
     )
+    if request.dry_run and model.sees is None and model.endpoint and model.endpoint.api_base:
+        model = replace(model, sees=True)
     learned = chain.limits and chain.limits.find(model.limit_owner, model.reported_limit)
     return replace(model, input_limit=learned) if learned else model
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
@@ -17,7 +18,7 @@ from context.log.entries import Entry, OtherEntry
 from context.messages import ToolDefinition, clean_json
 from vault.errors import VaultError
 
-__all__ = ["Tool", "ToolOutcome", "ToolRegistry", "ToolRun", "parse_arguments"]
+__all__ = ["Tool", "ToolOutcome", "ToolRegistry", "ToolRun", "parse_arguments", "parse_json"]
 
 _TYPES: Mapping[str, type] = {"string": str, "integer": int, "array": list}
 
@@ -162,6 +163,24 @@ class ToolRegistry:
         return self._tools[name]
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON, rejecting NaN and infinite numbers, which the `json` module accepts.
+
+    Raises:
+        ValueError: the text is not JSON.
+    """
+    return json.loads(text, parse_constant=_refuse_number, parse_float=_read_number)
+
+
+def _read_number(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse_number(text)
+
+
+def _refuse_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number that JSON has")
+
+
 def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
     """Parse the arguments of a call. An empty string means no arguments.
 
@@ -169,7 +188,7 @@ def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
         ToolFailed: the text is not a JSON object.
     """
     try:
-        found = clean_json(json.loads(call.arguments or "{}"))
+        found = clean_json(parse_json(call.arguments or "{}"))
     except (ValueError, RecursionError) as error:
         shown = call.arguments[:_SHOWN_CHARS]
         raise ToolFailed(f"The arguments are not JSON ({error}): {shown}") from error

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.errors import BadPin
+from context.errors import BadPin, PinTargetMissing
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, PinEntry, SegmentsEntry
 from context.messages import Message, TextPart, ToolResultPart
@@ -70,10 +70,13 @@ def check_pin(
     """Check a pin entry, and return the resulting pins.
 
     Raises:
-        BadPin: when the target does not exist, or the pins would exceed their token limit.
+        PinTargetMissing: when the target does not exist.
+        BadPin: when the pins would exceed their token limit.
     """
     if pin.on and _find_target(pin.target, path) is None:
-        raise BadPin(f"There is nothing to pin under {pin.target}: name a message or a segment.")
+        raise PinTargetMissing(
+            f"There is nothing to pin under {pin.target}: name a message or a segment."
+        )
     after = pins.after(pin, path)
     tokens = sum(count_segment(segment, counter) for segment in after.segments.values())
     most = compute_pins_limit(budget)

@@ -58,6 +58,22 @@ class EntryTree:
             at = self._links.parents[at]
         return tuple(reversed(path))
 
+    def find_place(self, entry_id: str) -> str:
+        """Return the id of the tree entry that an entry belongs to, which is mostly itself.
+
+        An entry that is not part of the tree, such as one of usage, belongs to its parent.
+
+        Raises:
+            UnknownEntry: when the log has no such entry, or it stands before all tree entries.
+        """
+        at = self._find(entry_id)
+        if at is None and entry_id in self._links.places:
+            above = self._links.places[entry_id]
+            at = above if above is not None and above < len(self._entries) else None
+        if at is None:
+            raise UnknownEntry(f"There is no message {entry_id} in this chat.")
+        return self._entries[at].id
+
     def message_above(self, entry_id: str) -> str | None:
         """Return the id of the nearest message before an entry, or None if there is none."""
         at = self._message_above(self._position(entry_id))

@@ -84,8 +84,21 @@ def test_an_empty_question_is_a_bad_request(ask: Strata, question: str) -> None:
     assert (code, error["code"], error["session"]) == (1, "bad_request", None)
 
 
+def test_a_damaged_line_of_a_chat_is_among_the_warnings(ask: Strata, strata_home: Path) -> None:
+    session = document(ask("First?", "--json")[1])["session"]
+    file = strata_home / "data" / "sessions" / f"{session}.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:2], b"{broken\n", b"[]\n", *lines[2:]]))
+    (said,) = document(ask("Second?", "--session", session, "--json")[1])["warnings"]
+    assert said == (
+        f"The file of the chat {session} is damaged: Line 3 cannot be read and is skipped. "
+        f"`strata sessions show {session}` lists 1 more."
+    )
+    assert "Line 3 cannot be read" in ask("Third?", "--session", session)[2]
+
+
 def test_a_dry_run_sends_and_stores_nothing(
-    ask: Strata, model: ModelServer, strata_home: Path
+    ask: Strata, strata: Strata, model: ModelServer, strata_home: Path
 ) -> None:
     code, out, _ = ask("First?", "--dry-run", "--json")
     result = document(out)
@@ -93,6 +106,7 @@ def test_a_dry_run_sends_and_stores_nothing(
     assert (result["session"], result["turn"], result["entry"]) == (None, None, None)
     assert (result["answer"], result["context"]["when"]) == ("", "next")
     assert model.bodies == []
+    assert document(strata("ledger", "--json")[1]) == {"calls": []}  # nor asks for its limit
     assert not list(strata_home.rglob("*.jsonl"))
 
 
@@ -213,6 +227,16 @@ def test_a_folder_that_is_none_is_vault_missing(strata: Strata, tmp_path: Path) 
         code, out, _ = strata("index", str(tmp_path / name), "--json")
         assert (code, document(out)["error"]["code"]) == (1, "vault_missing")
         assert name in document(out)["error"]["message"]
+
+
+def test_a_project_that_is_not_there_is_not_found(strata: Strata, small_vault: Path) -> None:
+    vault = ("--vault", str(small_vault), "--project", "Nowhere", "--json")
+    for argv in (["ask", "x"], ["ask", "x", "--mode", "project"], ["search", "x"]):
+        code, out, _ = strata(*argv, *vault)
+        error = document(out)["error"]
+        assert (code, error["code"]) == (1, "not_found")
+        assert "Nowhere" in error["message"]
+        assert error["hint"]
 
 
 def test_control_characters_of_a_model_do_not_reach_the_terminal(

@@ -45,3 +45,15 @@ def test_before_the_first_chat_there_is_a_next_request_and_no_last(strata: Strat
     assert (code, document(out)["error"]["code"]) == (1, "session_missing")
     code, out, _ = strata("context", "--next", "--json")
     assert (code, document(out)["session"]) == (0, None)
+
+
+def test_the_request_of_an_earlier_answer_is_shown(ask: Strata, strata: Strata) -> None:
+    first = document(ask("First?", "--json")[1])
+    document(ask("Second?", "--session", first["session"], "--json")[1])
+    shown = document(strata("context", "--entry", first["entry"], "--full", "--json")[1])
+    assert (shown["when"], shown["used"]) == ("last", first["context"]["used"])
+    assert shown["request_body"]["messages"][-1]["content"] == "First?"
+    code, out, _ = strata("context", "--entry", "ffffffff", "--json")
+    assert (code, document(out)["error"]["code"]) == (1, "not_found")
+    code, out, _ = strata("context", "--next", "--entry", first["entry"], "--json")
+    assert (code, document(out)["error"]["code"]) == (1, "bad_request")

@@ -473,6 +473,15 @@ def test_a_compaction_within_a_turn_is_told(caller: Caller, server: ModelServer)
     assert all(result["after_tokens"] < result["before_tokens"] for result in ended)
 
 
+def test_the_context_of_an_earlier_answer_is_told(caller: Caller) -> None:
+    first = caller.turn("Where is the barrel?")
+    caller.turn("And the can?")
+    shown = caller.ask("get_context", entry=first["entry"], format="full")["context"]
+    assert shown["request_body"]["messages"][-1]["content"] == "Where is the barrel?"
+    assert caller.error("get_context", entry="ffffffff")["code"] == "not_found"
+    assert caller.error("get_context", entry=first["entry"], when="next")["code"] == "bad_request"
+
+
 def test_a_message_is_pinned_within_the_share_of_pins(caller: Caller) -> None:
     caller.ask("set_setting", key="autoCompactThreshold", value=4_000)
     caller.turn("Keep this in mind.")
@@ -482,7 +491,7 @@ def test_a_message_is_pinned_within_the_share_of_pins(caller: Caller) -> None:
     pins = caller.ask("get_context", when="next")["context"]["pins"]
     assert [pin["target"] for pin in pins] == [asked[0]]
     assert caller.error("pin", target=asked[1], on=True)["code"] == "bad_request"
-    assert caller.error("pin", target="ffffffff", on=True)["code"] in ("not_found", "bad_request")
+    assert caller.error("pin", target="ffffffff", on=True)["code"] == "not_found"
     assert caller.ask("pin", target=asked[0], on=False)["on"] is False
 
 

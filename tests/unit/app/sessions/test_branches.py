@@ -69,6 +69,25 @@ def test_a_question_can_follow_any_entry(assistant: Assistant, server: ModelServ
     assert shown(assistant, one.session) == ["One?", "Understood.", "Other?", "Understood."]
 
 
+def test_an_entry_of_usage_stands_for_the_answer_that_it_belongs_to(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    one, _ = chat(assistant, "One?", "Two?")
+    session = str(one.session)
+    used = assistant.sessions.read(session).usage()[0].id
+    assert shown(assistant, assistant.branches.fork(session, used)) == ["One?", "Understood."]
+    result_of(ask(assistant, "Other?", mode="chat", session=session, parent=used))
+    assert texts(server.bodies[2]) == ["One?", "Understood.", "Other?"]
+    assistant.branches.select_leaf(session, assistant.sessions.read(session).usage()[1].id)
+    assert shown(assistant, session)[2] == "Two?"
+    last = assistant.history.last_context(session, full=True, entry=used)
+    assert last is not None
+    assert last["request_body"]["messages"][-1]["content"] == "One?"
+    again = regenerate(assistant, session, used)
+    assert texts(server.bodies[3]) == ["One?"]
+    assert again.answer == "Understood."
+
+
 def test_an_entry_that_is_not_there_is_not_found(assistant: Assistant, server: ModelServer) -> None:
     (one,) = chat(assistant, "One?")
     for session in (one.session, None):

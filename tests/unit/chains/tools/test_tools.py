@@ -2,13 +2,15 @@
 
 from types import SimpleNamespace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chains.errors import ToolFailed
 from chains.llm.port import RequestedCall
 from chains.llm.wire_messages import CallAssembler
 from chains.tools.context_tools import build_result_tool, offload_result
-from chains.tools.registry import ToolOutcome, ToolRegistry
+from chains.tools.registry import ToolOutcome, ToolRegistry, parse_arguments
 from context.messages import compact_json
 from tests.support.sessions.memory_session import MemorySession
 
@@ -30,6 +32,13 @@ def test_a_result_at_the_threshold_stays():
     outcome = ToolOutcome("x" * 10, is_offloaded=True)
     assert offload_result("t", outcome, MemorySession(), 10).content == "x" * 10
     assert offload_result("t", outcome, MemorySession(), 9).ref_id == "r0"
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_numbers_that_json_does_not_have_are_refused_in_arguments(number):
+    for text in (f'{{"limit": {number}}}', f'{{"deep": [{{"k": {number}}}]}}'):
+        with pytest.raises(ToolFailed, match="not a number that JSON has"):
+            parse_arguments(RequestedCall("c", "read_result", text))
 
 
 def test_failures_and_read_results_are_never_kept_elsewhere():

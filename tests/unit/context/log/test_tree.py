@@ -168,3 +168,12 @@ def test_a_tree_stays_what_it_was_when_another_one_goes_on_from_it():
     assert ids(second.path()) == ["q", "a", "c"]
     with pytest.raises(UnknownEntry):
         second.path("b")
+
+
+def test_an_entry_beside_the_tree_belongs_to_its_parent():
+    beside = LabelEntry("l1", "a1", TIME, "a1", "good")
+    tree = EntryTree((*LOG, beside, LabelEntry("l2", None, TIME, "a1", "none")))
+    assert (tree.find_place("a1"), tree.find_place("l1")) == ("a1", "a1")
+    for missing in ("l2", "ffffffff"):
+        with pytest.raises(UnknownEntry):
+            tree.find_place(missing)
