@@ -47,7 +47,6 @@ def _open_missing_streams() -> None:
 _clean_import_path()
 _open_missing_streams()
 
-import contextlib  # noqa: E402
 from typing import TYPE_CHECKING, NoReturn  # noqa: E402
 
 from app.cli.parser import run, run_window  # noqa: E402
@@ -60,7 +59,11 @@ if TYPE_CHECKING:
 def main() -> NoReturn:
     """Run `strata` with the command-line arguments and exit with its exit code."""
     install_fault_hooks()
-    _end(run(sys.argv[1:], _show))
+    try:
+        code = run(sys.argv[1:], _show)
+    except SystemExit as end:  # after --help, --version or wrong arguments
+        code = int(end.code or 0)
+    _end(code)
 
 
 def main_window() -> NoReturn:
@@ -88,8 +91,10 @@ def _end(code: int) -> NoReturn:
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # `strata-gui` has none on Windows
-            with contextlib.suppress(OSError, ValueError):  # the reading process has ended
+            try:
                 stream.flush()
+            except (OSError, ValueError):  # closed, or the disk is full: part of --help is lost
+                code = code or int(stream is sys.stdout)
     os._exit(code)
 
 

@@ -60,6 +60,7 @@ _HINTS: Mapping[type[Exception], str] = {
         "Choose a model that sees images, or detach the image. `strata models` and the list of "
         "models say “images” beside those that do."
     ),
+    chains.LedgerFailed: "See that its folder can be written and has room, and try again.",
     vault.EmbedderFailed: (
         "Until it works, notes are found by their words. Index again, or choose another "
         "embedding.model; `strata doctor` names what is wrong with this one."
@@ -210,7 +211,11 @@ def storage_failed(path: Path, error: OSError) -> StorageFailed:
             hint="Make room on the disk and try again.",
         )
     reason = (error.strerror or str(error)).lower()
-    return StorageFailed(f"{path} cannot be read or written: {reason}.")
+    is_refused = error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}
+    hint = "Change its permissions" if is_refused else "Repair it or move it away"
+    return StorageFailed(
+        f"{path} cannot be read or written: {reason}.", hint=f"{hint}, and try again."
+    )
 
 
 @contextmanager
@@ -247,8 +252,8 @@ def describe(error: BaseException) -> ErrorInfo:
         case chains.Cancelled() | KeyboardInterrupt():
             code, message = "cancelled", "Stopped."
         case OSError():
-            code = "storage"
-            message = str(storage_failed(Path(str(error.filename or "A file")), error))
+            failed = storage_failed(Path(str(error.filename or "A file")), error)
+            code, message, hint = failed.code, str(failed), failed.hint
         case _:
             code, message = "internal", _bug(error)
             hint = f"The log tells more: {Paths.find().log_file}"

@@ -123,6 +123,12 @@ def test_streams_that_are_closed_at_the_start(
     assert done.out == ("8\n" if code == 0 else "")
 
 
+def test_a_help_that_cannot_be_printed_is_no_bug(tmp_path: Path) -> None:
+    full = ("sh", "-c", 'exec "$@" >/dev/full', "sh")
+    done = Program(tmp_path / "home", before=full).run("--help")
+    assert (done.code, done.err) == (1, "")
+
+
 def test_a_working_folder_that_is_gone_is_no_obstacle(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

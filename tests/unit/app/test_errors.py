@@ -123,6 +123,15 @@ def test_a_bug_says_where_the_log_is(strata_home: Path) -> None:
     assert "ZeroDivisionError" in info.message
 
 
+def test_a_file_that_cannot_be_used_has_a_way_out() -> None:
+    for number, hint in ((errno.EACCES, "permissions"), (errno.EISDIR, "move it away")):
+        info = errors.describe(OSError(number, "text of the system", "/data/x"))
+        assert info.hint is not None
+        assert hint in info.hint
+    failed = chains.LedgerFailed("127.0.0.1", "It is full.")
+    assert errors.describe(failed).hint is not None
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_full_disk_is_called_that(number: int) -> None:
     info = errors.describe(OSError(number, "text of the system", "/data/x"))
