@@ -42,6 +42,16 @@ class ArgumentParser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         self.exit(USAGE_ERROR, f"{self.prog}: {plain(message)}\n")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a message. Exit with 1 if standard output cannot be written."""
+        stream = file or sys.stderr
+        try:
+            stream.write(message)
+            stream.flush()
+        except (AttributeError, OSError):
+            if stream is sys.stdout:
+                raise SystemExit(1) from None
+
 
 def parse_value(text: str) -> Any:
     """Parse a command-line value as JSON if possible, otherwise as a string."""
@@ -109,7 +119,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_rest: object) -> None:
         from importlib.metadata import version
 
-        print(f"strata {version('strata-notes')}")
+        parser._print_message(f"strata {version('strata-notes')}\n", sys.stdout)
         parser.exit()
 
 

@@ -165,8 +165,7 @@ class BranchEditor:
         Raises:
             SessionMissing: the chat does not exist.
             SessionBusy: the chat is being written to.
-            PinTargetMissing: the target does not exist.
-            BadPin: all pins together would be too large.
+            BadPin: the target does not exist, or all pins together would be too large.
         """
         with self._sessions.open(session) as chat:
             pin = PinEntry(chat.new_id(), _leaf(chat), chat.now(), target, on)
