@@ -9,7 +9,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ from vault.notes.note import Note
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter
 
-CHUNKER_VERSION = "2"
+CHUNKER_VERSION = "3"
 
 _MAX_CONTEXT_CHARS = 200
 _MAX_CONTEXT_TOKENS = 64
@@ -76,6 +76,7 @@ class _Piece:
     end: int
     tokens: int
     path: tuple[Heading, ...]
+    is_heading: bool = False
 
 
 def build_embedded_text(context: str, text: str) -> str:
@@ -95,9 +96,13 @@ def chunk_note(
     """
     text = _Text(note.text, document.lines, tick)
     pieces: list[_Piece] = []
+    above = 0  # the tokens of the headings that have no text of their own
     for path, blocks in _split_sections(document):
         room = MAX_TOKENS - SPECIAL_TOKENS - _count_tokens(_build_context(note.title, path))
-        pieces += _pack(text, path, blocks, room)
+        packed = list(_pack(text, path, blocks, max(room - above, room // 2)))
+        are_headings = all(piece.is_heading for piece in packed)
+        above = above + sum(piece.tokens for piece in packed) if are_headings else 0
+        pieces += packed
     joined = pieces if document.is_paged else _join_small(pieces)  # a passage must not span pages
     chunks = (_build_chunk(note, text, piece) for piece in joined)
     return tuple(chunk for chunk in chunks if chunk.text)
@@ -185,7 +190,7 @@ def _split_block(
     """Split a block into the largest units that fit: inner blocks, lines or sentences."""
     whole = text.piece(block.first, block.last, path)
     if whole.tokens <= room:
-        yield whole
+        yield replace(whole, is_heading=block.heading is not None)
         return
     if block.kind == "paragraph":
         yield from _split_sentences(text, whole, room)
@@ -242,28 +247,36 @@ def _slice(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _join_small(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Merge small sections with their neighbours, so that no passage is just a heading."""
+    """Merge small sections with their neighbours, and headings with the text below them."""
     joined: list[_Piece] = []
     for piece in pieces:
         if joined and _belong_together(joined[-1], piece):
             joined[-1] = _join(joined[-1], piece)
+        elif joined and joined[-1].is_heading and _is_inside(joined[-1], piece):
+            joined[-1] = replace(_join(joined[-1], piece), path=piece.path)
         else:
             joined.append(piece)
     return joined
 
 
 def _belong_together(above: _Piece, below: _Piece) -> bool:
-    parents = above.path[:-1]
     is_small = min(above.tokens, below.tokens) < _SMALL_TOKENS
     fits = above.tokens + below.tokens <= _MERGED_TOKENS
-    return is_small and fits and below.path[: len(parents)] == parents
+    return is_small and fits and _is_inside(above, below)
+
+
+def _is_inside(above: _Piece, below: _Piece) -> bool:
+    """Return whether a span is in the section that contains the section of the span above it."""
+    parents = above.path[:-1]
+    return below.path[: len(parents)] == parents
 
 
 def _join(above: _Piece, below: _Piece) -> _Piece:
     """Join two spans and the text between them, under their common headings."""
     common = [one for one, other in zip(above.path, below.path, strict=False) if one == other]
     path = tuple(common) if above.path and below.path else above.path or below.path
-    return _Piece(above.start, below.end, above.tokens + below.tokens, path)
+    tokens, is_heading = above.tokens + below.tokens, above.is_heading and below.is_heading
+    return _Piece(above.start, below.end, tokens, path, is_heading)
 
 
 def _build_chunk(note: Note, text: _Text, piece: _Piece) -> Chunk:

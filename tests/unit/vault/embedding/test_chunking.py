@@ -124,6 +124,17 @@ def test_a_heading_stays_with_what_follows_it() -> None:
     assert not any(chunk.text == "## Part" for chunk in chunks)
 
 
+@pytest.mark.parametrize("words", range(76, 260, 8))
+def test_a_heading_without_text_of_its_own_is_no_passage(words: int) -> None:
+    long = " ".join(f"w{i % 10}" for i in range(words))
+    text = f"# Title\n\n## Part\n\n### Detail of it\n\n{long}\n\n### None\n\n### Next\n\n{long}\n"
+    chunks = chunks_of(text)
+    assert chunks[0].heading == ("Title", "Part", "Detail of it")
+    assert chunks[0].text.startswith("# Title\n\n## Part\n\n### Detail of it\n\nw0")
+    assert all(tokens_of(chunk) <= MAX_TOKENS for chunk in chunks)
+    assert not any(chunk.text.startswith("#") and " w" not in chunk.text for chunk in chunks)
+
+
 def test_the_hash_is_that_of_the_embedded_text() -> None:
     one, two = chunks_of("# A\n\nsame\n", "x/a.md"), chunks_of("# A\n\nsame\n", "y/b.md")
     assert one[0].hash == two[0].hash
