@@ -4,7 +4,7 @@
 
 `folder:` is another name for `path:`. A filter's value follows the colon without a space and may be
 quoted. Text that only looks like a filter, such as a web address or an invalid date, is searched as
-words. If a filter was probably meant, the query lists it as a problem.
+words. If a filter was probably meant, as in `tag: recipe`, the query lists it as a problem.
 """
 
 import re
@@ -22,6 +22,14 @@ _PART = re.compile(
     r"(?:(?<=\s)|^)(?:(?P<key>path|folder|file|tag|after|before):"
     r'(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))'
     r'|"(?P<phrase>[^"\n]+)")(?=[\s.,;:!?)]|$)',
+    re.IGNORECASE,
+)
+# A filter with a space before its value, at the start or end of the text. Elsewhere it is prose.
+_NAME = "path|folder|file|tag|after|before"
+_VALUE = r'"[^"\n]+"|[^\s"]+'
+_SPACED = re.compile(
+    rf"^[ \t]*(?P<first>{_NAME}):[ \t]+(?P<value>{_VALUE})"
+    rf"|(?<=\s)(?P<last>{_NAME}):[ \t]+(?P<end>{_VALUE})\s*$",
     re.IGNORECASE,
 )
 _OTHER = re.compile(r'(?:(?<=\s)|^)(?P<key>[A-Za-z]{2,20}):(?:"[^"\n]+"|(?!//)[^\s":]+)(?=\s|$)')
@@ -129,8 +137,24 @@ def parse_query(text: str) -> Query:
         tags=tuple(named["tag"]),
         after=dates.get("after"),
         before=dates.get("before"),
-        problems=(*dict.fromkeys(problems), *_find_unknown_filters(text[:_MAX_SCANNED])),
+        problems=(
+            *dict.fromkeys(problems),
+            *_find_spaced_filters(text[:_MAX_SCANNED]),
+            *_find_unknown_filters(text[:_MAX_SCANNED]),
+        ),
     )
+
+
+def _find_spaced_filters(text: str) -> Iterator[str]:
+    """Yield a sentence for each filter whose value follows after a space."""
+    for found in _SPACED.finditer(text):
+        name = (found["first"] or found["last"]).lower()
+        value = found["value"] or found["end"]
+        if name not in _DATES or _parse_day(value) is not None:
+            yield (
+                f"There is a space after {name}: so it was searched as words. Write {name}:{value} "
+                "to filter."
+            )
 
 
 def _find_unknown_filters(text: str) -> Iterator[str]:

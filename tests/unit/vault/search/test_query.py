@@ -67,6 +67,29 @@ def test_a_filter_that_does_not_exist_is_named_once() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("tag: gas", "tag:gas"),
+        ("TAG:  gas prices", "tag:gas"),
+        ('soup folder: "winter garden"', 'folder:"winter garden"'),
+        ("meetings after: 2024-03", "after:2024-03"),
+    ],
+)
+def test_a_filter_with_a_space_before_its_value_is_words_and_named(text: str, meant: str) -> None:
+    query = parse_query(text)
+    assert (query.words.split(), query.has_filter) == (text.split(), False)
+    name = meant.partition(":")[0]
+    assert query.problems == (
+        f"There is a space after {name}: so it was searched as words. Write {meant} to filter.",
+    )
+
+
+@pytest.mark.parametrize("text", ["before: and after: lunch", "the file: we lost it", "tag: "])
+def test_prose_with_a_colon_is_no_filter(text: str) -> None:
+    assert parse_query(text) == Query(text)
+
+
 def test_folder_is_a_name_for_path() -> None:
     query = parse_query('soup folder:Kitchen folder:"winter garden"')
     assert (query.words, query.paths) == ("soup", ("Kitchen", "winter garden"))
