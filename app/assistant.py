@@ -19,7 +19,7 @@ from app.library.image_reader import ImageReader
 from app.library.images import VaultImages
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
-from app.library.open_vault import OpenVault
+from app.library.open_vault import NoteSearch, OpenVault
 from app.library.projects import Projects
 from app.library.review import NoteReview
 from app.library.user_texts import UserTextFile
@@ -93,6 +93,7 @@ class Assistant:
         self.ledger = Ledger(paths.ledger)
         self._vault = OpenVault(paths, settings, self.ledger, embedder)
         self.projects = Projects(paths, self._vault)
+        self._searching = NoteSearch(settings, self._vault, self.projects.open_named)
         self.review = NoteReview(self._vault, paths)
         self.customization = UserCustomization(paths, settings, self._vault, self.projects)
         self.edits = NoteEdits(paths.edits)
@@ -175,21 +176,14 @@ class Assistant:
         yield from self._vault.require().update(cancel, is_background=is_background)
 
     def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
-        """Return the passages that best match a query.
-
-        If `k` is None, the number of passages is the setting `retrieval.topK`. If `project` is
-        given, only the notes of that project are searched.
+        """Return the passages that best match a query, as `NoteSearch.search` does.
 
         Raises:
             VaultNotChosen: no vault is open.
             InvalidRequest: the query is blank.
             VaultError: the index cannot be searched.
         """
-        name = None if project is None else self.projects.find_name(project)
-        library = self._vault.require() if name is None else self.projects.open(name)
-        if not query.strip():
-            raise InvalidRequest("There is nothing to search for.")
-        return library.excerpts(query, k or self.settings.values.retrieval_top_k)
+        return self._searching.search(query, k, project)
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every file in the vault, or an empty tuple if no vault is open."""

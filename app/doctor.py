@@ -12,12 +12,12 @@ from typing import Any
 from app.assistant import Assistant
 from app.config import secrets
 from app.config.model_files import look_at_file
-from app.config.models import index_options
 from app.config.settings import Settings
 from app.customize.hooks import Hooks
 from app.errors import AppError, InvalidRequest, describe
 from app.library.instructions import InstructionDecisions
 from app.library.library import Library
+from app.library.open_vault import index_options
 from app.paths import make_private_folder
 from chains.gguf.file import find_path
 from chains.gguf.process import INSTALL, LIBRARY, ModelRunner, is_installed

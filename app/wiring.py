@@ -7,12 +7,12 @@ from pathlib import Path
 from app.assistant import Assistant
 from app.config.settings_file import SettingsStore
 from app.durable import remove_leftovers
+from app.library.open_vault import follow_folder
 from app.paths import Paths
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.web.client import WebClient
 from vault.embedder import Embedder
-from vault.indexing.relocate import find_moved_folder
 
 
 def build(
@@ -79,9 +79,4 @@ def find_vault(assistant: Assistant, named: str | None, session: str | None = No
     if named is not None:
         return Path(named)
     own = None if session is None else assistant.sessions.read(session).header.vault
-    chosen = own or assistant.settings.values.vault_path
-    if not chosen:
-        return None
-    folder = Path(chosen)
-    is_there = os.path.isdir(folder)  # also False if its parent may not be read
-    return folder if is_there else find_moved_folder(folder, assistant.paths.indexes) or folder
+    return follow_folder(own or assistant.settings.values.vault_path, assistant.paths)

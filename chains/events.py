@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from chains.citations.check import Citation, Unverified
-from context.layers import Segment
-from context.report.report import ContextReport
-from vault.indexing.indexer import IndexProgress
+if TYPE_CHECKING:  # a search reports progress without loading the rest
+    from chains.citations.check import Citation, Unverified
+    from context.layers import Segment
+    from context.report.report import ContextReport
+    from vault.indexing.progress import IndexProgress
 
 __all__ = [
     "CITES_NOTHING",
@@ -95,7 +96,7 @@ class ModelLoadProgressed:
 class Retrieved:
     """The attached and retrieved segments of a turn. Each has a citation number."""
 
-    segments: tuple[Segment, ...]
+    segments: "tuple[Segment, ...]"
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class ContextPrepared:
     The report is an estimate before the request is sent, and final at the end of the turn.
     """
 
-    report: ContextReport
+    report: "ContextReport"
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ class Warned:
 class IndexProgressed:
     """The progress of the indexing that precedes the turn."""
 
-    progress: IndexProgress
+    progress: "IndexProgress"
 
 
 @dataclass(frozen=True)
@@ -285,8 +286,8 @@ class AskResult:
     mode: Mode
     answer: str
     status: Status
-    citations: tuple[Citation, ...]
-    unverified: tuple[Unverified, ...]
+    citations: "tuple[Citation, ...]"
+    unverified: "tuple[Unverified, ...]"
     model: str
     usage: Usage | None
     warnings: tuple[str, ...]

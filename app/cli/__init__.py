@@ -1,12 +1,14 @@
 """The command-line interface.
 
     argv → parser ─→ verbs, ask, sessions, settings → Assistant → text → output → standard output
+                ├─→ search → OpenVault → text → output
                 └─→ the window
     interrupt: Ctrl+C and the exit code of each verb
 
     arguments  The parser class, the global options, and functions that add verbs.
     parser     Define verbs, options and arguments; run a verb or open the window.
-    verbs      Run index, search, related, selftest, doctor, rpc and mcp; the table of verbs.
+    search     Run search, without the rest of the assistant.
+    verbs      Run index, related, selftest, doctor, rpc and mcp; the table of verbs.
     ask        Ask a question and print the answer as it arrives.
     approvals  Show what a tool would do and ask in the terminal.
     sessions   List, search, show, copy, change and delete chats; show a request.

@@ -42,7 +42,10 @@ def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
     try:
         if args.verb is None:
             return _start_window(args, open_window)
-        from app.cli.verbs import run_verb
+        if args.verb == "search":
+            from app.cli.search import run_search as run_verb
+        else:
+            from app.cli.verbs import run_verb
     except KeyboardInterrupt:  # while the program is being loaded
         from app.cli.interrupt import INTERRUPTED
 

@@ -1,21 +1,21 @@
 """Run command-line verbs: call the assistant, and print text or one JSON document.
 
-`app.cli.ask` contains the verb `ask`, `app.cli.sessions` the verbs for chats, and
-`app.cli.settings` those for settings, API keys, instructions, memories and the ledger.
+`app.cli.search` contains the verb `search`, `app.cli.ask` the verb `ask`, `app.cli.sessions` the
+verbs for chats, and `app.cli.settings` those for settings, API keys, instructions, memories and the
+ledger.
 """
 
 import argparse
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import replace
-from typing import Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.ask import ask
 from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
+from app.cli.search import rebuild_if_damaged
 from app.cli.sessions import compact, run_sessions, show_context
 from app.cli.settings import (
     change_instructions,
@@ -31,11 +31,7 @@ from app.library.library import IndexFinished, Library
 from app.log import open_log
 from app.paths import Paths
 from app.wiring import build, find_vault, open_vault
-from chains.retrieval.listing import read_list_query
 from vault.errors import VaultError
-from vault.search.hits import SearchResult
-
-PAGE_NOTES: Final = 100
 
 _log = logging.getLogger(__name__)
 
@@ -79,38 +75,12 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
     return run.exit_code or 0
 
 
-def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata search`."""
-    open_vault(assistant, args.vault)
-    query = readable(args.query)
-    if (listed := read_list_query(query, ())) is not None:
-        args.all, query = True, listed.query
-    result = _found(args, assistant, query)
-    if _is_rebuilt(assistant):
-        result = replace(_found(args, assistant, query), warnings=result.warnings)
-    why_not = None
-    if args.why_not is not None:
-        path = readable(args.why_not)
-        shown = args.k or assistant.settings.values.retrieval_top_k
-        why_not = {"path": path, "reason": _library(assistant).why_not(path, query, shown)}
-    if not output.is_json:
-        for warning in result.warnings:
-            complain(warning)
-    added = {} if why_not is None else {"why_not": why_not}
-    lines = cli_text.list_notes(result, args.offset) if args.all else cli_text.search_result(result)
-    output.show(
-        lambda: {**result.to_dict(), **added},
-        [*lines, *([] if why_not is None else [cli_text.plain(why_not["reason"])])],
-    )
-    return 0
-
-
 def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata related`."""
     open_vault(assistant, args.vault)
     library, path = _library(assistant), readable(args.path)
     library.notes()
-    _is_rebuilt(assistant)
+    rebuild_if_damaged(library)
     if all(note.path != path or note.state != "indexed" for note in library.notes()):
         raise NotFound(
             f"There is no note {path} in the index.",
@@ -122,30 +92,6 @@ def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output
         cli_text.list_related(found),
     )
     return 0
-
-
-def _found(args: argparse.Namespace, assistant: Assistant, query: str) -> SearchResult:
-    if args.all and args.project is not None:
-        notes = assistant.projects.open(assistant.projects.find_name(args.project))
-        return notes.list_notes(query, args.k or PAGE_NOTES, args.offset)
-    if args.all:
-        return _library(assistant).list_notes(
-            query, args.k or PAGE_NOTES, args.offset, rebuilds=False
-        )
-    return assistant.search(query, args.k, args.project)
-
-
-def _is_rebuilt(assistant: Assistant) -> bool:
-    """Rebuild the index if it is damaged. Return whether it was rebuilt."""
-    if assistant.library is None or not assistant.library.is_mending:
-        return False
-    line = ProgressLine()
-    with Interruptible() as run:
-        for event in assistant.index(run.cancel):
-            if not isinstance(event, IndexFinished):
-                line.show_progress(event.progress)
-    line.clear()
-    return True
 
 
 def _library(assistant: Assistant) -> Library:
@@ -203,7 +149,6 @@ def _serve_mcp(args: argparse.Namespace, assistant: Assistant, _output: Output) 
 
 _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "index": _index,
-    "search": _search,
     "related": _show_related,
     "ask": ask,
     "compact": compact,

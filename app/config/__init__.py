@@ -4,7 +4,7 @@
     schema         The schema entry of each setting, and validation.
     settings_file  Read, check and change `settings.toml`; override settings for one program run.
     secrets        API keys in the system keyring or the environment.
-    models         The models to choose from, and the options of the index.
+    models         The models to choose from.
     model_files    The model files on this computer that the user opened.
     model_setup    Find, test and store the model that answers, and its API key.
 
@@ -12,4 +12,12 @@ This package may import `app.paths`, `app.durable`, `app.errors`, `app.log`, cha
 stores API keys only in the keyring or the environment.
 """
 
-__all__ = ["model_files", "model_setup", "models", "schema", "secrets", "settings", "settings_file"]
+__all__ = [
+    "model_files",
+    "model_setup",
+    "models",
+    "schema",
+    "secrets",
+    "settings",
+    "settings_file",
+]

@@ -1,4 +1,4 @@
-"""List the models that the user can choose, and build the options of the index.
+"""List the models that the user can choose.
 
 API keys are read from the keyring or environment on demand, and not cached.
 """
@@ -6,7 +6,7 @@ API keys are read from the keyring or environment on demand, and not cached.
 import json
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,15 +15,12 @@ from app.config import secrets
 from app.config.settings import Settings
 from app.durable import read_file, write_atomically
 from app.paths import make_private_folder
-from chains.errors import LedgerFailed
 from chains.gguf.file import find_path
 from chains.gguf.free_memory import format_size
-from chains.ledger import LedgerPort, OutgoingCall
-from chains.llm.http import is_loopback, parse_host, parse_place
+from chains.ledger import LedgerPort
+from chains.llm.http import parse_place
 from chains.llm.server import ServedModel, find_local_servers, list_served_models
 from chains.models import EXTRACTIVE, describe, is_listed
-from vault.errors import VectorStoreFailed
-from vault.options import IndexOptions, RecordCall, VectorServer
 
 __all__ = [
     "FoundServer",
@@ -32,7 +29,6 @@ __all__ = [
     "describe_choice",
     "describe_file_choice",
     "find_servers",
-    "index_options",
     "list_models_at",
     "model_choices",
 ]
@@ -40,7 +36,6 @@ __all__ = [
 _log = logging.getLogger(__name__)
 MOST_MODELS: Final = 200
 _MILLION: Final = 1_000_000
-_VECTOR_SERVER: Final = "chroma"  # the owner of its key in the keyring
 _SERVER_NAMES: Final = {
     "ollama": "Ollama",
     "lm_studio": "LM Studio",
@@ -339,36 +334,3 @@ class LearnedLimits:
             _log.warning("The learned limits cannot be read: %s", error)
             return {}
         return found if isinstance(found, dict) else {}
-
-
-def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOptions:
-    """Build the options of the index: embedding model, vector server and reranker.
-
-    If `privacy.offline` is on, a vector server on another computer is refused.
-
-    Args:
-        values: the settings.
-        ledger: records each call to the vector server, or None.
-    """
-    url, model = values.vector_store_url, values.retrieval_rerank_model
-    folder = str(Path(model).expanduser()) if model else ""
-    reranker = folder if values.retrieval_rerank else None
-    if not url:
-        return IndexOptions(values.embedding_model, reranker=reranker)
-    server = VectorServer(
-        url,
-        token=secrets.key_for(_VECTOR_SERVER) or "",
-        is_refused=values.privacy_offline and not is_loopback(parse_host(url)),
-        record=None if ledger is None else _build_recorder(ledger, parse_host(url)),
-    )
-    return IndexOptions(values.embedding_model, server, reranker)
-
-
-def _build_recorder(ledger: LedgerPort, host: str) -> RecordCall:
-    def record(bytes_out: int) -> Callable[[int], None]:
-        try:
-            return ledger.record(OutgoingCall("vectorstore", host, bytes_out)).finish
-        except LedgerFailed as error:
-            raise VectorStoreFailed(f"{error} Search goes on without it.") from error
-
-    return record

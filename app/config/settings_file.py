@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from app.config import secrets
 from app.config.schema import SettingSpec, check, check_shares, schema
 from app.config.settings import SHARES, Settings
 from app.durable import lock_folder, read_file, write_atomically
@@ -203,7 +202,11 @@ class SettingsStore:
         """Move a password in the server address to the keyring. Return any errors that occur."""
         key = "chat.apiBase"
         address = found.get(key)
-        if not isinstance(address, str) or secrets.without_password(address) == address:
+        if not isinstance(address, str) or "@" not in address:
+            return []
+        from app.config import secrets  # loads the code of the models
+
+        if secrets.without_password(address) == address:
             return []
         found[key] = secrets.without_password(address)
         try:
@@ -307,8 +310,10 @@ def _without_secret(key: str, value: object) -> object:
     Raises:
         BadSetting: the keyring cannot store the password, or the connection is not encrypted.
     """
-    if key != "chat.apiBase" or not isinstance(value, str):
+    if key != "chat.apiBase" or not isinstance(value, str) or "@" not in value:
         return value
+    from app.config import secrets  # loads the code of the models
+
     try:
         return secrets.move_password(value)
     except (NoKeyring, InvalidRequest) as error:

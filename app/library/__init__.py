@@ -1,7 +1,7 @@
 """The open vault: notes, index, attachments and instructions for models.
 
     library       A vault with its index: update, search, read, watch.
-    open_vault    The open vault, one at a time.
+    open_vault    Open a vault, one at a time, and search it.
     projects      Projects: folders with their own instructions, patterns, model and memory.
     project_notes The notes of a project: a part of the vault, or a folder with its own index.
     attachment_paths  Find the files that attachments name.

@@ -1,19 +1,80 @@
-"""Open and close the vault. Only one vault can be open at a time."""
+"""Open and close the vault, and search it. Only one vault can be open at a time."""
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final, Protocol
 
-from app.config.models import index_options
+from app.config.settings import Settings
 from app.config.settings_file import SettingsStore
-from app.errors import VaultNotChosen, storage_errors
+from app.errors import InvalidRequest, VaultNotChosen, storage_errors
 from app.library.library import Library
 from app.paths import Paths
-from chains.ledger import LedgerPort
+from chains.errors import LedgerFailed
+from chains.ledger import LedgerPort, OutgoingCall
 from vault.embedder import Embedder
+from vault.errors import VectorStoreFailed
+from vault.indexing.relocate import find_moved_folder
+from vault.options import IndexOptions, RecordCall, VectorServer
 from vault.paths import check_folder
+from vault.search.hits import SearchResult
 
-__all__ = ["OpenVault"]
+__all__ = ["NoteSearch", "OpenVault", "follow_folder", "index_options"]
+
+PAGE_NOTES: Final = 100
+_VECTOR_SERVER: Final = "chroma"  # the owner of its key in the keyring
+
+
+def follow_folder(stored: str, paths: Paths) -> Path | None:
+    """Return the folder of a stored vault, or its new path if it was moved and opened since.
+
+    Args:
+        stored: the path in the settings or in a chat. For an empty string, None is returned.
+        paths: the folders and files of Strata itself.
+    """
+    if not stored:
+        return None
+    folder = Path(stored)
+    is_there = os.path.isdir(folder)  # also False if its parent may not be read
+    return folder if is_there else find_moved_folder(folder, paths.indexes) or folder
+
+
+def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOptions:
+    """Build the options of the index: embedding model, vector server and reranker.
+
+    If `privacy.offline` is on, a vector server on another computer is refused.
+
+    Args:
+        values: the settings.
+        ledger: records each call to the vector server, or None.
+    """
+    url, model = values.vector_store_url, values.retrieval_rerank_model
+    folder = str(Path(model).expanduser()) if model else ""
+    reranker = folder if values.retrieval_rerank else None
+    if not url:
+        return IndexOptions(values.embedding_model, reranker=reranker)
+    # A vault without a server is searched sooner without these.
+    from app.config import secrets
+    from chains.llm.http import is_loopback, parse_host
+
+    server = VectorServer(
+        url,
+        token=secrets.key_for(_VECTOR_SERVER) or "",
+        is_refused=values.privacy_offline and not is_loopback(parse_host(url)),
+        record=None if ledger is None else _build_recorder(ledger, parse_host(url)),
+    )
+    return IndexOptions(values.embedding_model, server, reranker)
+
+
+def _build_recorder(ledger: LedgerPort, host: str) -> RecordCall:
+    def record(bytes_out: int) -> Callable[[int], None]:
+        try:
+            return ledger.record(OutgoingCall("vectorstore", host, bytes_out)).finish
+        except LedgerFailed as error:
+            raise VectorStoreFailed(f"{error} Search goes on without it.") from error
+
+    return record
 
 
 class OpenVault:
@@ -99,3 +160,57 @@ class OpenVault:
         if self._library is None:
             raise VaultNotChosen
         return self._library
+
+
+class SearchedNotes(Protocol):
+    """Notes that can be searched: those of a vault or of a project."""
+
+    def excerpts(self, query: str, k: int) -> SearchResult:
+        """Return the best `k` excerpts."""
+
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+        """Return one page of the notes that match a query."""
+
+
+class NoteSearch:
+    """Searches the open vault, or the notes of a project. Thread-safe."""
+
+    def __init__(
+        self,
+        settings: SettingsStore,
+        vault: OpenVault,
+        open_project: Callable[[str], SearchedNotes],
+    ) -> None:
+        self._settings = settings
+        self._vault = vault
+        self._open_project = open_project
+
+    def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
+        """Return the passages that best match a query.
+
+        If `k` is None, the number of passages is the setting `retrieval.topK`. If `project` is
+        given, only the notes of that project are searched.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            InvalidRequest: the query is blank.
+            VaultError: the index cannot be searched.
+        """
+        notes = self._vault.require() if project is None else self._open_project(project)
+        if not query.strip():
+            raise InvalidRequest("There is nothing to search for.")
+        return notes.excerpts(query, k or self._settings.values.retrieval_top_k)
+
+    def list_notes(
+        self, query: str, limit: int | None = None, offset: int = 0, project: str | None = None
+    ) -> SearchResult:
+        """Return one page of the notes that match a query, of the vault or of a project.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            VaultError: the index cannot be searched.
+        """
+        most = limit or PAGE_NOTES
+        if project is not None:
+            return self._open_project(project).list_notes(query, most, offset)
+        return self._vault.require().list_notes(query, most, offset, rebuilds=False)

@@ -224,6 +224,10 @@ class Projects:
             return ProjectNotes(vault, inside, settings.include, settings.exclude)
         return ProjectNotes(self._open_outside(folder), None, settings.include, settings.exclude)
 
+    def open_named(self, named: str) -> ProjectNotes:
+        """Open the notes of a project by its path, as `find_name` and `open` do."""
+        return self.open(self.find_name(named))
+
     def close(self) -> None:
         """Close the index of a project outside of the vault."""
         with self._lock:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
+from app.cli.search import open_notes
 from app.paths import Paths
 from app.wiring import build
 from tests.support.models.model_server import Answer, ModelServer
@@ -24,6 +25,7 @@ def assistant(embedder: Embedder) -> Iterator[Assistant]:
 def _command_line_shares_the_embedder(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the command line that runs in this process the embedder of the other tests."""
     monkeypatch.setattr("app.cli.verbs.build", partial(build, embedder=embedder))
+    monkeypatch.setattr("app.cli.search.open_notes", partial(open_notes, embedder=embedder))
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pytest
 
 from app.assistant import Assistant
 from app.cli.parser import run
-from app.config.models import index_options
 from app.config.settings import Settings
 from app.errors import TurnFailed, describe
 from app.ledger import Ledger
+from app.library.open_vault import index_options
 from chains.cancel import CancelToken
 from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall

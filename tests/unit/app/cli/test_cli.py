@@ -30,6 +30,14 @@ HEAVY = [
 ]
 
 
+def test_a_search_does_not_load_the_code_of_models_and_chats() -> None:
+    script = "import sys\nimport app.cli.search\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    loaded = done.stdout.split()
+    unused = ("chains.llm", "chains.models", "context.report", "context.history", "app.assistant")
+    assert not [name for name in loaded if name.startswith(unused)]
+
+
 def test_the_version_imports_nothing_heavy() -> None:
     script = (
         "import sys\nfrom app.__main__ import main\nsys.argv = ['strata', '--version']\n"

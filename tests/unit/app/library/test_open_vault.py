@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from app.config.models import index_options
 from app.config.schema import check
 from app.config.settings import Settings
 from app.errors import BadSetting
 from app.library.library import IndexFinished, Library
+from app.library.open_vault import index_options
 from app.paths import Paths
 from chains.cancel import CancelToken
 from tests.support.models.embedding_models import other_model

@@ -1,0 +1,138 @@
+"""Run `strata search`.
+
+A search does not need models, chats or tools. Therefore it opens only the settings and the vault,
+which takes a third of the processor time of building the whole assistant.
+"""
+
+import argparse
+import logging
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.cli import text as cli_text
+from app.cli.interrupt import Interruptible, run_to_exit_code
+from app.cli.output import Output, ProgressLine, complain, readable
+from app.config.settings_file import SettingsStore
+from app.ledger import Ledger
+from app.library.library import IndexFinished, Library
+from app.library.open_vault import NoteSearch, OpenVault, follow_folder
+from app.log import open_log
+from app.paths import Paths
+from chains.retrieval.list_query import read_list_query
+from vault.embedder import Embedder
+from vault.search.hits import SearchResult
+
+if TYPE_CHECKING:
+    from app.library.project_notes import ProjectNotes
+
+__all__ = ["open_notes", "rebuild_if_damaged", "run_search"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class OpenedNotes:
+    """The settings and the open vault, for one search."""
+
+    settings: SettingsStore
+    vault: OpenVault
+    searching: NoteSearch
+
+
+def run_search(args: argparse.Namespace) -> int:
+    """Run `strata search` with the parsed command line, and return its exit code."""
+    output = Output(args.json)
+
+    def work() -> int:
+        paths = Paths.find()
+        open_log(paths)
+        _log.info("strata search")
+        with ExitStack() as stack:
+            _search(args, open_notes(paths, args, stack), output)
+        return 0
+
+    return run_to_exit_code(work, output)
+
+
+def open_notes(
+    paths: Paths, args: argparse.Namespace, stack: ExitStack, embedder: Embedder | None = None
+) -> OpenedNotes:
+    """Open the vault of the command line or of the settings.
+
+    Args:
+        paths: the folders and files of Strata itself.
+        args: the parsed command line.
+        stack: closes the vault at its end.
+        embedder: an embedder to share, or None to start one on demand.
+
+    Raises:
+        BadSetting: a setting is unknown or out of range.
+        VaultError: the folder is missing or cannot be read.
+        StorageFailed: the index cannot be written.
+    """
+    settings = SettingsStore(paths.settings_file, args.overrides)
+    settings.require_sound()
+    vault = OpenVault(paths, settings, Ledger(paths.ledger), embedder)
+    stack.enter_context(closing(vault))
+    named = args.vault
+    folder = follow_folder(settings.values.vault_path, paths) if named is None else Path(named)
+    if folder is not None:
+        vault.open(folder, remember=False)
+
+    def open_project(named: str) -> "ProjectNotes":
+        from app.library.projects import Projects  # most searches are not about one
+
+        projects = stack.enter_context(closing(Projects(paths, vault)))
+        return projects.open_named(named)
+
+    return OpenedNotes(settings, vault, NoteSearch(settings, vault, open_project))
+
+
+def rebuild_if_damaged(library: Library | None) -> bool:
+    """Rebuild the index if it is damaged. Return whether it was rebuilt."""
+    if library is None or not library.is_mending:
+        return False
+    line = ProgressLine()
+    with Interruptible() as run:
+        for event in library.update(run.cancel):
+            if not isinstance(event, IndexFinished):
+                line.show_progress(event.progress)
+    line.clear()
+    return True
+
+
+def _search(args: argparse.Namespace, notes: OpenedNotes, output: Output) -> None:
+    query = readable(args.query)
+    if (listed := read_list_query(query, ())) is not None:
+        args.all, query = True, listed.query
+    result = _find(args, notes, query)
+    if rebuild_if_damaged(notes.vault.library):
+        result = replace(_find(args, notes, query), warnings=result.warnings)
+    why_not = _explain(args, notes, query)
+    if not output.is_json:
+        for warning in result.warnings:
+            complain(warning)
+    lines = cli_text.list_notes(result, args.offset) if args.all else cli_text.search_result(result)
+    reasons = [] if why_not is None else [cli_text.plain(why_not["reason"])]
+    added = {} if why_not is None else {"why_not": why_not}
+    output.show(lambda: {**result.to_dict(), **added}, [*lines, *reasons])
+    library = notes.vault.library
+    if library is not None and (said := library.take_warning()):
+        complain(said)
+
+
+def _find(args: argparse.Namespace, notes: OpenedNotes, query: str) -> SearchResult:
+    if args.all:
+        return notes.searching.list_notes(query, args.k, args.offset, args.project)
+    return notes.searching.search(query, args.k, args.project)
+
+
+def _explain(args: argparse.Namespace, notes: OpenedNotes, query: str) -> dict[str, str] | None:
+    """Return why a note is or is not among the hits, if the command line asks for it."""
+    if args.why_not is None:
+        return None
+    path = readable(args.why_not)
+    shown = args.k or notes.settings.values.retrieval_top_k
+    return {"path": path, "reason": notes.vault.require().why_not(path, query, shown)}
