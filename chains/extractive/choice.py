@@ -264,7 +264,8 @@ def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) ->
 def _names_first(part: Part, words: AbstractSet[str]) -> bool:
     """Return whether a part starts with a definition of the term that the question asks about."""
     found = _DEFINED.match(part.text.lstrip(" \t-*+•`>|"))
-    return found is not None and split_words(found[1]) - FUNCTION_WORDS == words
+    named = frozenset() if found is None else split_words(found[1])
+    return bool(words) and words <= named <= words | FUNCTION_WORDS
 
 
 def _weigh_instructions(part: Part) -> float:

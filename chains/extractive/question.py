@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from chains.extractive.words import list_asked_words, split_words
-from vault.notes.keywords import FUNCTION_WORDS
+from vault.notes.keywords import find_function_words
 
 __all__ = ["AskedQuestion", "Facet", "QuestionKind", "read_question", "split_question"]
 
@@ -179,7 +180,8 @@ def _read_figure(text: str) -> Literal["", "number", "duration", "version"]:
 
 def _list_facets(text: str) -> Iterator[Facet]:
     """Yield the things that a question asks about, if there are at least two."""
-    pieces = [_list_telling(piece) for piece in _JOINING.split(text)]
+    left_out = find_function_words(text)
+    pieces = [_list_telling(piece, left_out) for piece in _JOINING.split(text)]
     pieces = [piece for piece in pieces if piece]
     if not 2 <= len(pieces) <= 4:
         return
@@ -191,8 +193,8 @@ def _list_facets(text: str) -> Iterator[Facet]:
         yield Facet(frozenset(own) - others, frozenset(others) - frozenset(own))
 
 
-def _list_telling(text: str) -> Sequence[str]:
+def _list_telling(text: str, left_out: AbstractSet[str]) -> Sequence[str]:
     """Return the words of a text in order, without function words."""
-    known = split_words(text) - FUNCTION_WORDS
+    known = split_words(text) - left_out
     folded = (next(iter(split_words(word)), "") for word in _WORD.findall(text))
     return [word for word in folded if word in known]

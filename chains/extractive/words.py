@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from vault.notes.keywords import FUNCTION_WORDS
+from vault.notes.keywords import find_function_words
 
 __all__ = [
     "is_unspaced",
@@ -54,7 +54,7 @@ def list_asked_words(question: str) -> frozenset[str]:
     Words such as "difference", which only express a comparison, are left out too.
     """
     words = split_words(question)
-    return words - FUNCTION_WORDS - _COMPARING or words
+    return words - find_function_words(question) - _COMPARING or words
 
 
 def split_words(text: str) -> frozenset[str]:

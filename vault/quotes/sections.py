@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vault.catalog import Catalog
-from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold, match_all
+from vault.notes.keywords import build_query_terms, find_function_words, fold, match_all
 
 __all__ = ["PassagePlace", "choose_passages_around", "measure_support"]
 
@@ -45,7 +45,8 @@ def measure_support(
         total: the number of passages in the vault.
     """
     asked = list(dict.fromkeys(_NUMBER_OR_WORD.findall(fold(words))))
-    telling = [word for word in asked if word not in FUNCTION_WORDS] or asked
+    left_out = find_function_words(words)
+    telling = [word for word in asked if word not in left_out] or asked
     counts = {word: _count_passages(catalog, word) for word in telling[:MOST_TERMS_ASKED]}
     weights = {word: _weigh(word, count, total) for word, count in counts.items()}
     held: dict[int, float] = defaultdict(float)

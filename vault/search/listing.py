@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from vault.catalog import Catalog
 from vault.coverage import find_gap
-from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold, match_any
+from vault.notes.keywords import build_query_terms, find_function_words, fold, match_any
 from vault.quotes.lines import build_stems, choose_best_line
 from vault.search.hits import Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
@@ -88,9 +88,8 @@ def list_notes(
 
 def _choose_terms(words: str) -> tuple[str, ...]:
     """Return search terms for the query's content words, or for all its words if it has none."""
-    kept = " ".join(
-        word for word in words.split() if fold(word).strip("?.,;:!") not in FUNCTION_WORDS
-    )
+    left_out = find_function_words(words)
+    kept = " ".join(word for word in words.split() if fold(word).strip("?.,;:!") not in left_out)
     return build_query_terms(kept or words)[:_MOST_TERMS]
 
 

@@ -40,6 +40,13 @@ def test_each_of_several_things_has_its_own_words():
     assert [facet.own for facet in facets] == [{"tmux"}, {"screen"}]
 
 
+def test_a_name_that_is_a_function_word_of_another_language_is_asked_for():
+    question = read_question("What is the difference between du and df?")
+    assert question.words == {"du", "df"}
+    assert [facet.own for facet in question.facets] == [{"du"}, {"df"}]
+    assert read_question("Wann kommst du zum Essen?").words == {"kommst", "essen"}
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
