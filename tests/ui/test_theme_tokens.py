@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPalette
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
@@ -285,3 +286,27 @@ def test_the_chosen_folder_of_the_folder_dialog_can_be_read(qtbot: QtBot, tmp_pa
     spot = tree.visualRect(row).bottomRight() - QPoint(2, 2)
     shown = tree.viewport().grab().toImage()
     assert shown.pixelColor(spot) == Theme.current().color("accent.base")
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_completions_of_the_folder_dialog_can_be_read(
+    mode: Mode, qtbot: QtBot, theme: Theme, tmp_path: Path
+) -> None:
+    theme.apply(mode)
+    (tmp_path / "notes").mkdir()
+    dialog = QFileDialog(None, "", str(tmp_path))
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    field = dialog.findChild(QLineEdit, "fileNameEdit")
+    popup = field.completer().popup()
+
+    def is_offered() -> bool:
+        field.clear()
+        QTest.keyClicks(field, "no")
+        return popup.isVisible()
+
+    qtbot.waitUntil(is_offered)
+    shown = popup.viewport().grab().toImage()
+    assert shown.pixelColor(shown.width() - 2, shown.height() - 2) == theme.color("bg.overlay")
+    popup.close()
