@@ -1,7 +1,7 @@
 """The small window for a quick question: a field, the answer, and a button to open the chat."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from ui.actions import Keymap
@@ -120,6 +120,13 @@ class QuickAskWindow(Pane):
         else:
             super().keyPressEvent(event)
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw a line around the window, because many desktops draw no shadow below it."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setPen(Theme.current().color("line.strong"))
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+
     def _lay_out(self) -> None:
         self._column = QVBoxLayout(self._page)
         self._column.setContentsMargins(0, 8, 0, 8)
@@ -144,7 +151,7 @@ class QuickAskWindow(Pane):
         top.addStretch(1)
         top.addLayout(foot)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
         column.addLayout(top)
         column.addWidget(self._line)

@@ -16,6 +16,7 @@ from tests.support.window.clicks import button_named, click_button
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.quick_ask import QuickAskWindow
 from ui.tasks import TaskRunner
+from ui.theme import Theme
 from ui.widgets.controls import Switch
 
 
@@ -163,3 +164,10 @@ def switch_quick_ask(page: WindowPage) -> None:
     )
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
     dialog.close()
+
+
+def test_a_line_sets_the_window_off_from_the_one_below_it(quick: QuickAskWindow) -> None:
+    shown, line = quick.grab().toImage(), Theme.current().color("line.strong")
+    right, bottom = shown.width() - 1, shown.height() - 1
+    edges = ((0, 40), (right, 40), (40, 0), (40, bottom))
+    assert [shown.pixelColor(*spot) for spot in edges] == [line] * 4
