@@ -7,7 +7,8 @@ choices for a wide window are remembered and apply again when the window is wide
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
+from shiboken6 import isValid
 
 from ui.theme import Theme, redress
 from ui.widgets.surfaces import Hairline, Pane
@@ -29,6 +30,7 @@ class Columns(QWidget):
         self.wants_sidebar = True
         self.wants_right = True
         self._drawers: list[_Drawer] = []
+        self._came_from: QWidget | None = None
         self._widths: dict[QWidget, int | None] = {sidebar: None, right: None}
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setHandleWidth(1)
@@ -182,6 +184,8 @@ class Columns(QWidget):
             redress(widget)
 
     def _open(self, widget: QWidget, edge: Qt.Edge) -> None:
+        if not self._drawers:
+            self._came_from = QApplication.focusWidget()
         drawer = _Drawer(self, widget, edge)
         redress(widget)
         self._drawers.append(drawer)
@@ -202,10 +206,17 @@ class Columns(QWidget):
                 redress(widget)
                 drawer.hide()
                 drawer.deleteLater()
-                self._middle.setFocus(Qt.FocusReason.OtherFocusReason)
+                self._restore_focus()
                 self.changed.emit()
                 return True
         return False
+
+    def _restore_focus(self) -> None:
+        """Focus the widget that had the focus before the drawer was opened."""
+        before, self._came_from = self._came_from, None
+        is_there = before is not None and isValid(before) and before.isVisible()
+        target = before if before is not None and is_there else self._middle
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _place_drawers(self) -> None:
         rail = self._rail.width() + 1 if not self.is_sidebar_docked else 0

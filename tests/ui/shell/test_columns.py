@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.support.window import widgets
-from tests.support.window.clicks import click_button
+from tests.support.window.clicks import click_button, press_keys
 from tests.support.window.shell_window import Make
 from ui.state import WindowState, load_state, save_state
 
@@ -54,6 +55,20 @@ def test_in_a_narrow_window_the_panel_is_a_drawer_that_escape_closes(make: Make)
     assert window.middle.width() == 900 - 49
     window.run_command("stop")
     assert not window.column.isVisible()
+
+
+@pytest.mark.parametrize("command", ["toggle_sidebar", "toggle_panel"])
+def test_what_is_typed_after_a_drawer_goes_into_the_message(
+    make: Make, qtbot: QtBot, command: str
+) -> None:
+    window = make(900)
+    window.middle.show_chat(True)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window.composer.setFocus()
+    window.run_command(command)
+    press_keys(window, "Esc")
+    assert window.composer.input.hasFocus()
 
 
 def test_a_drawer_becomes_a_column_where_there_is_room(make: Make) -> None:
