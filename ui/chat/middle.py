@@ -52,6 +52,7 @@ class Middle(Scaled, Pane):
         self._is_reading = self._needs_sidebar = False
         self.welcome = Welcome()
         self._composer = composer
+        self.setFocusProxy(composer)
         self._title = TitleButton("Chat", "Actions of this chat")
         self._title.set_text("New chat")
         self._title.clicked.connect(lambda: self._open_menu(self._title))
@@ -139,6 +140,8 @@ class Middle(Scaled, Pane):
     def show_chat(self, is_open: bool) -> None:
         """Show the chat, or the welcome page if no vault is open."""
         self._stack.setCurrentWidget(self._chat if is_open else self.welcome)
+        for view in (self._title, self._find, self._more):  # they are about a chat
+            view.setVisible(is_open)
         self._tell_height()
 
     def show_notice(

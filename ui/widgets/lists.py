@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 from ui.icons import paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import paint_focus, plain_tip
-from ui.widgets.menus import show_menu
+from ui.widgets.menus import select_item, show_menu
 
 __all__ = ["ROW", "FitTree", "Row", "RowDelegate", "WithMenus"]
 
@@ -61,8 +61,10 @@ class WithMenus(_View):
         below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
         if menu.isEmpty():
             menu.deleteLater()
-        else:
-            show_menu(menu, below if is_by_key else event.globalPos())
+            return
+        show_menu(menu, below if is_by_key else event.globalPos())
+        if is_by_key:
+            select_item(menu)
 
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Create a row's context menu. Receivers of the signal `menu_wanted` add its actions."""

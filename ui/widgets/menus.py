@@ -10,7 +10,7 @@ from ui.icons import paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import one_line, paint_focus, plain_tip
 
-__all__ = ["MenuButton", "TitleButton", "show_menu", "unlight_after"]
+__all__ = ["MenuButton", "TitleButton", "select_item", "show_menu", "unlight_after"]
 
 _ARROW = 12
 _ICON = 16
@@ -22,7 +22,8 @@ _FEWEST = 5
 def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None:
     """Show a menu at a global position and return at once. The menu is deleted when it closes.
 
-    `opener` is the button that opened the menu. Its hover highlight ends when the menu closes.
+    `opener` is the button that opened the menu. Its hover highlight ends when the menu closes. If
+    it has the focus, it was pressed by key, so that the menu's first item is selected.
 
     Unlike `QMenu.exec`, this function does not run a nested event loop. During a nested loop, the
     widget that opened the menu could be deleted, and its event handler would then continue on a
@@ -32,6 +33,16 @@ def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None
     if opener is not None:
         unlight_after(menu, opener)
     menu.popup(place)
+    if opener is not None and opener.hasFocus():
+        select_item(menu)
+
+
+def select_item(menu: QMenu) -> None:
+    """Select the checked item of an open menu, otherwise the first one, for use by key."""
+    enabled = [item for item in menu.actions() if item.isEnabled() and not item.isSeparator()]
+    checked = [item for item in enabled if item.isChecked()]
+    for item in (checked or enabled)[:1]:
+        menu.setActiveAction(item)
 
 
 def unlight_after(menu: QMenu, opener: QWidget) -> None:
@@ -71,6 +82,8 @@ class MenuButton(QToolButton):
         self.value = ""
         self._menu = QMenu(self)
         self._menu.triggered.connect(self._on_triggered)
+        self._menu.aboutToShow.connect(self._on_about_to_show)
+        self._is_opened_by_command = False
         self.setMenu(self._menu)
         unlight_after(self._menu, self)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -108,7 +121,8 @@ class MenuButton(QToolButton):
         self.update()
 
     def open(self) -> None:
-        """Open the menu."""
+        """Open the menu with the current choice selected, for a command that was given by key."""
+        self._is_opened_by_command = True
         self.showMenu()
 
     def sizeHint(self) -> QSize:
@@ -162,6 +176,11 @@ class MenuButton(QToolButton):
 
     def _square(self, left: int, side: int) -> QRect:
         return QRect(left, (self.height() - side) // 2, side, side)
+
+    def _on_about_to_show(self) -> None:
+        if self._is_opened_by_command or self.hasFocus():
+            QTimer.singleShot(0, self._menu, lambda: select_item(self._menu))
+        self._is_opened_by_command = False
 
     def _on_triggered(self, action: QAction) -> None:
         value = str(action.data())

@@ -191,7 +191,7 @@ class NotePanel(Pane):
             text = one_line(heading.text).replace("&", "&&")
             action = menu.addAction(f"{indent}{text}")
             action.triggered.connect(partial(self._go_to, heading.line))
-        show_menu(menu, self.outline.mapToGlobal(self.outline.rect().bottomLeft()))
+        show_menu(menu, self.outline.mapToGlobal(self.outline.rect().bottomLeft()), self.outline)
 
     def _go_to(self, line: int, _checked: bool = False) -> None:
         self.show_line(line)
@@ -200,7 +200,7 @@ class NotePanel(Pane):
     def _on_more(self) -> None:
         menu = QMenu(self)
         self.menu_wanted.emit(menu)
-        show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()))
+        show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()), self.more)
 
     def show_columns(self, is_alone: bool, needs_sidebar: bool, has_panel: bool) -> None:
         """Show the column buttons if the chat, whose header has the same buttons, is hidden."""
