@@ -21,7 +21,8 @@ from ui.chat.middle import Middle
 from ui.notify import Notifier
 from ui.panels.docks import RightColumn
 from ui.panels.index.state import IndexState
-from ui.panels.sidebar import Rail, Sidebar, folder_name
+from ui.panels.sidebar import Rail, Sidebar
+from ui.panels.switcher import folder_name
 from ui.state import load_state, save_state
 from ui.tasks import LatestWriter
 from ui.theme import Theme, tokens
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Navigation", "WindowFrame"]
 
 _HINT_MESSAGES = 10
+_MOST_RECENT = 8
 _SAVED_AFTER_MS = 1_000
 # Upper limit for title bar and borders; desktops report their size only for a shown window.
 _BORDERS = QSize(16, 48)
@@ -114,6 +116,14 @@ class WindowFrame(QMainWindow):
     def note_folder(self, folder: str) -> None:
         self._state.note_folder = folder
 
+    def remember_folder(self, folder: str) -> None:
+        """Put an opened vault first in the list of recent vaults."""
+        state = self._state
+        others = (known for known in state.recent_folders if known != folder)
+        state.recent_folders = [folder, *others][:_MOST_RECENT]
+        self.sidebar.switcher.show_recent(state.recent_folders)
+        self.remember_soon()
+
     def open_on_screen(self) -> None:
         """Show the window at its saved position, or maximized if the screen is too small for it."""
         room = self.screen().availableSize()
@@ -165,6 +175,7 @@ class WindowFrame(QMainWindow):
         self.columns.wants_right = state.is_panel_open
         self.columns.arrange()
         self._show_sent_hint()
+        self.sidebar.switcher.show_recent(state.recent_folders)
         self.middle.show_chat(look.vault is not None)
         name = folder_name(look.vault) if look.vault else ""
         self.sidebar.show_vault(name, str(look.vault or ""))

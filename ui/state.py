@@ -31,6 +31,7 @@ class WindowState:
         is_set_up: whether the first-run dialog has been opened automatically, because that must
             happen only once.
         note_folder: the folder in the vault that is suggested when a chat is saved as a note.
+        recent_folders: the paths of recently opened vaults, most recent first.
         sent: the number of messages sent so far. After ten the hint below the composer is hidden.
     """
 
@@ -46,6 +47,7 @@ class WindowState:
     is_set_up: bool = False
     open_folders: list[str] = field(default_factory=list)
     note_folder: str = "Chats"
+    recent_folders: list[str] = field(default_factory=list)
 
 
 def load_state(path: Path) -> WindowState:
@@ -106,6 +108,7 @@ def _read_state(found: dict[str, Any]) -> WindowState:
     state.shares = {names: share for names, share in state.shares.items() if _is_share(share)}
     state.columns = [width for width in state.columns if isinstance(width, int)]
     state.open_folders = [name for name in state.open_folders if isinstance(name, str)]
+    state.recent_folders = [path for path in state.recent_folders if isinstance(path, str)]
     return state
 
 

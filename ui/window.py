@@ -296,6 +296,7 @@ class MainWindow(WindowFrame):
             place.samples_requested.connect(self.open_samples)
         for view in (sidebar.footer, rail):
             view.settings_requested.connect(self.open_settings)
+        sidebar.recent_chosen.connect(lambda path: self.open_folder(Path(path)))
         sidebar.chat_chosen.connect(self.open_session)
         rail.open_requested.connect(self.columns.toggle_sidebar)
         rail.index_requested.connect(self.docking.show_index)

@@ -18,7 +18,7 @@ from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
 from ui.notify import announce
-from ui.panels.sidebar import folder_name
+from ui.panels.switcher import folder_name
 from ui.tasks import LatestOnly, TaskRunner
 from vault.errors import IndexBusy, VaultError
 from vault.indexing.progress import IndexProgress, IndexReport
@@ -95,6 +95,7 @@ class VaultController(QObject):
         frame.middle.clear_notice()
         frame.middle.show_chat(True)
         frame.sidebar.show_vault(folder_name(folder), str(folder))
+        frame.remember_folder(str(folder))
         self._reading.clear()
         self._index.forget()
         self._starts_index = True

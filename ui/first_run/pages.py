@@ -10,7 +10,7 @@ from app.errors import ErrorInfo
 from resources import sample_vault
 from ui.first_run.cards import ChoiceCard
 from ui.panels.index.state import IndexState
-from ui.panels.sidebar import folder_name
+from ui.panels.switcher import folder_name
 from ui.theme import dress
 from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.geometry import make_scroll_area

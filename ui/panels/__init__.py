@@ -9,10 +9,11 @@
     docks         The right column: docks for context, sources, related notes and index.
     request_view  A read-only view of a complete request, for reading, searching and copying.
     sidebar       The left column: vault, notes, projects, chats and index, or a rail of icons.
+    switcher      The button with the open vault's name, whose menu opens another vault.
 
 This package may import PySide6, `ui.widgets`, `ui.icons`, `ui.theme`, and values of the layers
 below. It must not call the assistant or start tasks. All numbers come from the request report, and
 rows keep their order.
 """
 
-__all__ = ["docks", "request_view", "sidebar"]
+__all__ = ["docks", "request_view", "sidebar", "switcher"]

@@ -1,7 +1,6 @@
 """The left column: vault, notes, projects, chats and index, or a rail of icons."""
 
 from collections.abc import Container, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
@@ -10,13 +9,11 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QHBoxLayout,
     QLabel,
-    QMenu,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
-from resources import sample_vault
 from ui.actions import Keymap
 from ui.icons import paint_icon
 from ui.panels.chats.projects import ProjectList
@@ -25,20 +22,17 @@ from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_tree import NoteTree
+from ui.panels.switcher import VaultSwitcher
 from ui.theme import Theme
 from ui.widgets.controls import (
     IconButton,
     add_keys,
     label,
     make_wrapped_label,
-    paint_focus,
-    plain_tip,
+    paint_row,
 )
 from ui.widgets.find_bar import SearchField
-from ui.widgets.formatting import count
 from ui.widgets.geometry import Scaled
-from ui.widgets.lists import paint_text
-from ui.widgets.menus import unlight_after
 from ui.widgets.surfaces import Hairline, Header, Pane
 
 if TYPE_CHECKING:
@@ -46,10 +40,9 @@ if TYPE_CHECKING:
     from app.sessions.search import ChatHit
     from app.sessions.session_info import SessionInfo
 
-__all__ = ["Rail", "RowButton", "Sidebar", "folder_name"]
+__all__ = ["Rail", "RowButton", "Sidebar"]
 
 _HEAD, _BELOW = 36, 8
-_REVIEW = "Look after your notes"
 _NO_FOLDER = "No folder is open. Choose one above."
 _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
@@ -61,6 +54,7 @@ class Sidebar(Pane):
     note_chosen = Signal(str)
     chat_chosen = Signal(str)
     folder_requested = Signal()
+    recent_chosen = Signal(str)
     samples_requested = Signal()
     index_requested = Signal()
     review_requested = Signal()
@@ -84,7 +78,12 @@ class Sidebar(Pane):
         self._no_notes = _quiet("")
         self._no_projects = _quiet("Loading…")
         self._no_chats = _quiet("Loading…")
-        self._make_menu()
+        switcher = self.switcher
+        switcher.chosen.connect(self.recent_chosen)
+        switcher.folder_requested.connect(self.folder_requested)
+        switcher.samples_requested.connect(self.samples_requested)
+        switcher.index_requested.connect(self.index_requested)
+        switcher.review_requested.connect(self.review_requested)
         self._lay_out()
         self.new_chat.clicked.connect(self.new_chat_requested)
         self.notes.note_chosen.connect(self.note_chosen)
@@ -95,10 +94,8 @@ class Sidebar(Pane):
 
     def show_vault(self, name: str, path: str) -> None:
         """Show the open vault's name. An empty name means that no vault is open."""
-        self.switcher.show_vault(name or "No folder open", path)
+        self.switcher.show_vault(name, path)
         self._no_notes.setText("" if name else _NO_FOLDER)
-        for action in (self._reindex, self._review):
-            action.setEnabled(bool(name))
 
     def show_notes(self, folders: Folders, empty: str) -> None:
         """Show the note tree. `empty` is the text shown if there are no notes."""
@@ -157,20 +154,9 @@ class Sidebar(Pane):
         self.notes.set_limit(max(Theme.current().px(84), free - chats))
         self.chats.set_limit(max(Theme.current().px(84), free - self.notes.height()))
 
-    def _make_menu(self) -> None:
-        menu = QMenu(self.switcher)
-        menu.addAction("Choose a folder…").triggered.connect(self.folder_requested)
-        menu.addAction("Open the sample notes").triggered.connect(self.samples_requested)
-        menu.addSeparator()
-        self._reindex = menu.addAction("Read the notes again")
-        self._reindex.triggered.connect(self.index_requested)
-        self._review = menu.addAction(_REVIEW)
-        self._review.triggered.connect(self.review_requested)
-        self.switcher.set_menu(menu)
-
     def show_findings(self, number: int) -> None:
         """Show the number of findings that have not been dismissed, in the vault's menu."""
-        self._review.setText(f"{_REVIEW} ({count(number)})" if number else _REVIEW)
+        self.switcher.show_findings(number)
 
     def _lay_out(self) -> None:
         head = Header("sidebar")
@@ -231,7 +217,7 @@ class RowButton(QAbstractButton):
         """Draw the row."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        _paint_field(self, painter)
+        paint_row(self, painter)
         side = theme.px(16)
         spot = QRect(8, (self.height() - side) // 2, side, side)
         paint_icon(painter, spot, self._icon, "text.primary")
@@ -247,53 +233,6 @@ class RowButton(QAbstractButton):
     def _set_tip(self) -> None:
         self.setToolTip(add_keys(self.text(), self._command))
         self.update()
-
-
-class VaultSwitcher(QAbstractButton):
-    """A button that shows the open vault's name. Its menu opens another vault."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._menu: QMenu | None = None
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(self._on_clicked)
-        self.show_vault("No folder open", "")
-
-    def set_menu(self, menu: QMenu) -> None:
-        """Set the menu that a click opens."""
-        self._menu = menu
-        unlight_after(menu, self)
-
-    def show_vault(self, name: str, path: str) -> None:
-        """Show the vault's name, with its path as the tooltip."""
-        self.setText(name)
-        self.setAccessibleName(f"Folder of notes: {name}")
-        self.setToolTip(plain_tip(path or "Choose a folder of notes"))
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Return the height of a row."""
-        return QSize(120, Theme.current().px(30))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the icon, the name and the two arrows."""
-        theme, painter = Theme.current(), QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        _paint_field(self, painter)
-        side = theme.px(16)
-        top = (self.height() - side) // 2
-        paint_icon(painter, QRect(6, top, side, side), "books", "text.secondary")
-        arrows = QRect(self.width() - side - 4, top, side, side)
-        paint_icon(painter, arrows, "up-down", "text.tertiary")
-        painter.setFont(theme.font("ui_strong"))
-        painter.setPen(theme.color("text.primary"))
-        paint_text(painter, self.rect().adjusted(side + 14, 0, -side - 12, 0), self.text())
-
-    def _on_clicked(self) -> None:
-        if self._menu is not None:
-            self._menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
 
 
 class _SectionHead(Scaled, QWidget):
@@ -321,21 +260,6 @@ def _quiet(text: str) -> QLabel:
 def _name_no_chats() -> str:
     keys = Keymap.current().describe("new_chat")
     return f"No chats yet. {keys} starts one." if keys else "No chats yet."
-
-
-def _paint_field(widget: QAbstractButton, painter: QPainter) -> None:
-    theme = Theme.current()
-    if widget.underMouse() or widget.isDown():
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color("bg.pressed" if widget.isDown() else "bg.hover"))
-        painter.drawRoundedRect(widget.rect(), theme.radius("md"), theme.radius("md"))
-    if widget.hasFocus():
-        paint_focus(painter, widget.rect())
-
-
-def folder_name(folder: Path) -> str:
-    """Return the display name of a vault's folder."""
-    return "Sample notes" if folder == sample_vault().resolve() else folder.name or str(folder)
 
 
 class Rail(Pane):

@@ -38,6 +38,7 @@ __all__ = [
     "make_wrapped_label",
     "one_line",
     "paint_focus",
+    "paint_row",
     "plain_tip",
 ]
 
@@ -285,6 +286,17 @@ def paint_focus(
     painter.setBrush(Qt.BrushStyle.NoBrush)
     edge = QRectF(rect).adjusted(1, 1, -1, -1)
     painter.drawRoundedRect(edge, theme.radius(radius) - 1, theme.radius(radius) - 1)
+
+
+def paint_row(button: QAbstractButton, painter: QPainter) -> None:
+    """Draw the background and the focus ring of a button in the form of a row."""
+    theme = Theme.current()
+    if button.underMouse() or button.isDown():
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("bg.pressed" if button.isDown() else "bg.hover"))
+        painter.drawRoundedRect(button.rect(), theme.radius("md"), theme.radius("md"))
+    if button.hasFocus():
+        paint_focus(painter, button.rect())
 
 
 def add_keys(text: str, command: str) -> str:
