@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from app.errors import ErrorInfo
 from resources import sample_vault
+from ui.chat.transcript.empty_state import QuestionButton
 from ui.first_run.cards import ChoiceCard
 from ui.panels.index.state import IndexState
 from ui.panels.switcher import folder_name
@@ -188,6 +189,7 @@ class AskPage(StepPage):
     def __init__(self) -> None:
         super().__init__("Ask something.", _CITED)
         self._has_notes = False
+        self.questions: list[QuestionButton] = []
         self.field = QLineEdit()
         self.field.setPlaceholderText("Ask about your notes")
         self.field.setAccessibleName("Question")
@@ -212,16 +214,17 @@ class AskPage(StepPage):
         self.sentence.setText(_INDEXING if state.is_going_on else _CITED)
 
     def show_questions(self, has_notes: bool, questions: Sequence[str]) -> None:
-        """Show up to three suggested questions. A click copies a question into the field."""
+        """Show up to three suggested questions. A click asks a question."""
         self._has_notes = has_notes
         self.field.setEnabled(has_notes)
         self._missing.setVisible(not has_notes)
         wanted = [one_line(question) for question in questions[:_MOST_QUESTIONS]]
-        if wanted != [card.title for card in self.cards]:
-            for card in tuple(self.cards):
-                self.remove_card(card)
-            for question in wanted:
-                self._suggest(question)
+        if wanted != [row.question for row in self.questions]:
+            for row in self.questions:
+                self.choices.removeWidget(row)
+                row.hide()
+                row.deleteLater()
+            self.questions = [self._suggest(question) for question in wanted]
         self.changed.emit()
 
     def focus_first(self) -> None:
@@ -231,11 +234,15 @@ class AskPage(StepPage):
     def go_on(self) -> None:
         """Ask the question in the field."""
         if self.is_ready:
-            question = self.field.text().strip()
-            self.field.clear()
-            self.asked.emit(question)
-            self.done.emit()
+            self._ask(self.field.text().strip())
 
-    def _suggest(self, question: str) -> None:
-        card = self.add_card(ChoiceCard("quotes", question))
-        card.clicked.connect(lambda: self.field.setText(question))
+    def _suggest(self, question: str) -> QuestionButton:
+        row = QuestionButton(question)
+        row.clicked.connect(lambda: self._ask(question))
+        self.choices.addWidget(row)
+        return row
+
+    def _ask(self, question: str) -> None:
+        self.field.clear()
+        self.asked.emit(question)
+        self.done.emit()

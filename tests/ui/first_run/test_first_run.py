@@ -155,12 +155,21 @@ def test_the_sample_notes_can_be_tried(page: FirstRunPage, window: WindowPage) -
     page.press("Open the sample notes")
     assert page.step == "Model"
     page.press("Go on without a model")
-    assert "When is the server backed up?" in page.cards
-    page.press("When is the server backed up?")
-    assert page.can_go_on
+    assert page.cards == []
     page.press("Back")
     page.press("Back")
     assert page.chosen == "The sample notes"
+
+
+def test_a_click_asks_a_suggested_question(page: FirstRunPage, window: WindowPage) -> None:
+    page.press("The sample notes")
+    page.press("Open the sample notes")
+    page.press("Go on without a model")
+    page.press("When is the server backed up?")
+    assert not page.is_open
+    assert [asked.text for asked in window.chat.user_messages()] == [
+        "When is the server backed up?"
+    ]
 
 
 def test_a_folder_that_cannot_be_opened_is_said_in_the_step(

@@ -14,7 +14,7 @@ from ui.widgets.formatting import ago, plural
 from ui.widgets.geometry import OUTDENT, set_in
 from ui.widgets.lists import paint_text
 
-__all__ = ["EmptyState"]
+__all__ = ["EmptyState", "QuestionButton"]
 
 _MOST_QUESTIONS = 3
 _ROW = 36
@@ -31,7 +31,7 @@ class EmptyState(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._about = make_wrapped_label("", "body", "secondary")
-        self.questions: list[_Question] = []
+        self.questions: list[QuestionButton] = []
         self._rows = QVBoxLayout()
         self._rows.setSpacing(8)
         self._column = QVBoxLayout(self)
@@ -81,7 +81,7 @@ class EmptyState(QWidget):
             self._rows.removeWidget(row)
             row.hide()
             row.deleteLater()
-        self.questions = [_Question(text) for text in questions]
+        self.questions = [QuestionButton(text) for text in questions]
         for row in self.questions:
             row.clicked.connect(self._on_clicked)
             self._rows.addWidget(row)
@@ -116,11 +116,11 @@ class EmptyState(QWidget):
 
     def _on_clicked(self) -> None:
         sender = self.sender()
-        if isinstance(sender, _Question):
+        if isinstance(sender, QuestionButton):
             self.question_chosen.emit(sender.question)
 
 
-class _Question(QPushButton):
+class QuestionButton(QPushButton):
     """A suggested question on its own line. The whole line can be clicked."""
 
     def __init__(self, question: str) -> None:
@@ -133,16 +133,20 @@ class _Question(QPushButton):
         dress(self, "ui", "")
 
     def sizeHint(self) -> QSize:
+        """Return the height of a row."""
         return QSize(240, Theme.current().px(_ROW))
 
     def minimumSizeHint(self) -> QSize:
+        """Return the width of a few words, because a long question is elided."""
         return QSize(120, Theme.current().px(_ROW))
 
     def changeEvent(self, event: QEvent) -> None:
+        """Update the size when the font changes."""
         super().changeEvent(event)
         self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the row with the key that a click stands for."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
