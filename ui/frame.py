@@ -96,7 +96,7 @@ class WindowFrame(QMainWindow):
         self._state_path = look.state / "window.json"
         self._state = load_state(self._state_path)
         self._writer = LatestWriter(partial(save_state, self._state_path))
-        self._is_painted = False
+        self._is_painted = self._is_sent_early = False
         self._saving = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
         self._saving.timeout.connect(self._remember)
         self._make_views()
@@ -115,6 +115,19 @@ class WindowFrame(QMainWindow):
     @note_folder.setter
     def note_folder(self, folder: str) -> None:
         self._state.note_folder = folder
+
+    def restore_typed(self, typed: str) -> None:
+        """Put back what the user typed while the vault was being opened, and send it if wanted.
+
+        A message that was sent is only sent now if no draft would be sent with it.
+        """
+        draft = self.composer.text()
+        if not typed.strip():
+            return
+        self.composer.set_text(f"{draft}\n{typed}".strip())
+        if self._is_sent_early and not draft.strip():
+            self.composer.submitted.emit(typed)
+        self._is_sent_early = False
 
     def remember_folder(self, folder: str) -> None:
         """Put an opened vault first in the list of recent vaults."""
@@ -157,6 +170,7 @@ class WindowFrame(QMainWindow):
         self.notifier = Notifier(self.middle)
         self.columns = Columns(self.sidebar, self.rail, self.middle, self.column)
         self.columns.changed.connect(self._on_columns_changed)
+        self.composer.submitted.connect(self._on_submitted)
         self.setCentralWidget(self.columns)
         self.setWindowTitle("Strata")
         layout = tokens()["layout"]
@@ -225,6 +239,10 @@ class WindowFrame(QMainWindow):
 
     def _show_sent_hint(self) -> None:
         self.composer.set_hint_visible(self._state.sent < _HINT_MESSAGES)
+
+    def _on_submitted(self, _text: str) -> None:
+        """Remember that a message was sent before there is a controller that sends it."""
+        self._is_sent_early = not hasattr(self, "navigation")
 
     def _on_columns_changed(self) -> None:
         columns = self.columns

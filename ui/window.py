@@ -93,8 +93,7 @@ class MainWindow(WindowFrame):
         else:
             controllers.composer.open(None)
             controllers.context.refresh()
-        if typed.strip():  # the user has typed while the vault was being opened
-            self.composer.set_text(f"{self.composer.text()}\n{typed}".strip())
+        self.restore_typed(typed)
         is_open = self.assistant.vault is not None
         (self.composer if is_open else self.middle.welcome.choose).setFocus()
 
@@ -296,8 +295,8 @@ class MainWindow(WindowFrame):
             place.samples_requested.connect(self.open_samples)
         for view in (sidebar.footer, rail):
             view.settings_requested.connect(self.open_settings)
-        sidebar.recent_chosen.connect(lambda path: self.open_folder(Path(path)))
         sidebar.chat_chosen.connect(self.open_session)
+        sidebar.recent_chosen.connect(lambda path: self.open_folder(Path(path)))
         rail.open_requested.connect(self.columns.toggle_sidebar)
         rail.index_requested.connect(self.docking.show_index)
         rail.search_requested.connect(self.controllers.chats.begin_search)
