@@ -390,11 +390,11 @@ class SessionController(QObject):
 
     def _show_sources(self, transcript: ChatTranscript) -> None:
         """Show the sources of the chat's last answer."""
-        answers = [item for item in transcript.items if isinstance(item, AnswerItem)]
-        if answers:
+        if answers := [item for item in transcript.items if isinstance(item, AnswerItem)]:
             last = answers[-1]
             rows = source_rows(last.citations, last.unverified, last.sources)
-            self._frame.column.sources.show_rows(rows, CITES_NOTHING)
+            said = CITES_NOTHING if last.text else _NO_SOURCES_YET
+            self._frame.column.sources.show_rows(rows, said)
 
     def _on_load_failed(self, error: Exception) -> None:
         self._composer.show_error(describe(error).message, ())
