@@ -101,8 +101,9 @@ class Assistant:
         web = web or WebClient(lambda: settings.values.privacy_offline, self.ledger)
         self._pages, self._images = WebPages(web), ImageReader()
         self.images = VaultImages(lambda: self._vault.folder, self._images)
-        mcp = McpServers(settings, paths.mcp, self.ledger)
-        self.agents = AgentBuilder(settings, self.customization.memories, self.edits, web, mcp)
+        self.mcp = McpServers(settings, paths.mcp, self.ledger)
+        memories = self.customization.memories
+        self.agents = AgentBuilder(settings, memories, self.edits, web, self.mcp)
         self._limits = LearnedLimits(paths.learned_limits)
         self._turns = turns = TurnBuilder(
             settings,

@@ -322,7 +322,7 @@ class Settings(BaseModel):
         "mcp.servers",
         {},
         "MCP servers",
-        "MCP servers",
+        "Servers as JSON",
         "Programs or addresses with more tools for the agent, by name. Each is shown before its "
         "first start, and each of its tools asks first.",
     )

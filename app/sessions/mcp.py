@@ -7,6 +7,7 @@ approved tools. Servers that fail or are not approved are left out with a warnin
 
 import json
 import logging
+import shlex
 import threading
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
@@ -26,7 +27,7 @@ from chains.mcp.server import McpServer, McpTool, parse_servers
 from chains.tool import Proposal, Tool
 from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, propose_start
 
-__all__ = ["AskAboutServer", "McpServers"]
+__all__ = ["AskAboutServer", "McpServers", "parse_entry"]
 
 # Asks whether a server may be started, or whether its changed tools may be used.
 AskAboutServer = Callable[[McpServer, Proposal], Generator[Event, None, bool]]
@@ -92,6 +93,50 @@ class McpServers:
             self._open = {server: opened[server] for server in servers if server in opened}
         yield from map(Warned, warnings)
         return tuple(warnings)
+
+    def list_servers(self) -> tuple[tuple[McpServer, bool], ...]:
+        """Return the configured servers by name, each with whether the user has approved it."""
+        servers = parse_servers(self._settings.values.mcp_servers)
+        return tuple((server, self._read_approval(server) is not None) for server in servers)
+
+    def approve(self, server: McpServer) -> None:
+        """Store that the user has approved a server's command or address.
+
+        Raises:
+            StorageFailed: the approval could not be stored.
+        """
+        if self._read_approval(server) is None:
+            self._store_approval(server, None)
+        self._rejected -= {asked for asked in self._rejected if asked[0] == server.fingerprint}
+
+    def test(self, server: McpServer, cancel: CancelToken) -> tuple[McpTool, ...]:
+        """Start an approved server, and return its tools. The server is stopped if it was not used.
+
+        Raises:
+            McpFailed: the server cannot be started, or does not answer.
+            LedgerFailed: the call could not be recorded, so it was not made.
+            Cancelled: the token was cancelled.
+        """
+        self._client.forget_failures(server)
+        try:
+            return self._client.list_tools(server, cancel)
+        finally:
+            with self._lock:
+                is_used = server in self._open
+            if not is_used:
+                self._client.stop(server)
+
+    def forget(self, server: McpServer) -> None:
+        """Stop a server that the user has removed, and withdraw its approval.
+
+        Raises:
+            StorageFailed: the approval could not be deleted.
+        """
+        with self._lock:
+            self._open.pop(server, None)
+        self._client.stop(server)
+        with storage_errors(file := self._approval_file(server)):
+            file.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Stop all servers."""
@@ -192,3 +237,21 @@ class McpServers:
 
     def _approval_file(self, server: McpServer) -> Path:
         return self._folder / f"{server.fingerprint}.json"
+
+
+def parse_entry(name: str, text: str) -> dict[str, Any]:
+    """Convert a typed command or address to an entry of the setting `mcp.servers`.
+
+    Raises:
+        ValueError: the name, the command or the address is not valid. The message says why.
+    """
+    if text.startswith(("http://", "https://")):
+        entry: dict[str, Any] = {"url": text}
+    else:
+        try:
+            command, *args = shlex.split(text) or [""]
+        except ValueError:
+            raise ValueError("a quotation mark in the command is not closed") from None
+        entry = {"command": command, **({"args": args} if args else {})}
+    McpServer.parse(name, entry)
+    return entry

@@ -103,6 +103,10 @@ class McpClient:
             server, self._call_s, f"answer the call of {tool.name}", body, cancel, work
         )
 
+    def forget_failures(self, server: McpServer) -> None:
+        """Let a server be started again that has failed too often."""
+        self._failures.pop(server.fingerprint, None)
+
     def stop(self, server: McpServer) -> None:
         """Stop a server, for example when its approval is withdrawn."""
         connection = self._connections.pop(server.fingerprint, None)

@@ -8,8 +8,9 @@
     keys           the section for an API key: enter, test, remove
     keyboard       the shortcuts of all commands: record, take from another command, reset
     ledger         the list of network calls that left Strata
+    servers        the MCP servers: add, test, approve, remove
     folders        the user's own commands, prompts and hooks
-    search         the search over all pages
+    search         the list of pages, and the search over them
     instructions   the user's instructions and memories for models
     project        the dialog with the settings of one project
     writer         writes settings in a task, in order, and reports errors to the setting's row

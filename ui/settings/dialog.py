@@ -1,17 +1,10 @@
 """The settings dialog, with one page for each section of the schema. Changes apply at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
@@ -33,7 +26,7 @@ from ui.settings.keys import KeySection
 from ui.settings.ledger import LedgerSection
 from ui.settings.limit import LimitRow
 from ui.settings.rows import SettingRow
-from ui.settings.search import SettingsSearch, SettingsSearchField
+from ui.settings.search import PagesModel, SettingsSearch, SettingsSearchField
 from ui.settings.sections import (
     ActionSection,
     IndexSection,
@@ -41,12 +34,13 @@ from ui.settings.sections import (
     TextSizeSection,
     stack_separated,
 )
+from ui.settings.servers import ServersSection
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
 from ui.widgets.controls import button, label, make_wrapped_label, one_line, plain_tip
 from ui.widgets.geometry import make_scroll_area, scale_size
-from ui.widgets.lists import FitTree, Row, RowDelegate
+from ui.widgets.lists import FitTree, RowDelegate
 from ui.widgets.surfaces import Hairline, Pane
 
 __all__ = ["SettingsDialog"]
@@ -59,21 +53,6 @@ _SHOWN_WITH_LIMIT = (
     "context.blockAt",
     "context.autoCompact",
 )
-_ICONS = {
-    "Appearance": "palette",
-    "Keyboard": "keyboard",
-    "Vault and index": "books",
-    "Models": "cpu",
-    "Context": "stack",
-    "Retrieval": "magnifying-glass",
-    "Agent": "robot",
-    "MCP servers": "share-network",
-    "Prompts": "terminal-window",
-    "Hooks": "puzzle-piece",
-    "Memory": "brain",
-    "Privacy": "shield",
-    "Ledger": "list-bullets",
-}
 
 
 class SettingsDialog(QDialog):
@@ -105,6 +84,7 @@ class SettingsDialog(QDialog):
         self.index.index_requested.connect(self.index_requested)
         self.privacy = PrivacySection(assistant, runner)
         self.ledger = LedgerSection(assistant, runner)
+        self.servers = ServersSection(assistant, runner, self.writer)
         own, remembered = assistant.user_instructions, assistant.customization.memories.file
         self.instructions = UserTextSection(own, runner, INSTRUCTIONS_WORDS)
         self.memories = UserTextSection(remembered, runner, MEMORIES_WORDS)
@@ -117,10 +97,12 @@ class SettingsDialog(QDialog):
         self.stack = QStackedWidget()
         self.pages = FitTree("Pages")
         self.search = SettingsSearchField(self)
-        self._listed = _PagesModel(self.pages)
+        self._listed = PagesModel(self.pages)
         self._found: dict[str, list[QWidget]] = {}
         self._areas: dict[str, QScrollArea] = {}
         self._none = make_wrapped_label("", "ui", "secondary")
+        self._shown = SECTIONS[0]
+        self.stack.currentChanged.connect(self._on_turned)
         self.setWindowTitle("Settings")
         self._lay_out()
         Theme.current().changed.connect(self._fit)
@@ -142,7 +124,7 @@ class SettingsDialog(QDialog):
         self._turn_to(place)
         for row in self.rows.values():
             row.refresh()
-        for extra in (self.index, self.privacy, self.ledger, self.text_size):
+        for extra in (self.index, self.privacy, self.ledger, self.text_size, self.servers):
             extra.refresh()
         for folder in chain.from_iterable(self.folders.values()):
             folder.refresh()
@@ -174,6 +156,13 @@ class SettingsDialog(QDialog):
         if name in SECTIONS:
             self.stack.setCurrentIndex(SECTIONS.index(name))
 
+    def _on_turned(self, place: int) -> None:
+        """Remember the page that is shown, and list the calls that were made meanwhile."""
+        if place < len(SECTIONS):
+            self._shown = SECTIONS[place]
+            if self._shown == "Ledger":
+                self.ledger.refresh()
+
     def _turn_to(self, place: int) -> None:
         """Show a page, and select it in the list of pages."""
         self.stack.setCurrentIndex(place)
@@ -188,13 +177,12 @@ class SettingsDialog(QDialog):
 
     def _on_filtered(self, names: list[str]) -> None:
         """List the pages that match a search, and show one of them."""
-        present = SECTIONS[min(self.stack.currentIndex(), len(SECTIONS) - 1)]
         self._listed.set_sections(names)
         if not names:
             self._none.setText(f"No setting matches “{one_line(self.search.text())}”.")
             self.stack.setCurrentWidget(self._none)
         else:
-            self._turn_to(SECTIONS.index(present if present in names else names[0]))
+            self._turn_to(SECTIONS.index(self._shown if self._shown in names else names[0]))
 
     def _list_keys(self) -> list[str]:
         section = dict(enumerate(SECTIONS)).get(self.stack.currentIndex(), "")
@@ -295,6 +283,8 @@ class SettingsDialog(QDialog):
                 made.append(self._with_key() if key == "chat.model" else self.rows[key])
         if section == "Models":
             made.insert(0, self._setup[1])
+        elif section == "MCP servers":
+            made.insert(0, self.servers)
         extras: dict[str, tuple[QWidget, ...]] = {
             "Appearance": (self.text_size, self._setup[0]),
             "Keyboard": self._list_commands(),
@@ -368,31 +358,3 @@ class SettingsDialog(QDialog):
         for at in (said, reset):
             self.stack.currentChanged.connect(lambda _, w=at: w.setVisible(bool(self._list_keys())))
         return foot
-
-
-class _PagesModel(QAbstractListModel):
-    """A Qt list model of the dialog's pages, filtered by the search."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._sections: Sequence[str] = SECTIONS
-
-    def set_sections(self, names: Sequence[str]) -> None:
-        """Replace the list of pages."""
-        if list(names) != list(self._sections):
-            self.beginResetModel()
-            self._sections = names
-            self.endResetModel()
-
-    def find(self, name: str) -> int:
-        """Return the row of a page, or -1 if it is not listed."""
-        return self._sections.index(name) if name in self._sections else -1
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self._sections)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
-        if not index.isValid():
-            return None
-        section = self._sections[index.row()]
-        return Row(section, icon=_ICONS[section]).data(role)

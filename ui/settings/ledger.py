@@ -77,6 +77,8 @@ class LedgerSection(QWidget):
         for call in calls:
             hosts[call["host"]] = hosts.get(call["host"], 0) + 1
         listed = ", ".join(f"{host} ({count(number)})" for host, number in hosts.items())
+        if len(hosts) == 1:
+            listed = next(iter(hosts))
         self.state.setText(
             f"{plural(len(calls), 'call')} to {listed}. Each is recorded before it is made."
         )

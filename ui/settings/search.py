@@ -3,15 +3,41 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 
+from app.config.settings import SECTIONS
 from ui.settings.rows import SettingRow
 from ui.theme import dress
 from ui.widgets.controls import make_searchable
+from ui.widgets.lists import Row
 
-__all__ = ["SettingsSearch", "SettingsSearchField", "find_lines"]
+__all__ = ["PagesModel", "SettingsSearch", "SettingsSearchField", "find_lines"]
+
+
+_ICONS = {
+    "Appearance": "palette",
+    "Keyboard": "keyboard",
+    "Vault and index": "books",
+    "Models": "cpu",
+    "Context": "stack",
+    "Retrieval": "magnifying-glass",
+    "Agent": "robot",
+    "MCP servers": "share-network",
+    "Prompts": "terminal-window",
+    "Hooks": "puzzle-piece",
+    "Memory": "brain",
+    "Privacy": "shield",
+    "Ledger": "list-bullets",
+}
 
 
 class SettingsSearchField(QLineEdit):
@@ -76,6 +102,36 @@ class SettingsSearch(QObject):
                 row.line.setVisible(is_shown and has_match)
             has_match = has_match or is_shown
         return has_match
+
+
+class PagesModel(QAbstractListModel):
+    """A Qt list model of the dialog's pages, filtered by the search."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._sections: Sequence[str] = SECTIONS
+
+    def set_sections(self, names: Sequence[str]) -> None:
+        """Replace the list of pages."""
+        if list(names) != list(self._sections):
+            self.beginResetModel()
+            self._sections = names
+            self.endResetModel()
+
+    def find(self, name: str) -> int:
+        """Return the row of a page, or -1 if it is not listed."""
+        return self._sections.index(name) if name in self._sections else -1
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Return the number of listed pages."""
+        return 0 if parent.isValid() else len(self._sections)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
+        """Return a value of a page's row for a role."""
+        if not index.isValid():
+            return None
+        section = self._sections[index.row()]
+        return Row(section, icon=_ICONS[section]).data(role)
 
 
 def find_lines(widgets: Sequence[QWidget]) -> list[tuple[QWidget, QWidget | None]]:

@@ -39,6 +39,15 @@ def test_the_newest_call_is_listed_first_with_its_host_size_and_notes(
     assert model == ("model at api.openai.com · 1,200 bytes out, 500 in, 450 tokens · 2 notes")
 
 
+def test_calls_that_were_made_meanwhile_are_listed_when_the_page_is_opened(
+    dialog: SettingsDialog, assistant: Assistant
+) -> None:
+    click_row(dialog.pages, "Privacy")
+    assistant.ledger.record(OutgoingCall("web", "example.org"))
+    click_row(dialog.pages, "Ledger")
+    assert dialog.ledger.state.text().startswith("1 call to example.org.")
+
+
 def test_no_figure_of_a_call_is_cut_at_the_dialogs_usual_width(
     dialog: SettingsDialog, assistant: Assistant
 ) -> None:

@@ -66,6 +66,16 @@ def test_a_search_goes_through_several_pages(dialog: SettingsDialog, qtbot: QtBo
     assert rows(dialog) == ["chat.summaryModel"]
 
 
+def test_the_page_comes_back_after_a_search_that_found_nothing(
+    dialog: SettingsDialog, qtbot: QtBot
+) -> None:
+    click_row(dialog.pages, "Keyboard")
+    qtbot.keyClicks(dialog.search, "zzzz")
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Escape)
+    assert dialog.pages.currentIndex().data() == "Keyboard"
+    assert "ui.sendKey" in rows(dialog)
+
+
 def test_nothing_found_is_said(dialog: SettingsDialog, qtbot: QtBot) -> None:
     qtbot.keyClicks(dialog.search, "zzzz")
     assert pages(dialog) == []
