@@ -383,7 +383,7 @@ def _describe_failure(error: Exception) -> str:
         return "its certificate is not trusted"
     if "timeout" in type(error).__name__.lower():
         return "it took too long"
-    return "the connection broke off"
+    return "the connection was lost"
 
 
 def _parse_seconds(header: str) -> float | None:

@@ -23,7 +23,7 @@ _RETRY = ("Try again", "retry")
 _WAYS_OUT = {
     "context_overflow": ("arrows-in-line-vertical", (("Raise the limit", "raise_limit"),)),
     "missing_key": ("key", (("Enter a key", "enter_key"), _RETRY)),
-    "rate_limited": ("hourglass-medium", (_RETRY,)),
+    "rate_limited": ("hourglass-medium", (("Choose a model", "choose_model"), _RETRY)),
     "model_unavailable": ("cloud-slash", (("Choose a model", "choose_model"), _RETRY)),
     "bad_request": ("prohibit", (("Choose a model", "choose_model"), _RETRY)),
     "vault_missing": ("folder", (("Choose a folder", "choose_folder"), _RETRY)),
