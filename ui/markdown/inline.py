@@ -23,6 +23,7 @@ __all__ = [
 
 NOTE = "note:"
 TAG = "tag:"
+_PAGE = re.compile(r"#page=(\d+)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -155,7 +156,8 @@ def _embed_runs(token: Token, style: Style, link: str) -> list[Run]:
         return [Run(token.info or _note_words(token.content), style, NOTE + token.content)]
     where, _alt, web, source = _picture(token)
     own = web or (NOTE + source if source else "")
-    return [Run(f"Image not loaded: {where}", style | Style.ITALIC, link or own)]
+    said = f"Image: {where}" if source else f"Image not loaded: {where}"
+    return [Run(said, style | Style.ITALIC, link or own)]
 
 
 def _is_picture(token: Token) -> bool:
@@ -183,7 +185,8 @@ def _picture(token: Token) -> Picture:
 
 
 def _note_words(target: str) -> str:
-    return target.strip("#").replace("#", " › ")
+    """Describe a link's target, such as `Pump.pdf › page 7`."""
+    return _PAGE.sub(r" › page \1", target.strip("#")).replace("#", " › ")
 
 
 def _join(runs: Iterable[Run]) -> tuple[Run, ...]:

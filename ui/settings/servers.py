@@ -16,7 +16,7 @@ from ui.tasks import LatestOnly, Task, TaskRunner
 from ui.theme import dress
 from ui.widgets.controls import button, label, make_wrapped_label, plain_tip
 from ui.widgets.formatting import plural
-from ui.widgets.geometry import clear_layout, scale_size
+from ui.widgets.geometry import clear_layout
 
 __all__ = ["ServerRow", "ServersSection"]
 
@@ -124,17 +124,15 @@ class ServersSection(QWidget):
 
     def _lay_out(self) -> None:
         for field, name, example in (
-            (self.name, "Name of the server", "Name, such as files"),
-            (self.command, "Command or address", "npx -y NAME, or https://…"),
+            (self.name, "Name of the server", "Name of a server, such as files"),
+            (self.command, "Command or address", "Its command or address"),
         ):
             field.setAccessibleName(name)
             field.setPlaceholderText(example)
             field.returnPressed.connect(self._on_add)
             dress(field, "ui", "")
-        scale_size(self.name, 160)
         form = QHBoxLayout()
         form.setSpacing(8)
-        form.addWidget(self.name)
         form.addWidget(self.command, 1)
         form.addWidget(self.add)
         column = QVBoxLayout(self)
@@ -143,6 +141,7 @@ class ServersSection(QWidget):
         column.addWidget(label("Your servers", "ui_strong"))
         column.addWidget(make_wrapped_label(_HELP, "caption", "secondary"))
         column.addLayout(self._rows)
+        column.addWidget(self.name)
         column.addLayout(form)
         column.addWidget(self.problem)
 

@@ -220,7 +220,7 @@ def test_an_image_of_the_web_is_not_offered(note: NotePage) -> None:
 
 
 def test_an_image_within_a_line_is_a_link_to_it(note: NotePage) -> None:
-    note.click_link("Image not loaded: bed.png")
+    note.click_link("Image: bed.png")
     settle()
     assert has_ink(find_page(note))
 
