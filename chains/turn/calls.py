@@ -35,6 +35,8 @@ MOST_TITLE_CHARS: Final = 60
 MOST_QUOTED_CHARS: Final = 1_000
 _MARKS: Final = " \t#*_\"“”„'`.<>"
 _LABEL: Final = re.compile(r"^title\s*:\s*", re.IGNORECASE)
+_MARKUP: Final = re.compile(r"(\*\*|`)(?P<text>[^*`]+)\1")
+_CITED: Final = re.compile(r"\s+\[\d+(?:\s*,\s*\d+)*\]")
 _REASONING: Final = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 
 
@@ -119,13 +121,14 @@ def _prepare(
 
 
 def clean_title(text: str) -> str:
-    """Clean up a title: use the first line, without surrounding markup.
+    """Clean up a title: use the first line, without markup and citation numbers.
 
     Reasoning within the answer is removed. Return an empty string if nothing is left.
     """
     text = _REASONING.sub("", text)
     for line in text.splitlines():
         plain = "".join(char if char.isprintable() else " " for char in line)
+        plain = _CITED.sub("", _MARKUP.sub(r"\g<text>", plain))
         title = _LABEL.sub("", " ".join(plain.strip(_MARKS).split())).strip(_MARKS)
         if title:
             return shorten_line(title)

@@ -140,6 +140,8 @@ def test_a_failed_call_changes_nothing(assistant: Assistant, model: ModelServer)
         ("Rain\x1b[31m\tbarrel\u202e", "Rain [31m barrel"),
         ("\n\n", ""),
         ("雨水タンク", "雨水タンク"),
+        ("Water **Matina** with `hose` [1, 2]", "Water Matina with hose"),
+        ("What __init__ does", "What __init__ does"),
         ("word " * 30, "word word word word word word word word word word word…"),
     ],
 )
