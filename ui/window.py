@@ -341,8 +341,9 @@ class MainWindow(WindowFrame):
         controllers = self.controllers
         close, refuse = self.columns.close_drawer, controllers.approvals.refuse
         links, reading = controllers.links, controllers.reading
-        steps = (controllers.palette.close, close, links.refuse, reading.close_focused, refuse)
-        if not any(step() for step in steps):
+        search = controllers.chats.end_search
+        steps = (close, search, links.refuse, reading.close_focused, refuse)
+        if not controllers.palette.close() and not any(step() for step in steps):
             controllers.session.stop()
 
     def _list_copies(self) -> dict[str, Callable[[], object]]:

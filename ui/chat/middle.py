@@ -85,6 +85,7 @@ class Middle(Scaled, Pane):
         self._rows.replaceWidget(self._above_composer, transcript)
         self._above_composer.hide()
         self._above_composer.deleteLater()
+        QWidget.setTabOrder(self._panel, transcript)  # between the header and the composer
 
     def take_note(self, note: QWidget) -> None:
         """Set the panel that shows a note. It is hidden at first."""

@@ -119,12 +119,16 @@ class FindBar(QWidget):
 class SearchField(QLineEdit):
     """A search field with a magnifier icon. Esc and a button clear the field.
 
+    Emits `left_down` when Down is pressed, to move on to the list below it.
+
     While it is empty and not focused, it shows the shortcut of its command.
 
     Args:
         hint: the placeholder, such as "Search chats".
         command: the window command that focuses the field, whose shortcut the tooltip shows.
     """
+
+    left_down = Signal()
 
     def __init__(self, hint: str, command: str) -> None:
         super().__init__()
@@ -168,9 +172,11 @@ class SearchField(QLineEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Clear the field with Esc."""
+        """Clear the field with Esc, and leave it with Down."""
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
+        elif event.key() == Qt.Key.Key_Down:
+            self.left_down.emit()
         else:
             super().keyPressEvent(event)
 

@@ -63,6 +63,7 @@ def test_it_is_not_sent_together_with_an_older_draft(
     frame: MainWindow, assistant: Assistant, server: ModelServer
 ) -> None:
     drafts = '{"": {"text": "A draft of yesterday"}}'
+    assistant.paths.state.mkdir(parents=True, exist_ok=True)
     (assistant.paths.state / "drafts.json").write_text(drafts, "utf-8")
     QTest.keyClicks(frame.composer.input, "When do I water?")
     QTest.keyClick(frame.composer.input, Qt.Key.Key_Return)

@@ -62,6 +62,8 @@ class Transcript(QWidget):
         self.setAccessibleName("Chat")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         Theme.current().changed.connect(self._on_theme_changed)
+        if isinstance(app := QApplication.instance(), QApplication):
+            app.focusChanged.connect(self._on_focus_changed)
 
     def show_empty(
         self,
@@ -275,6 +277,12 @@ class Transcript(QWidget):
         """Remove the focus ring, except after Tab, which may move the focus into the message."""
         super().focusOutEvent(event)
         if event.reason() not in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
+            self._walker.forget()
+
+    def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
+        """Remove the focus ring when the focus leaves the chat from within a message."""
+        was_inside = before is not None and self.isAncestorOf(before)
+        if was_inside and now is not None and now is not self and not self.isAncestorOf(now):
             self._walker.forget()
 
     def focusNextPrevChild(self, forward: bool) -> bool:

@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app.assistant import Assistant
 from app.errors import AppError, InvalidRequest, describe
@@ -66,12 +66,23 @@ class ChatActionController(QObject):
         frame.middle.menu_wanted.connect(self._fill_menu)
         session.turn_ended.connect(self._on_turn_ended)
         frame.sidebar.chat_search.textChanged.connect(self._on_sought)
-        frame.sidebar.chat_search.returnPressed.connect(chats.setFocus)
+        for left in (frame.sidebar.chat_search.returnPressed, frame.sidebar.chat_search.left_down):
+            left.connect(chats.setFocus)
 
     def begin_search(self) -> None:
         """Show the sidebar and focus the field that searches all chats."""
         self._frame.columns.show_sidebar()
         self._frame.sidebar.chat_search.begin()
+
+    def end_search(self) -> bool:
+        """End the search of all chats if it has the focus. Return False if it has not."""
+        sidebar, focus = self._frame.sidebar, QApplication.focusWidget()
+        is_in_hits = focus is sidebar.chats and bool(sidebar.chat_search.text())
+        if focus is not sidebar.chat_search and not is_in_hits:
+            return False
+        sidebar.chat_search.clear()
+        self._frame.composer.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
 
     def open_hit(self, hit: ChatHit) -> None:
         """Open the chat of a search hit, scroll to the message, and highlight the words.
