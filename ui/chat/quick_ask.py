@@ -163,6 +163,9 @@ class QuickAskWindow(Pane):
         high = _LOW if self.answer is None else _HIGH
         wanted = QSize(theme.px(_WIDTH), max(theme.px(high), self.minimumSizeHint().height()))
         self.resize(wanted.boundedTo(room))
+        below = self.frameGeometry().bottom() - self.screen().availableGeometry().bottom()
+        if self.isVisible() and below > 0:  # the answer would be below the edge of the screen
+            self.move(self.x(), max(self.screen().availableGeometry().top(), self.y() - below))
 
     def _update_send(self) -> None:
         has_words = bool(self.field.toPlainText().strip())

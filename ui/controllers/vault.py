@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.assistant import Assistant
 from app.config.schema import use_labels
@@ -20,11 +20,12 @@ from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.switcher import folder_name
 from ui.tasks import LatestOnly, TaskRunner
-from vault.errors import IndexBusy, VaultError
+from vault.errors import IndexBusy, VaultError, VaultMissing
 from vault.indexing.progress import IndexProgress, IndexReport
 
 __all__ = ["InstructionsController", "VaultController"]
 
+_CHECKED_EVERY_MS = 5_000
 _EMPTY = "No notes in this folder yet. Add Markdown files, or choose another folder."
 
 
@@ -35,6 +36,11 @@ class VaultController(QObject):
         opened: emitted when another vault is shown.
         indexed: emitted when the index may have changed.
         notes_changed: emitted when an indexing run found added, changed, removed or renamed notes.
+
+    Attributes:
+        watch: watches the open vault for changes.
+        folder_check: checks at intervals whether the vault still exists, because a folder that is
+            renamed or unmounted is not reported as changed.
     """
 
     opened = Signal()
@@ -60,6 +66,11 @@ class VaultController(QObject):
         self._shown: Path | None = None
         self._starts_index = False
         self.watch = WatchController(runner, self)
+        self._is_there = True
+        self._checks = LatestOnly(runner, 0, self)
+        self._checks.answered.connect(self._on_checked)
+        self.folder_check = QTimer(self, interval=_CHECKED_EVERY_MS)
+        self.folder_check.timeout.connect(self._check_folder)
         self._connect()
 
     def begin(self, open_folders: Sequence[str]) -> None:
@@ -101,6 +112,8 @@ class VaultController(QObject):
         self._starts_index = True
         self._notes.list()
         self._composer.check()
+        self._is_there = True
+        self.folder_check.start()
         self.opened.emit()
         frame.composer.setFocus()
 
@@ -126,6 +139,22 @@ class VaultController(QObject):
     def _watch(self) -> None:
         if self._assistant.library is not None:
             self.watch.start(self._assistant.library)
+
+    def _check_folder(self) -> None:
+        """Check in a task whether the open vault still exists, because a drive may not answer."""
+        if (folder := self._assistant.vault) is not None:
+            self._checks.ask(lambda: (folder, folder.is_dir()), now=True)
+
+    def _on_checked(self, answer: tuple[Path, bool]) -> None:
+        """Show that the vault has disappeared, or update its index once it exists again."""
+        folder, is_there = answer
+        if folder != self._assistant.vault or self._index.is_running:
+            return  # an indexing run reports a missing folder itself
+        was_there, self._is_there = self._is_there, is_there
+        if was_there and not is_there:
+            self._index.show_failure(VaultMissing(f"There is no folder {folder}."))
+        elif is_there and not was_there:
+            self._index.start(is_background=True)
 
     def _start_index(self) -> None:
         """Start indexing and watching a newly opened vault, now that its notes have been listed."""

@@ -94,6 +94,20 @@ def test_the_open_note_that_is_deleted_stays_to_be_read(
     assert gone not in said(note)
 
 
+def test_a_folder_that_is_renamed_is_named_and_read_again_when_it_is_back(
+    window: MainWindow, small_vault: Path, qtbot: QtBot
+) -> None:
+    controllers = window.controllers
+    controllers.vault.folder_check.setInterval(20)
+    elsewhere = small_vault.with_name("elsewhere")
+    small_vault.rename(elsewhere)
+    qtbot.waitUntil(lambda: controllers.index.state.kind == "failed", timeout=_LONG_MS)
+    said = f"The folder {small_vault} cannot be reached. Nothing was deleted."
+    assert window.sidebar.footer.state.text == said
+    elsewhere.rename(small_vault)
+    qtbot.waitUntil(lambda: controllers.index.state.kind == "done", timeout=_LONG_MS)
+
+
 def test_a_closed_window_hears_nothing_and_the_folder_is_let_go(
     window: MainWindow, assistant: Assistant, small_vault: Path
 ) -> None:

@@ -22,6 +22,7 @@ from ui.tasks import TaskRunner
 
 __all__ = ["QuickAskController"]
 
+_NO_TRAY = "This desktop has no tray. Quick ask can be opened from the list of commands."
 _SEARCHING, _WAITING = "Searching…", "Waiting…"
 
 
@@ -73,7 +74,10 @@ class QuickAskController(QObject):
     def apply_setting(self) -> None:
         """Show or hide the tray icon, depending on the setting `ui.quickAsk`."""
         wants_tray = self._assistant.settings.values.ui_quick_ask
-        if wants_tray and self.tray is None and QSystemTrayIcon.isSystemTrayAvailable():
+        has_tray = QSystemTrayIcon.isSystemTrayAvailable()
+        if wants_tray and not has_tray and self._frame.isVisible():
+            self._frame.notifier.toast(_NO_TRAY)
+        elif wants_tray and self.tray is None and has_tray:
             self.tray = self._make_tray()
             self.tray.show()
         elif not wants_tray and self.tray is not None:

@@ -171,3 +171,23 @@ def test_a_line_sets_the_window_off_from_the_one_below_it(quick: QuickAskWindow)
     right, bottom = shown.width() - 1, shown.height() - 1
     edges = ((0, 40), (right, 40), (40, 0), (40, bottom))
     assert [shown.pixelColor(*spot) for spot in edges] == [line] * 4
+
+
+def test_the_answer_is_not_below_the_edge_of_the_screen(
+    quick: QuickAskWindow, server: ModelServer
+) -> None:
+    server.script(Answer("Two barrels."))
+    room = quick.screen().availableGeometry()
+    quick.move(0, room.bottom() - quick.height())
+    ask(quick, "How many barrels?")
+    assert quick.answer is not None
+    assert room.contains(quick.geometry())
+
+
+def test_a_desktop_without_a_tray_is_named(
+    page: WindowPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: False)
+    page.run("settings")
+    page.settings.press("Quick ask in the tray")
+    assert page.toasts()[-1].startswith("This desktop has no tray.")
