@@ -56,6 +56,7 @@ def test_search_stands_below_new_chat_with_its_key_and_in_the_rail(make: Make) -
 
 def test_the_header_of_a_chat_finds_in_it(make: Make) -> None:
     window = make(1280)
+    window.middle.show_chat(True)
     click_button(window.middle, "Find in this chat")
     (bar,) = (bar for bar in window.findChildren(FindBar) if bar.isVisible())
     assert bar.field.hasFocus()
