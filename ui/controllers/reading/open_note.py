@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.assistant import Assistant
@@ -26,6 +26,7 @@ from vault.notes.note import Note
 __all__ = ["NoteVisit", "ReadingController", "VisitHistory"]
 
 _MOST_VISITS = 100
+_SLOW_MS = 1_000
 
 Shown = Note | OpenImage
 
@@ -93,6 +94,9 @@ class ReadingController(QObject):
     """Shows one note or image at a time, beside the chat or in place of it.
 
     Emits `tag_clicked` with the name of a tag that was clicked in the note.
+
+    Attributes:
+        slow_timer: runs while a note is being read. When it expires, the note is named.
     """
 
     tag_clicked = Signal(str)
@@ -112,6 +116,9 @@ class ReadingController(QObject):
         self._shown: Shown | None = None
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self._on_read)
+        self._opening = ""
+        self.slow_timer = QTimer(self, singleShot=True, interval=_SLOW_MS)
+        self.slow_timer.timeout.connect(self._show_opening)
         self._rereads = LatestOnly(runner, 0, self)
         self._rereads.answered.connect(self._on_reread)
         ImageController(assistant, runner, frame.note)
@@ -244,7 +251,13 @@ class ReadingController(QObject):
 
     def _open(self, visit: NoteVisit, step: int | None = None) -> None:
         """Read a note and show it. `step` is None if the visit is not in the history yet."""
+        self._opening = visit.path.rpartition("/")[2]
+        self.slow_timer.start()
         self._reads.ask(lambda: self._read(visit, step), now=True)
+
+    def _show_opening(self) -> None:
+        """Show which note is being opened, because reading it takes long."""
+        self._frame.notifier.toast(f"Opening {self._opening}…")
 
     def _read_linked_image(self, target: str, source: str) -> tuple[Any, ...]:
         try:
@@ -268,6 +281,7 @@ class ReadingController(QObject):
 
     def _on_read(self, answer: tuple[Shown | ErrorInfo | str, NoteVisit, int | None]) -> None:
         found, visit, step = answer
+        self.slow_timer.stop()
         if isinstance(found, str):
             self._frame.notifier.toast(found)
             return

@@ -1,0 +1,36 @@
+"""A note that takes long to read: it is named meanwhile."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support.window.clicks import click_row
+from tests.support.window.note_page import NotePage
+from tests.support.window.window_pages import open_window
+from vault.notes.note import Note
+
+LONG_MS = 60_000
+
+
+def test_a_note_that_takes_long_to_read_is_named(
+    assistant: Assistant, small_vault: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_read, read = threading.Event(), assistant.read_note
+
+    def read_late(path: str) -> Note:
+        assert may_read.wait(60)
+        return read(path)
+
+    assistant.open_vault(small_vault, remember=False)
+    window = open_window(assistant, None, qtbot)
+    monkeypatch.setattr(assistant, "read_note", read_late)
+    window.view.controllers.reading.slow_timer.setInterval(0)
+    tree = window.view.sidebar.notes
+    qtbot.waitUntil(lambda: tree.isVisible() and tree.model().rowCount() > 1, timeout=LONG_MS)
+    click_row(tree, "Watering.md")
+    qtbot.waitUntil(lambda: window.toasts() == ["Opening Watering.md…"], timeout=LONG_MS)
+    may_read.set()
+    qtbot.waitUntil(lambda: NotePage(window.view).path == "Watering.md", timeout=LONG_MS)
