@@ -8,7 +8,7 @@
     keys           the section for an API key: enter, test, remove
     keyboard       the shortcuts of all commands: record, take from another command, reset
     ledger         the list of network calls that left Strata
-    servers        the MCP servers: add, test, approve, remove
+    mcp            the MCP servers: add, test, approve, remove
     folders        the user's own commands, prompts and hooks
     search         the list of pages, and the search over them
     instructions   the user's instructions and memories for models

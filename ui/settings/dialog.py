@@ -25,6 +25,7 @@ from ui.settings.keyboard import CommandRow, KeyboardRow
 from ui.settings.keys import KeySection
 from ui.settings.ledger import LedgerSection
 from ui.settings.limit import LimitRow
+from ui.settings.mcp import ServersSection
 from ui.settings.rows import SettingRow
 from ui.settings.search import PagesModel, SettingsSearch, SettingsSearchField
 from ui.settings.sections import (
@@ -34,7 +35,6 @@ from ui.settings.sections import (
     TextSizeSection,
     stack_separated,
 )
-from ui.settings.servers import ServersSection
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens

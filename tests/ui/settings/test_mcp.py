@@ -16,7 +16,7 @@ from tests.support.window import widgets
 from tests.support.window.clicks import button_named, click_button
 from tests.support.window.settings_dialog import open_settings
 from ui.settings.dialog import SettingsDialog
-from ui.settings.servers import ServerRow
+from ui.settings.mcp import ServerRow
 from ui.tasks import TaskRunner
 
 LONG_MS = 60_000
