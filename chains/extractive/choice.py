@@ -54,14 +54,17 @@ MOST_WORDS_COMPARED: Final = 28
 MEANING_WORTH: Final = 1.2
 
 _WORTH: Final[Mapping[QuestionKind, Mapping[PartKind, float]]] = {
-    "fact": {"sentences": 1.0, "item": 1.0, "row": 1.0, "list": 0.75, "section": 0.6},
-    "time": {"sentences": 1.0, "item": 1.0, "row": 1.0, "list": 0.7, "section": 0.6},
-    "how_to": {"sentences": 0.9, "item": 1.0, "row": 0.8, "list": 1.05, "section": 0.95},
-    "list": {"sentences": 0.95, "item": 0.9, "row": 0.7, "list": 1.15, "section": 0.9},
+    "fact": {"sentences": 1.0, "item": 1.0, "row": 1.0, "list": 0.75, "section": 0.55},
+    "time": {"sentences": 1.0, "item": 1.0, "row": 1.0, "list": 0.7, "section": 0.55},
+    "how_to": {"sentences": 0.9, "item": 1.0, "row": 0.8, "list": 1.05, "section": 0.9},
+    "list": {"sentences": 0.95, "item": 0.9, "row": 0.7, "list": 1.15, "section": 0.85},
 }
 # The maximum number of parts of an answer, and the minimum worth of the other parts relative to the
 # best one.
 _MOST: Final[Mapping[QuestionKind, int]] = {"fact": 3, "time": 3, "how_to": 3, "list": 3}
+# More parts are quoted while all of them together have only so many words.
+MOST_SHORT: Final = 5
+MOST_WORDS_SHORT: Final = 100
 _LEAST: Final[Mapping[QuestionKind, float]] = {
     "fact": 0.75,
     "time": 0.75,
@@ -293,10 +296,13 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
     least = ranked[0].worth * _LEAST[question.kind]
     if question.asks_for_notes:
         most, least = MOST_NOTES, ranked[0].worth * LEAST_OF_NOTE
-    added = 0
+    added = words = 0
     for scored in ranked:
-        if added == most or scored.worth < least or scored.worth <= 0:
+        if added >= max(most, MOST_SHORT) or scored.worth < least or scored.worth <= 0:
             break
+        length = len(scored.part.text.split())
+        if added >= most and words + length > MOST_WORDS_SHORT:
+            continue
         is_known = any(scored.part.overlaps(other.part) for other in chosen)
         repeats = any(_repeats(question, scored.part, other.part) for other in chosen)
         if is_known and len(question.facets) > 1 and not added:
@@ -304,6 +310,7 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
         if not is_known and not repeats:
             chosen.append(scored)
             added += 1
+            words += length
 
 
 def _repeats(question: AskedQuestion, part: Part, other: Part) -> bool:

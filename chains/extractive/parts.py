@@ -57,6 +57,7 @@ class Part:
         heading: the headings above the part.
         title: the title of the note.
         is_first: whether this is the first sentence below a heading.
+        sentence: the index of a sentence in its paragraph, or None for another kind of part.
     """
 
     number: int
@@ -69,6 +70,7 @@ class Part:
     heading: tuple[str, ...]
     title: str = ""
     is_first: bool = False
+    sentence: int | None = None
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -117,8 +119,10 @@ class Part:
         return _NUMBERED.match(self.pieces[0][0]) is not None
 
     def overlaps(self, other: "Part") -> bool:
-        """Return whether two parts overlap."""
-        return self.number == other.number and self.first < other.end and other.first < self.end
+        """Return whether two parts overlap. Two sentences of a paragraph do not."""
+        if self.number != other.number or self.first >= other.end or other.first >= self.end:
+            return False
+        return None in (self.sentence, other.sentence) or self.sentence == other.sentence
 
 
 def build_parts(source: Segment) -> list[Part]:
@@ -186,7 +190,7 @@ class _Builder:
                 text = " ".join(shown)
                 around = " ".join(found[max(0, at - 1) : at])
                 part = self._make("sentences", block, block.end, [[_shorten(text)]], text, around)
-                yield replace(part, is_first=is_first and at == 0)
+                yield replace(part, is_first=is_first and at == 0, sentence=at)
 
     def _build_items(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
         for at, block in enumerate(blocks):

@@ -55,7 +55,8 @@ _JOINING: Final = re.compile(
 )
 _FIGURE: Final = re.compile(
     r"\bhow (?:many|much|big|large|old|far|fast|high|heavy)\b"
-    r"|\b(?:which|what)(?: \w+)? (?:number|level|size|port|price|amount|value)\b"
+    r"|\b(?:which|what)(?: is)?(?: the)?(?: \w+)? (?:number|level|size|port|price|amount|value"
+    r"|address|code|limit|maximum|minimum|range|rate|threshold)(?:s|es)?\b"
     r"|\bcosts?\b|\bwie (?:viele?|gro(?:ß|ss)|alt|weit|hoch)\b|\bcombien\b|\bcu[aá]nt",
     re.IGNORECASE,
 )

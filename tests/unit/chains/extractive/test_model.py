@@ -83,9 +83,34 @@ def test_every_sentence_is_verified_and_opens_its_exact_line(answer, source):
         assert citation.quote[:12] in lines[citation.lines[0] - first].replace("- ", "")
 
 
-def test_it_quotes_three_parts_at_most(answer, source):
-    sources = [source(n, f"Beans number {n} grow. Beans {n} need soil.") for n in range(1, 9)]
+def test_it_quotes_three_long_parts_at_most(answer, source):
+    more = "where the soil is warm and the wall keeps off the wind of the long winter nights" * 2
+    sources = [source(n, f"Beans number {n} grow {more}.") for n in range(1, 9)]
     assert 0 < len(read_quotations(answer("beans", *sources))) <= MOST_QUOTED
+
+
+def test_short_quotations_may_be_five(answer, source):
+    lines = [
+        f"The kettle of the {room} boils daily."
+        for room in ["study", "attic", "cellar", "hut", "barn"]
+    ]
+    short = answer("Which kettle boils?", *(source(n, line) for n, line in enumerate(lines, 1)))
+    assert len(read_quotations(short)) == 5
+    more = " It does so with a low hum that one hears through every wall of this old stone house."
+    long = answer(
+        "Which kettle boils?",
+        *(source(n, f"{line[:-1]}, and{more.lower()}") for n, line in enumerate(lines, 1)),
+    )
+    assert 3 <= len(read_quotations(long)) < 5
+
+
+def test_two_sentences_of_a_paragraph_can_be_quoted(answer, source):
+    text = "The kettle is made of copper. It rained all day. The kettle boils at noon."
+    quoted = answer("What is known of the kettle?", source(1, text))
+    assert read_quotations(quoted) == [
+        "> The kettle is made of copper. [1]",
+        "> The kettle boils at noon. [1]",
+    ]
 
 
 def test_the_same_sentence_is_not_quoted_twice(answer, source):

@@ -40,6 +40,13 @@ def test_each_of_several_things_has_its_own_words():
     assert [facet.own for facet in facets] == [{"tmux"}, {"screen"}]
 
 
+@pytest.mark.parametrize(
+    "text", ["Which range of ports is free?", "Which addresses are set aside?", "How old is it?"]
+)
+def test_a_question_for_a_value_asks_for_a_number(text):
+    assert read_question(text).figure == "number"
+
+
 def test_a_name_that_is_a_function_word_of_another_language_is_asked_for():
     question = read_question("What is the difference between du and df?")
     assert question.words == {"du", "df"}
