@@ -47,6 +47,9 @@ def open_window(home: Path, notes: Path, url: str) -> Iterator[tuple["Assistant"
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
     from PySide6.QtWidgets import QApplication
 
+    from ui.main import restore_import
+
+    restore_import()
     from app.paths import Paths
     from app.startup import StartupInfo
     from app.wiring import build
