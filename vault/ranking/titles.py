@@ -68,7 +68,7 @@ def find_titled(catalog: Catalog, words: str, limit: int) -> list[int]:
     return [int(row[0]) for row in rows]
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def list_telling_words(text: str) -> frozenset[str]:
     """Return the words of a text without function words. A plural "s" is removed."""
     terms = build_query_terms(text[:_MOST_CHARS])
@@ -91,6 +91,6 @@ def _measure_overlap(these: frozenset[str], those: frozenset[str]) -> float:
     return len(these & those) / every if every else 0.0
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def _list_words(text: str) -> frozenset[str]:
     return frozenset(build_query_terms(text[:_MOST_CHARS]))
