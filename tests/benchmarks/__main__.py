@@ -23,6 +23,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "kills": "durability",
     "index_kills": "durability",
     "memory": "indexing",
+    "long_use": "window",
     "walk": "window",
     "search": "retrieval",
     "index": "indexing",

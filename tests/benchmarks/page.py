@@ -27,7 +27,7 @@ SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "Search latency": ("search",),
     "Cold and warm start": ("start", "cold"),
     "Indexing": ("index", "change"),
-    "Memory": ("memory",),
+    "Memory": ("memory", "long_use"),
     "Price": ("price",),
     "Long chats": ("open", "turns", "prepare", "guard", "stream", "busy"),
     "Endurance": ("kills", "index_kills", "walk"),
