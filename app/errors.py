@@ -174,7 +174,8 @@ class ErrorInfo:
         context: the context report of a request that was too large, or None.
         session: the id of the failed turn's chat, or None.
         is_turn: whether the error ended a turn.
-        is_taken_back: as in `TurnFailed`.
+        is_taken_back: whether the user message was removed from the active branch, as in
+            `TurnFailed`.
         key_owner: the provider or address whose API key is missing or was rejected, or an empty
             string.
     """

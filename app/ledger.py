@@ -71,7 +71,7 @@ class Ledger:
             return _join_results(self._read_lines())
 
     def add_result(self, id: str, bytes_in: int, tokens: int | None) -> None:
-        """Add the result of a call. Failures are only logged."""
+        """Add the result of an outgoing call to the ledger. Failures are only logged."""
         try:
             self._append({"id": id, "bytes_in": bytes_in, "tokens": tokens})
         except (OSError, StorageFailed) as error:
@@ -147,14 +147,14 @@ class Ledger:
 
 
 class LedgerRecord:
-    """The record of a call in progress."""
+    """The ledger's record of an outgoing call in progress."""
 
     def __init__(self, ledger: Ledger, id: str) -> None:
         self._ledger = ledger
         self._id = id
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
-        """Add the call's result. See `chains.ledger.OpenRecord`."""
+        """Add the call's result to the ledger. See `chains.ledger.OpenRecord`."""
         self._ledger.add_result(self._id, bytes_in, tokens)
 
 
@@ -177,7 +177,7 @@ def _encode(line: Mapping[str, Any]) -> bytes:
 
 
 def _decode(line: bytes) -> dict[str, Any] | None:
-    """Decode a line, or return None if it is damaged."""
+    """Decode a line of the ledger, or return None if the line is damaged."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -186,7 +186,7 @@ def _decode(line: bytes) -> dict[str, Any] | None:
 
 
 def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one object for each call, including its result. Unknown fields are None."""
+    """Return one object for each outgoing call and its result. Unknown fields are None."""
     calls: dict[str, dict[str, Any]] = {}
     for line in lines:
         id = line["id"]

@@ -95,7 +95,7 @@ class Paths:
 
     @property
     def ledger(self) -> Path:
-        """The ledger of outgoing calls."""
+        """The ledger file, which lists all outgoing calls."""
         return self.state / "ledger.log"
 
     @property

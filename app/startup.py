@@ -94,7 +94,7 @@ class Startup:
 
     @property
     def look(self) -> StartupInfo:
-        """The values for the first paint. Invalid settings are ignored."""
+        """The values needed for the first paint of the window. Invalid settings are ignored."""
         settings = {**_read_settings(self._paths.settings_file), **self._overrides}
         folder = self._folder or settings.get("vault.path")
         vault = Path(folder).expanduser() if isinstance(folder, str) and folder else None
@@ -158,7 +158,7 @@ def _read_keys(value: object) -> dict[str, list[str]]:
 def _read_settings(file: Path) -> dict[str, Any]:
     """Return the settings in a file, by key (`section.name`).
 
-    Return an empty mapping if it cannot be read.
+    Return an empty mapping if the file cannot be read.
     """
     found: dict[str, Any] = {}
     with suppress(OSError, ValueError, RecursionError):  # reported when the schema is loaded

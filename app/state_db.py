@@ -77,7 +77,7 @@ class StateDB:
         self._was_damaged = False
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged database. Later calls return an empty string."""
+        """Return the warning if the database was damaged. Later calls return an empty string."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return STATE_DAMAGED if was_damaged else ""
@@ -111,7 +111,7 @@ class StateDB:
         return self._write(statement, row) > 0
 
     def request(self, session: str, turn: str) -> StoredRequest | None:
-        """Return a turn's last request, or None.
+        """Return a turn's last request, or None if no request is stored.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -170,7 +170,7 @@ class StateDB:
         self._write("INSERT OR REPLACE INTO session_snapshots VALUES (?, ?, ?)", row)
 
     def snapshot(self, session: str) -> Snapshot:
-        """Return the token counts of a chat's messages.
+        """Return the stored token counts of a chat's messages.
 
         The result is empty if none are stored or the checksum is wrong.
 

@@ -92,7 +92,7 @@ class _Channel(Generic[T]):
             self._changed.notify_all()
 
     def get(self) -> T:
-        """Wait for the next item.
+        """Wait for the next item in the channel, and return it.
 
         Raises:
             _Ended: there are no more items.

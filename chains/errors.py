@@ -73,7 +73,7 @@ class LedgerFailed(ChainError):
 
 
 class ProposalOutdated(ChainError):
-    """The content behind an approved proposal has changed since it was shown."""
+    """The content behind an approved proposal has changed since the proposal was shown."""
 
 
 class McpFailed(ChainError):

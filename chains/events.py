@@ -65,7 +65,7 @@ class ReadingPart:
 
     @property
     def text(self) -> str:
-        """The text of the progress line."""
+        """The text of the progress line, which names the part being read."""
         return f"Reading part {self.part:,} of {self.parts:,}"
 
 
@@ -85,7 +85,7 @@ class ModelLoadProgressed:
 
     @property
     def text(self) -> str:
-        """The text of the progress line."""
+        """The text of the progress line, which names the model being loaded."""
         if self.done >= 1:
             return f"Waiting for {self.model}…"
         share = f"{round(self.done * 100)}\N{NO-BREAK SPACE}%"

@@ -80,7 +80,7 @@ def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSect
 
 
 def _list_blocks(paths: Sequence[str]) -> list[list[str]]:
-    """Return the lines of each top-level folder and note, folders first."""
+    """Return the lines of a folder listing, grouped by top-level folder or note, folders first."""
     folders: dict[str, set[str]] = {}
     notes: set[str] = set()
     for path in paths:
@@ -95,7 +95,7 @@ def _list_blocks(paths: Sequence[str]) -> list[list[str]]:
 
 
 def _limit_lines(blocks: Sequence[Sequence[str]], most_chars: int) -> Iterator[str]:
-    """Yield lines up to `most_chars` characters.
+    """Yield the lines of a folder listing, up to `most_chars` characters.
 
     A folder whose contents do not fit is listed without them.
     """

@@ -46,10 +46,10 @@ class OutgoingCall:
 
 
 class OpenRecord(Protocol):
-    """The record of a call in progress."""
+    """The ledger record of an outgoing call in progress."""
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
-        """Add the result of the call. Errors are logged, not raised.
+        """Add the result of the call to its record. Errors are logged, not raised.
 
         Args:
             bytes_in: the number of bytes received.
@@ -61,7 +61,7 @@ class LedgerPort(Protocol):
     """The interface of the ledger. Thread-safe."""
 
     def record(self, call: OutgoingCall) -> OpenRecord:
-        """Record a call before it is made.
+        """Record an outgoing call before it is made.
 
         Raises:
             LedgerFailed: the call could not be recorded, so it must not be made.
@@ -79,5 +79,5 @@ class NoLedger:
     """A ledger that records nothing, for using the chains without the application."""
 
     def record(self, call: OutgoingCall) -> OpenRecord:  # noqa: ARG002
-        """Accept any call."""
+        """Accept an outgoing call without recording it."""
         return _Unrecorded()

@@ -112,7 +112,7 @@ class ModelInfo:
         takes_tools: whether the model supports tools, or None if unknown.
         sees: whether the model accepts images, or None if unknown.
         reported_limit: the limit that the model table, the server or the settings state, or None.
-            It is larger than `input_limit` if the service has rejected a request within it.
+            It exceeds `input_limit` if the service has rejected a smaller request as too long.
         file: the model file, or None if there is none or it cannot be used.
         problem: why the model file cannot be used, or an empty string.
     """
@@ -151,7 +151,7 @@ class ModelInfo:
 
     @property
     def limit_owner(self) -> str:
-        """The key for remembering a limit that the service reported."""
+        """The key under which a context length reported by the service is remembered."""
         if self.endpoint is None:
             return ""
         return f"{self.endpoint.api_base or self.endpoint.provider} {self.endpoint.wire_name}"

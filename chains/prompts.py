@@ -88,7 +88,7 @@ class Customization:
             are used as names.
         hooks: the user's hooks, or None.
         warnings: one sentence for each item that could not be loaded.
-        folder_names: the names in the vault, for the prompt's task context.
+        folder_names: the names of the vault's folders and notes, for the prompt's task context.
     """
 
     prompts: PromptSource = load_prompt

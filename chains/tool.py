@@ -116,7 +116,7 @@ class ApprovalPort(Protocol):
     """The interface for asking the user about proposals."""
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
-        """Wait for the user's decision, in a thread of the pool.
+        """Wait for the user's decision on a proposal, in a thread of the pool.
 
         After a cancel, the decision is ignored, so an implementation may return `reject`.
         """
@@ -140,7 +140,7 @@ class ApprovalRules:
         return rules
 
     def decide(self, proposal: Proposal) -> Decision | None:
-        """Return a decision, or None if the user has to be asked."""
+        """Decide on a proposal, or return None if the user has to be asked."""
         if self._level == "never":
             return "reject"
         if proposal.warnings:

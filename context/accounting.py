@@ -127,7 +127,7 @@ def _list_pins(reading: ReplayedPath, plan: RequestPlan) -> Iterator[PinUse]:
 
 
 def _summarise_trim(plan: RequestPlan) -> TrimSummary | None:
-    """Count the trimmed messages and their tokens, or return None if no message is trimmed."""
+    """Count the shortened messages and their tokens, or return None if none is shortened."""
     offsets = max(plan.offsets.cleaned, plan.offsets.trimmed)
     if not offsets:
         return None

@@ -31,7 +31,7 @@ class ContextBudget:
 
     @property
     def used_tokens(self) -> int:
-        """The token count of all components together."""
+        """The token count of all components of the request together."""
         instructions = self.system_prompt + self.skill_prompts
         return instructions + self.tool_descriptions + self.conversation
 
@@ -89,7 +89,7 @@ def output_reserve(max_output_tokens: int, window: int) -> int:
 
 
 def compute_window(threshold: int, model_limit: int | None) -> int:
-    """Return the user's threshold, or the model's own limit if that is smaller."""
+    """Return the user's token threshold, or the model's own limit if that is smaller."""
     return threshold if model_limit is None else min(threshold, model_limit)
 
 

@@ -175,7 +175,7 @@ class Segment:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the segment cannot be shortened, such as a selection or an image."""
+        """Whether the segment must not be shortened, because it is a selection or an image."""
         return self.kind in ("selection", "image")
 
     @property

@@ -124,7 +124,7 @@ class _MessageReader:
         self._number = 0
 
     def read(self, op: Op) -> tuple[Message, ...]:
-        """Read the messages of an operation. Existing ids are kept."""
+        """Read the messages of a patch operation. Existing message ids are kept."""
         return tuple(self._name(message) for message in _each(op, "messages", Message.from_dict))
 
     def _name(self, message: Message) -> Message:

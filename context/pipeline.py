@@ -80,7 +80,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
 
 @dataclass(frozen=True)
 class _FittedPlan:
-    """A request plan after the decisions on trimming and compaction."""
+    """A request plan after the decisions to shorten messages and to compact the history."""
 
     hooked_path: HookedPath
     plan: RequestPlan
@@ -106,7 +106,7 @@ class _FittedPlan:
         return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
 
     def plan_with_usage_note(self, request: RequestSetup) -> RequestPlan:
-        """Return the plan. If a message about the used budget is due, the plan contains it."""
+        """Return the plan, with a message about the used budget if most of it is used."""
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy
         draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)
@@ -118,11 +118,11 @@ class _FittedPlan:
 
 
 def _trim_and_compact(request: RequestSetup, hooked_path: HookedPath, is_sent: bool) -> _FittedPlan:
-    """Trim and compact the history as the history policy decides.
+    """Shorten old messages and compact the history, as the history policy decides.
 
-    A request stays unchanged if its required content alone exceeds the budget. If a trim does not
-    free enough tokens, it is discarded, and the compaction decides how far to trim the remaining
-    turns.
+    A request stays unchanged if its required content alone exceeds the budget. If shortening
+    messages does not free enough tokens, this is undone, and the compaction decides which messages
+    of the remaining turns are shortened.
     """
     fitted = _FittedPlan(hooked_path, build_plan(request, hooked_path))
     if not can_fit(fitted.plan.draft, request.budget_tokens):

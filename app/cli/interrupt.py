@@ -31,7 +31,7 @@ class Interruptible:
 
     Attributes:
         cancel: the token that the first signal cancels.
-        exit_code: the conventional exit code for the signal, or None.
+        exit_code: the conventional exit code for the signal, or None if there was no signal.
     """
 
     def __init__(self) -> None:

@@ -90,7 +90,7 @@ class ProgressLine:
     """
 
     def __init__(self) -> None:
-        """Create a line that is not shown yet."""
+        """Create a progress line that is not shown yet."""
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._width = 0
 

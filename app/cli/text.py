@@ -88,7 +88,7 @@ class PlainStream:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """Add a piece, and return the text to show now."""
+        """Add a piece of text, and return the escaped text to show now."""
         text = self._held + piece
         end = len(text)
         while end and _HIDDEN.match(text, end - 1):

@@ -48,7 +48,7 @@ class Connection:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Both setting values, by key."""
+        """The values of the settings `chat.model` and `chat.apiBase`, by key."""
         return {"chat.apiBase": self.api_base, "chat.model": self.model}
 
 
@@ -187,7 +187,7 @@ class ModelSetup:
         return offer
 
     def find_key_owner(self, connection: Connection) -> str:
-        """Return the provider or address whose API key a connection needs.
+        """Return the provider or address whose API key a model connection needs.
 
         Return an empty string if no key is needed.
         """
@@ -198,7 +198,7 @@ class ModelSetup:
         return bool(owner) and secrets.key_for(owner) is not None
 
     def check(self, connection: Connection, key: str, cancel: CancelToken) -> ModelCheck:
-        """Test a connection with a short call, before storing it.
+        """Test a model and its server address with a short call, before they are stored.
 
         Args:
             connection: the model and its address.
@@ -221,7 +221,7 @@ class ModelSetup:
         return self._check(cancel, connection.settings, find_key)
 
     def use(self, connection: Connection, key: str = "") -> None:
-        """Store a connection and its API key, if one is given.
+        """Store a model and its server address, and the API key if one is given.
 
         Raises:
             BadSetting: the address or the name is invalid.

@@ -299,7 +299,7 @@ class LearnedLimits:
         self._lock = threading.Lock()
 
     def find(self, owner: str, reported: int | None) -> int | None:
-        """Return the limit learned for a model, or None if there is none. See `LimitsPort.find`."""
+        """Return the context length learned for a model, or None. See `LimitsPort.find`."""
         if not owner:
             return None
         entry = self._read().get(owner)
@@ -309,7 +309,7 @@ class LearnedLimits:
         return limit if isinstance(limit, int) and limit > 0 else None
 
     def learn(self, owner: str, limit: int, reported: int | None) -> None:
-        """Store a model's limit. Failures are only logged."""
+        """Store a model's context length. Failures are only logged."""
         with self._lock:
             known = self._read()
             known.pop(owner, None)
@@ -322,7 +322,7 @@ class LearnedLimits:
                 _log.warning("The limit of a model could not be stored: %s", error)
 
     def _read(self) -> dict[str, Any]:
-        """Return the stored limits.
+        """Return the stored context lengths.
 
         Return an empty mapping if the file is missing or unreadable.
         """

@@ -228,11 +228,11 @@ class SettingsStore:
             self.values = Settings.model_validate(in_order)
 
     def _require_order(self, key: str, value: object) -> None:
-        """Raise `BadSetting` if a new value would put the thresholds out of order.
+        """Raise `BadSetting` if a new value would put the context thresholds out of order.
 
-        The thresholds in the file are checked both with the overrides of this run and without them.
-        If the file is already out of order, the value must be in order either with the file or with
-        the defaults.
+        The thresholds for trimming, compacting and blocking must not decrease in this order. They
+        are checked both with the overrides of this run and without them. If the file is already out
+        of order, the value must be in order either with the file or with the defaults.
         """
         if key not in SHARES:
             return
@@ -326,7 +326,7 @@ def _without_secret(key: str, value: object) -> object:
 
 
 def _check_both(file: Mapping[str, Any], run: Mapping[str, Any], change: Mapping[str, Any]) -> None:
-    """Check the thresholds of a changed file, both with this run's overrides and without them."""
+    """Check the context thresholds in a changed file, with and without this run's overrides."""
     check_shares(Settings.model_validate({**file, **change}))
     check_shares(Settings.model_validate({**file, **run, **change}))
 
@@ -345,7 +345,7 @@ def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
 
 
 def _edit_document(text: str, names: list[str], value: object) -> str:
-    """Return the file's text with one setting changed, or removed if `value` is None."""
+    """Return a settings file's text with a setting changed, or removed if `value` is None."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

@@ -47,7 +47,7 @@ class MemoryNote:
         self._lock = threading.Lock()
 
     def list_memories(self) -> tuple[str, ...]:
-        """Return the memories in order.
+        """Return the long-term memories in the note, in order.
 
         Raises:
             InvalidRequest: the note cannot be read.
@@ -55,7 +55,7 @@ class MemoryNote:
         return tuple(text for _, text in _find_items(self._read().text))
 
     def propose(self, text: str) -> Proposal:
-        """Propose to add a memory.
+        """Propose to add a long-term memory to the note.
 
         Raises:
             ToolFailed: the memory is blank or already exists, or the note cannot be read.

@@ -71,7 +71,7 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
 
 
 def resolve_path(found: Path, root: Path | None) -> AttachedPath:
-    """Return a location with symbolic links resolved."""
+    """Return the location of a file or folder, with symbolic links resolved."""
     whole = found.resolve()
     if root is not None and whole.is_relative_to(root):
         return AttachedPath(root, whole.relative_to(root).as_posix(), is_in_vault=True)

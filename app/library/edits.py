@@ -32,7 +32,7 @@ class NoteEdits:
     """Manages the edits to notes and their journal. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """Store the folder of the journal, which need not exist."""
+        """Store the folder of the edit journal, which need not exist."""
         self._journal = EditJournal(folder)
         self._lock = threading.Lock()
         self._runs: dict[str, EditRun] = {}
@@ -44,7 +44,7 @@ class NoteEdits:
         session: str,
         outside: Sequence[str] = (),
     ) -> tuple[Tool, ...]:
-        """Start an edit run for a turn, and build the editing tools.
+        """Build a turn's editing tools, and start the edit run (group) that its edits belong to.
 
         Args:
             root: the folder of the vault or project.
@@ -62,9 +62,9 @@ class NoteEdits:
         return NoteEditor(root, self._journal, exclude)
 
     def describe_run(self, session: str) -> dict[str, Any] | None:
-        """Return the changes that a chat's last edit run made to each note, as JSON.
+        """Return how a chat's last edit run (group of edits) changed each note, as JSON.
 
-        Return None if it changed nothing.
+        Return None if the edit run changed nothing.
         """
         with self._lock:
             run = self._runs.get(session)
@@ -73,7 +73,7 @@ class NoteEdits:
     def describe_last_run(self, session: str) -> dict[str, Any] | None:
         """Return the changes of a chat's last edit run that was not undone, as JSON.
 
-        Return None if all runs were undone, or if the run changed nothing.
+        Return None if all edit runs were undone, or if this one changed nothing.
         """
         try:
             return self._describe(self._history.find_last_run(session))
@@ -97,7 +97,7 @@ class NoteEdits:
     def undo(
         self, *, run: str | None = None, edit: str | None = None, session: str | None = None
     ) -> UndoneRun:
-        """Undo a single edit, an edit run, or the last edit run.
+        """Undo a single edit, an edit run (a group of edits), or the last edit run.
 
         Args:
             run: the id of the edit run, or None for the last one.
@@ -117,7 +117,7 @@ class NoteEdits:
         self._history.remove_leftovers()
 
     def prune(self, sessions: Collection[str]) -> int:
-        """Remove old edit runs from the journal, and return how many were removed.
+        """Remove old edit runs (groups of edits) from the journal, and return their number.
 
         Each chat's last edit run is kept, so that it can be undone. See `EditJournal.prune` for the
         other rules.
@@ -154,7 +154,7 @@ class UserEdits:
         self._edits, self._vault, self._settings = edits, vault, settings
 
     def create_note(self, path: str, text: str) -> str:
-        """Create a note, and return the id of the edit run.
+        """Create a note, and return the id under which this edit can be undone.
 
         Raises:
             VaultNotChosen: no vault is open.
@@ -179,7 +179,7 @@ class UserEdits:
         return self._editor.plan_related_link(path, to, links)
 
     def apply(self, plan: EditPlan) -> str:
-        """Apply a planned edit, and return the id of the edit run.
+        """Apply a planned edit, and return the id under which the edit can be undone.
 
         Raises:
             VaultNotChosen: no vault is open.

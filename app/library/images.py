@@ -43,7 +43,7 @@ class VaultImages:
         self._find_root, self._reader = find_root, reader
 
     def find(self, target: str, note: str) -> str:
-        """Return the path of the image that a link means, relative to the vault.
+        """Return the vault path of the image that a link refers to.
 
         Args:
             target: the path or name of the image as written, with percent-encoding decoded.

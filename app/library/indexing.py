@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IndexListener:
-    """Callbacks for background updates, which are called in the thread of the update.
+    """Callbacks for index updates in the background, called in the thread of the update.
 
     Attributes:
         on_report: receives the report of a finished update.
@@ -61,11 +61,11 @@ class AnswerUpdates:
 
     @property
     def is_running(self) -> bool:
-        """Whether an update is running."""
+        """Whether an index update is running."""
         return any(run.is_running for run in self._runs)
 
     def update(self, cancel: CancelToken) -> Iterator[Step | IndexProgressed]:
-        """Update the index for a turn, or wait briefly for a running update.
+        """Update the index for a turn, or wait briefly for an update that is running.
 
         Raises:
             VaultError: the update failed while the turn was waiting.
@@ -78,12 +78,12 @@ class AnswerUpdates:
             yield from self._start().follow(cancel)
 
     def close(self) -> None:
-        """Stop all updates. Notes that were already indexed are kept."""
+        """Stop all index updates. Notes that were already indexed are kept."""
         for run in self._runs:
             run.close()
 
     def _wait_until_idle(self, cancel: CancelToken) -> bool:
-        """Wait up to one second for running updates.
+        """Wait up to one second for running index updates.
 
         Return whether the updates have ended or `cancel` was set. One second is usually enough for
         the update of a note that was just saved.
@@ -128,15 +128,18 @@ class _AnswerUpdate:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop the update and wait for it. Notes that were already indexed are kept."""
+        """Stop the index update and wait until it ends.
+
+        Notes that were already indexed are kept.
+        """
         self._cancel.cancel()
         self._thread.join()
 
     def follow(self, cancel: CancelToken) -> Iterator[IndexProgressed]:
-        """Yield progress until the update ends or the turn has waited long enough.
+        """Yield progress until the index update ends or the turn has waited long enough.
 
-        In the second case, the update continues in the background. If updates are paused or
-        `cancel` is set, the update is stopped instead.
+        When the turn stops waiting, the update continues in the background. If updates are paused
+        or `cancel` is set, the update is stopped instead.
 
         Raises:
             VaultError: the update failed.

@@ -53,7 +53,7 @@ class VaultInstructions:
 
     @property
     def accepted(self) -> bool:
-        """Whether the instructions are sent to models."""
+        """Whether the user has accepted the instructions, so that they are sent to models."""
         return self.decision == "accepted"
 
     @property
@@ -67,7 +67,7 @@ class VaultInstructions:
 
     @property
     def warning(self) -> str:
-        """A sentence that asks the user to decide, or an empty string if the user has decided."""
+        """A sentence that asks the user to accept or refuse the file, or "" if this is decided."""
         if self.decision is not None:
             return ""
         return (

@@ -100,12 +100,12 @@ class Library(FolderFiles):
 
     @property
     def indexed_at(self) -> str | None:
-        """The time of the last complete update, in ISO 8601 and UTC, or None."""
+        """The time of the last complete index update, in ISO 8601 and UTC, or None."""
         return self._index.indexed_at
 
     @property
     def is_updating(self) -> bool:
-        """Whether an update started by this process is running."""
+        """Whether an index update started by this process is running."""
         return self._updates > 0 or self._answers.is_running
 
     @property
@@ -115,11 +115,11 @@ class Library(FolderFiles):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether `stop` was called, and no update has been started since."""
+        """Whether `stop` was called, and no index update has been started since."""
         return self._is_stopped
 
     def stop(self) -> None:
-        """Stop all running updates and keep the notes that were already indexed.
+        """Stop all running index updates, and keep the notes that were already indexed.
 
         `freshen` then does nothing until `update` is called.
         """
@@ -208,15 +208,15 @@ class Library(FolderFiles):
 
     @property
     def is_paused(self) -> bool:
-        """Whether updates are paused until `resume` is called."""
+        """Whether index updates are paused until `resume` is called."""
         return self._index.throttle.is_paused
 
     def pause(self) -> None:
-        """Pause updates. A running update waits before its next note or batch."""
+        """Pause index updates. A running update waits before its next note or batch."""
         self._index.throttle.pause()
 
     def resume(self) -> None:
-        """Resume paused updates."""
+        """Resume paused index updates."""
         self._index.throttle.resume()
 
     @property
@@ -230,7 +230,7 @@ class Library(FolderFiles):
         return self._index.is_watched
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged index. Later calls return an empty string."""
+        """Return the warning if the index was damaged. Later calls return an empty string."""
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:
@@ -238,7 +238,7 @@ class Library(FolderFiles):
         return self._index.status()
 
     def retry(self, paths: Sequence[str] | None = None) -> None:
-        """Make the next update retry the given failed notes, or all of them.
+        """Make the next index update retry the given failed notes, or all failed notes.
 
         Raises:
             VaultError: another process is using the index, or it cannot be written.
@@ -263,12 +263,12 @@ class Library(FolderFiles):
         is_quoted: bool = False,
         covers: Covers = None,
     ) -> SearchResult:
-        """Return the best `k` passages. See `Searcher.search`."""
+        """Return the `k` passages that best match a query. See `Searcher.search`."""
         search = partial(self._index.search, in_play=in_play, reranks=reranks, covers=covers)
         return self._search_whole(lambda: search(query, k, is_quoted=is_quoted))
 
     def excerpts(self, query: str, k: int, covers: Covers = None) -> SearchResult:
-        """Return the best `k` excerpts: passages shortened to the matching sentences."""
+        """Return the best `k` excerpts, which are passages shortened to the matching sentences."""
         return self._index.excerpts(query, k, covers)
 
     def list_notes(
@@ -295,7 +295,10 @@ class Library(FolderFiles):
         return self._search_whole(lambda: self._index.list_notes(query, limit, offset, covers))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments, including those outside of the vault."""
+        """Return the `k` passages of attachments that best match a query.
+
+        The attachments may be outside of the vault.
+        """
         return self._index.search_texts(read_texts(segments), query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
@@ -306,7 +309,7 @@ class Library(FolderFiles):
         return self._index.measure_cosines(query, texts)
 
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes most related to a note."""
+        """Return the `k` notes that are most closely related to a note."""
         return self._index.find_related(path, k)
 
     def why_not_sent(self, path: str, query: str, k: int, in_play: Collection[str] = ()) -> str:
@@ -346,7 +349,7 @@ class Library(FolderFiles):
         return self._index.health()
 
     def close(self) -> None:
-        """Stop updates and child processes, and close the index."""
+        """Stop index updates and child processes, and close the index."""
         self._answers.close()
         self._index.close()
 

@@ -131,7 +131,7 @@ class LongTexts:
 
 
 def _find_names(file: Path, names: Iterable[str]) -> set[str]:
-    """Return the names that occur in a file."""
+    """Return those of the given names that occur in a file."""
     found: set[str] = set()
     rest = b""
     try:

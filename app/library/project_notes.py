@@ -85,7 +85,7 @@ class ProjectNotes:
         reranks: bool = True,
         is_quoted: bool = False,
     ) -> SearchResult:
-        """Return the best `k` passages in the project. See `Library.search`."""
+        """Return the `k` passages of the project that best match a query. See `Library.search`."""
         own = tuple(map(self._find_library_path, in_play))
         search = partial(self.library.search, in_play=own, covers=self.covers)
         return self._show(search(query, k, reranks=reranks, is_quoted=is_quoted))
@@ -99,7 +99,10 @@ class ProjectNotes:
         return self._show(self.library.list_notes(query, limit, offset, covers=self.covers))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments, including those outside of the project."""
+        """Return the `k` passages of attachments that best match a query.
+
+        The attachments may be outside of the project.
+        """
         return self.library.search_within(segments, query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
@@ -188,7 +191,7 @@ class ProjectNotes:
         return f"{self.library.root}/{path}" if self._is_own else path
 
     def _find_library_path(self, path: str) -> str:
-        """Convert a path that models, tools and chats use for a note to the library's own path.
+        """Convert the path that models, tools and chats use for a note to its path in the library.
 
         This is the inverse of `name_path`.
         """

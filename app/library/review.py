@@ -56,7 +56,7 @@ class ReviewResult:
 
 
 class _BackgroundPace:
-    """Slows down a review that no user is waiting for."""
+    """Slows down a review of the notes that no user is waiting for."""
 
     def __init__(self, library: Library, cancel: CancelToken) -> None:
         self._library, self._cancel = library, cancel
@@ -65,7 +65,7 @@ class _BackgroundPace:
     def wait(self) -> None:
         """Pause for as long as the review has run since the last pause.
 
-        If the index is in use then, pause until it is not.
+        If the index is in use then, the pause lasts until the index is idle.
         """
         worked_s = time.monotonic() - self._rested_at
         if worked_s < _STEP_S:
@@ -138,7 +138,7 @@ class NoteReview:
         self._change(lambda keys: [key for key in keys if key not in restored])
 
     def _review(self, library: Library, rest: Check) -> Iterator[ReviewProgress | ReviewReport]:
-        """Yield the stored report if the notes have not changed since. Otherwise, review them."""
+        """Yield the stored report if the notes are unchanged. Otherwise, review the notes."""
         folder = library.index_dir
         stored = _read_report(folder, read_fingerprint(folder))
         if stored is not None:
@@ -189,7 +189,7 @@ class NoteReview:
 
 
 def _read_report(index_dir: Path, fingerprint: str) -> ReviewReport | None:
-    """Return the stored report, or None if the notes have changed since or it is damaged.
+    """Return the stored review report, or None if it is damaged or the notes have changed.
 
     Args:
         index_dir: the folder of the index.
@@ -209,7 +209,7 @@ def _read_report(index_dir: Path, fingerprint: str) -> ReviewReport | None:
 
 
 def _write_report(index_dir: Path, report: ReviewReport) -> None:
-    """Store a report, so that the next review need not compare all notes again.
+    """Store a review report, so that the next review need not compare all notes again.
 
     A failure is ignored.
     """

@@ -42,7 +42,7 @@ MEMORIES: Final = UserTextKind("long_term_memories", "memories")
 
 @dataclass(frozen=True)
 class UserText:
-    """The current content of a user text.
+    """The current text of the user's instructions or memories.
 
     Attributes:
         path: the file.
@@ -61,7 +61,7 @@ class UserText:
     def segment(self) -> Segment | None:
         """Return the text as a segment for the system message (L1).
 
-        Return None if it is blank or has a problem.
+        Return None if the text is blank or cannot be sent.
         """
         if self.problem or not self.text.strip():
             return None
@@ -77,7 +77,7 @@ class UserText:
 
 
 class UserTextFile:
-    """The file of a user text. Thread-safe."""
+    """The file with the user's instructions or memories. Thread-safe."""
 
     def __init__(self, path: Path, kind: UserTextKind = INSTRUCTIONS) -> None:
         """Store the path of the file, which need not exist."""
@@ -85,7 +85,7 @@ class UserTextFile:
         self._kind = kind
 
     def read(self) -> UserText:
-        """Read the text. Errors are reported in the result's `problem`."""
+        """Read the text in the file. Errors are reported in the result's `problem`."""
         noun = self._kind.noun
         try:
             data = _read_file(self.path)
@@ -108,7 +108,7 @@ class UserTextFile:
         return UserText(self.path, text, digest, problem, self._kind)
 
     def write(self, text: str) -> None:
-        """Replace the text. A blank text removes the file.
+        """Replace the text in the file. A blank text removes the file.
 
         Raises:
             InvalidRequest: the text is too long.

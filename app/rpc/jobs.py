@@ -99,7 +99,8 @@ class Jobs:
             id: the request id.
             command: the request type.
             work: runs the request and returns the response data.
-            session: the chat that the request changes, which is busy until it ends, or None.
+            session: the chat that the request changes, which is busy until the request ends, or
+                None.
         """
 
         def run(cancel: CancelToken) -> None:

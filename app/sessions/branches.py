@@ -54,7 +54,7 @@ class AbandonedBranch:
 
     Attributes:
         entry: the last entry of the branch.
-        turns: the number of turns that only this branch contains.
+        turns: the number of turns that are not on the selected branch.
     """
 
     entry: str
@@ -263,7 +263,7 @@ def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[T
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
     """Yield the entries of a branch, with the entries outside of the tree that refer to them.
 
-    Entries that select a branch or mark the chat are left out.
+    Entries that select a branch, or pin or archive the chat, are left out.
     """
     kept = {entry.id for entry in path}
     for entry in log:
@@ -280,7 +280,7 @@ class SummaryDraft:
 
     Attributes:
         report: the summary, and the token counts before and after the compaction.
-        leaf: the last summarised entry.
+        leaf: the last entry of the active branch when the summary was requested.
     """
 
     report: CompactionReport
@@ -320,10 +320,10 @@ class ChatCompactor:
     def store(
         self, session: str, draft: SummaryDraft, text: str, model: str | None = None
     ) -> CompactionReport:
-        """Store a summary that the user may have edited.
+        """Store the draft of a summary, whose text the user may have edited.
 
         Raises:
-            InvalidRequest: the chat has been continued since, or the text is too long.
+            InvalidRequest: the chat was continued since the draft, or the text is too long.
         """
         maker: Any = draft.report.by
         with self._sessions.open(session) as chat:

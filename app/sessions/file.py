@@ -68,7 +68,7 @@ class LoadedLog:
 
 @dataclass(frozen=True)
 class LogIndex:
-    """An index of a log.
+    """The index of a chat's log: its tree, active path, and entries by type.
 
     Attributes:
         tree: the tree of all entries.
@@ -265,7 +265,7 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
 
 
 def _keep_original(path: Path) -> None:
-    """Keep the original file as `<name>.v1`, or `<name>.v1-2` and so on."""
+    """Keep the original of a chat's file as `<name>.v1`, or `<name>.v1-2` and so on."""
     names = (f"{path.name}.v1{f'-{number}' if number > 1 else ''}" for number in count(1))
     content = _read_file(path)
     aside = next(file for file in map(path.with_name, names) if _is_free(file, content))
@@ -279,7 +279,7 @@ def _keep_original(path: Path) -> None:
 
 
 def _is_free(file: Path, content: bytes) -> bool:
-    """Return whether a file does not exist, or already has this content after a crash."""
+    """Return whether a file does not exist, or has this content already because of a crash."""
     return not os.path.lexists(file) or (not file.is_symlink() and _read_file(file) == content)
 
 

@@ -228,7 +228,7 @@ def _kept_request(chat: Session) -> StoredRequest | None:
     """Return the stored request of the last turn on the active branch.
 
     Return None if no request is stored, or if the answer was regenerated and the stored request
-    belongs to another version of it.
+    belongs to another version of the answer.
     """
     asked = turn_ids(chat.path())
     if not asked or not _is_newest_answer(chat):

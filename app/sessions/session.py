@@ -96,7 +96,7 @@ class Session:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for each line that was skipped or repaired."""
+        """One sentence for each line of the chat's file that was skipped or repaired."""
         return self._log.problems
 
     @property
@@ -106,17 +106,18 @@ class Session:
 
     @property
     def tree(self) -> EntryTree:
-        """The tree of all entries."""
+        """The tree of all log entries."""
         return self._log.index.tree
 
     def path(self) -> tuple[Entry, ...]:
-        """Return the active path, from the root to the active leaf."""
+        """Return the log entries of the active path, from the root to the active leaf."""
         return self._log.index.path if self._active is None else self._active
 
     def path_to(self, entry: str) -> tuple[Entry, ...]:
-        """Return the path from the root to an entry.
+        """Return the log entries from the root of the tree to an entry.
 
-        The path of an entry outside of the tree, such as one of usage, ends with its parent.
+        The path of an entry outside of the tree, such as a usage entry, ends with the entry's
+        parent.
 
         Raises:
             NotFound: the log has no such entry.
@@ -145,7 +146,7 @@ class Session:
         return self._log.index.usage
 
     def custom(self, custom_type: str) -> tuple[OtherEntry, ...]:
-        """Return this chat's custom entries of a type, oldest first."""
+        """Return this chat's log entries of one custom type, oldest first."""
         others = self._log.index.others
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
@@ -180,8 +181,8 @@ class Session:
         """Make an earlier entry the end of the active branch again. Later entries stay in the log.
 
         Returns:
-            Whether the end of the branch was changed. False if it was already there or if writing
-            failed.
+            Whether the end of the branch was changed. False if the branch already ended there, or
+            if writing failed.
         """
         if self.tree.leaf == leaf:
             return False
@@ -257,7 +258,7 @@ class Session:
         body: Mapping[str, Any],
         wire: Mapping[str, Any] | None,
     ) -> None:
-        """Store a request. A failure does not stop the turn, because requests can be rebuilt."""
+        """Store a sent request. A failure does not stop the turn, as requests can be rebuilt."""
         stored = StoredRequest(self.id, turn, request, report, body, wire)
         problem = f"The request of turn {turn} is not kept"
         self._use_state(lambda: self._state.save_request(stored), None, problem)
@@ -286,12 +287,12 @@ class Session:
         return self._use_state(lambda: self._state.keep_result(tool, content), None, problem)
 
     def load_result(self, ref_id: str) -> str | None:
-        """Return a stored tool result, or None."""
+        """Return a stored tool result, or None if it is not stored."""
         problem = f"The result {ref_id} cannot be read"
         return self._use_state(lambda: self._state.result(ref_id), None, problem)
 
     def _use_state(self, use: Callable[[], _T], fallback: _T, problem: str) -> _T:
-        """Use `state.db`. If this fails, remember the problem, and return the fallback.
+        """Call a function that uses `state.db`. If it fails, log it and return the fallback.
 
         The chat continues without the database.
         """

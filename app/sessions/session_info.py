@@ -1,4 +1,4 @@
-"""Build the entries of the list of chats: title, times and marks."""
+"""Build the entries of the list of chats: title, times, and whether pinned or archived."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -41,7 +41,8 @@ class SessionInfo:
         title: the title on one line. If neither the user nor a model has set a title, this is the
             first question on the active branch or in the log.
         created: the creation time, in ISO 8601 and UTC.
-        updated: the time of the last entry that is not a title or mark, in ISO 8601 and UTC.
+        updated: the time of the last entry, in ISO 8601 and UTC. Entries that rename, pin or
+            archive the chat are ignored.
         vault: the folder of the chat's vault, or None.
         project: the chat's project, or None.
         turns: the number of questions on the active branch.
@@ -149,7 +150,7 @@ def _is_custom(entry: Entry, types: Sequence[str]) -> bool:
 
 
 def _has_mark(log: LoadedLog, mark: ChatMark) -> bool:
-    """Return whether a chat has a mark. The last entry for a mark sets or removes it.
+    """Return whether a chat is pinned or archived, as set by the last log entry for this mark.
 
     A question that is asked later removes the mark `archived`.
     """

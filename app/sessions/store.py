@@ -172,7 +172,7 @@ class SessionStore:
         return self._folder / f"{session}.jsonl"
 
     def take_warning(self) -> str:
-        """Return the warning about a damaged `state.db`. Later calls return an empty string."""
+        """Return the warning if `state.db` was damaged. Later calls return an empty string."""
         return self._state.take_warning()
 
     def close(self) -> None:
@@ -191,7 +191,7 @@ class SessionStore:
         return Session(path, log, self._state, handle=None, is_new=True, remember=remember)
 
     def _unwritten(self, session: str) -> LoadedLog | None:
-        """Return the log of a chat that has no file yet, or None."""
+        """Return the log of a chat that has no file yet, or None for any other chat."""
         if session in self._begun and self.file(session).exists():
             del self._begun[session]
         return self._begun.get(session)
@@ -221,7 +221,7 @@ class SessionStore:
         return log
 
     def _remember(self, log: LoadedLog, stat: os.stat_result) -> None:
-        """Cache a log after a write."""
+        """Cache a chat's log after a write to its file."""
         with self._lock:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
 

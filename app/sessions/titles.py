@@ -52,9 +52,9 @@ class ChatTitles:
     def write(self, session: str, cancel: CancelToken) -> str:
         """Write a chat's title after the first answer, and return it.
 
-        Return an empty string if none was written. The chat is not locked during the model call. If
-        the chat is busy when the title is ready, the title is discarded, and a new one is generated
-        after the next answer.
+        Return an empty string if no title was written. The chat is not locked during the model
+        call. If the chat is busy when the title is ready, the title is discarded, and a new one is
+        generated after the next answer.
 
         Raises:
             StorageFailed: the title cannot be written.

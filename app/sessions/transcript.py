@@ -126,7 +126,7 @@ class AnswerItem(MessageItem):
 
     @property
     def ending(self) -> str:
-        """A sentence that tells why the answer is incomplete, or an empty string if it is not."""
+        """A sentence that tells why the answer is incomplete, or "" if it is complete."""
         if self.status == "interrupted":
             return describe_ending(self.reason, bool(self.text.strip() or self.steps))
         reason = " ".join(self.reason.split()).rstrip(".")

@@ -265,10 +265,10 @@ def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
 
 
 def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
-    """Yield each summary with the id of the entry above which it is shown.
+    """Yield each summary with the id of the entry above which the summary is shown.
 
-    This is the first entry that the compaction kept. If there is none, it is the compaction's own
-    entry.
+    That is the first entry that was not summarised or, if there is none, the entry that stores the
+    compaction.
     """
     ids, edited = {entry.id for entry in path}, find_edited_summaries(path)
     transforms = [entry for entry in path if isinstance(entry, TransformEntry)]
@@ -299,7 +299,7 @@ def _find_dropped(
 ) -> tuple[DroppedItem | None, str]:
     """Return the divider for dropped turns, and the id of the entry above which it is shown.
 
-    This is the first entry of the oldest turn that is still sent.
+    That is the first entry of the oldest turn that requests still contain.
     """
     if report is None:
         return _find_dropped_in_log(path)

@@ -115,7 +115,7 @@ class TurnBuilder:
         session: str = "",
         cancel: CancelToken | None = None,
     ) -> Chain:
-        """Build the chain for a mode.
+        """Build the chain that answers messages in a mode.
 
         Args:
             mode: the mode of the turn.
@@ -226,17 +226,17 @@ class NoLibrary:
         reranks: bool = True,  # noqa: ARG002
         is_quoted: bool = False,  # noqa: ARG002
     ) -> SearchResult:
-        """Raise `VaultNotChosen`."""
+        """Raise `VaultNotChosen`, because no vault is open."""
         raise VaultNotChosen
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:  # noqa: ARG002
-        """Raise `VaultNotChosen`."""
+        """Raise `VaultNotChosen`, because no vault is open."""
         raise VaultNotChosen
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:  # noqa: ARG002
-        """Raise `VaultNotChosen`."""
+        """Raise `VaultNotChosen`, because no vault is open."""
         raise VaultNotChosen
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages in attachments."""
+        """Return the `k` passages of attachments that best match a query."""
         return search_texts(read_texts(segments), query, k)

@@ -88,7 +88,7 @@ def record_names(attach: Sequence[str], selections: Sequence[Selection]) -> dict
 
 
 def read_mode(question: MessageEntry) -> Mode | None:
-    """Return the mode recorded with a question, or None."""
+    """Return the mode recorded with a question, or None if no mode was recorded."""
     recorded = question.extra.get("mode")
     return cast(Mode, recorded) if recorded in get_args(Mode) else None
 

@@ -39,7 +39,7 @@ class ChangedSource:
 
     @property
     def sentence(self) -> str:
-        """A sentence that tells the user about the change."""
+        """A sentence that tells the user how the cited source has changed."""
         if not self.diff:
             return f"{self.path} is gone, or may not be read any more."
         return f"{self.path} has changed since this answer."
@@ -84,7 +84,7 @@ def _normalize(lines: Sequence[str]) -> str:
 def _find_place(
     sent: Sequence[str], lines: Sequence[str], place: tuple[int, int] | None
 ) -> Sequence[str]:
-    """Find the lines of a note that correspond to a passage, by comparing the two line by line."""
+    """Return the note's lines that correspond to a passage, found by comparing line by line."""
     matcher = SequenceMatcher(None, sent, lines, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     if not blocks:

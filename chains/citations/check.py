@@ -27,7 +27,7 @@ class Citation:
         quote: the quotation that is cited, or None.
         verified: whether the passage that was sent contains the quotation.
         sentence: the sentence for which Strata found the source, or an empty string if the model
-            cited it.
+            itself cited the source.
     """
 
     n: int
@@ -77,13 +77,13 @@ class Unverified:
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the claim as JSON, in the form that `strata ask --json` prints."""
+        """Return the unverified citation as JSON, in the form that `strata ask --json` prints."""
         return {"n": self.n, "quote": self.quote, "reason": self.reason}
 
 
 @dataclass(frozen=True)
 class CitationReport:
-    """The verified citations and unverified claims of an answer.
+    """The checked citations of an answer, and its claims that could not be verified.
 
     Attributes:
         sentences: for an answer without citations, how many of its sentences Strata searched for in

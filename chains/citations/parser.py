@@ -138,7 +138,7 @@ def _expand_numbers(inner: str) -> tuple[int, ...]:
 
 
 def _expand_range(first: int, last: int) -> tuple[int, ...]:
-    """Return the numbers between the ends of a range, or none if it is implausibly large."""
+    """Return the numbers between two citation numbers, or none if they are too far apart."""
     return tuple(range(first + 1, last)) if last - first <= LONGEST_RANGE else ()
 
 

@@ -217,7 +217,7 @@ class EscapeRemover:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Add a piece of text, and return the text to show.
+        """Add a piece of the answer, and return the text to show.
 
         An escape that may be incomplete is held back until the next piece.
         """

@@ -111,7 +111,7 @@ class _Passage:
 
     @cached_property
     def windows(self) -> list[tuple[str, list[str]]]:
-        """Single sentences and pairs of adjacent sentences, each with its words."""
+        """The passage's single sentences and pairs of adjacent sentences, each with its words."""
         found = split_sentences(self.segment.raw_content)
         pairs = (f"{one} {other}" for one, other in pairwise(found))
         return [(text, _split_words(text)) for text in (*found, *pairs)]

@@ -108,7 +108,7 @@ _ISO_DATE: Final = re.compile(r"\b((?:19|20)\d\d)[-./]?(\d\d)?[-./]?(\d\d)?\b")
 
 @dataclass(frozen=True)
 class ChosenParts:
-    """The parts that answer a question best.
+    """The parts of the sources, such as sentences and lists, that answer a question best.
 
     Attributes:
         parts: the parts, best first. If the question asks for the first or last time of something,
@@ -244,7 +244,7 @@ def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
 
 
 def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) -> float:
-    """Return a factor for a part's score: how well its kind and position suit the question."""
+    """Return a factor for a part's score, by how well its kind and position suit the question."""
     worth = _WORTH[question.kind][part.kind]
     above = " ".join(part.heading[-1:])
     if question.kind == "time" and _DATE.search(part.text):
@@ -272,7 +272,7 @@ def _names_first(part: Part, words: AbstractSet[str]) -> bool:
 
 
 def _weigh_instructions(part: Part) -> float:
-    """Return a factor for a part's score: how well its form suits a question for instructions."""
+    """Return a factor for a part's score, by how well its form suits a request for instructions."""
     if part.is_collection:
         return COLLECTION_WORTH
     if part.is_ordered:

@@ -74,12 +74,12 @@ class Part:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words in the part's text."""
+        """The words in the text of this part of a source."""
         return split_words(self.text)
 
     @cached_property
     def words_around(self) -> frozenset[str]:
-        """The words in the part's context."""
+        """The words in the context of the part: note title, headings and previous sentence."""
         return split_words(self.around)
 
     @cached_property
@@ -109,13 +109,13 @@ class Part:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the items are numbered."""
+        """Whether the part contains several numbered list items."""
         lines = [line for piece in self.pieces for line in piece]
         return sum(_NUMBERED.match(line) is not None for line in lines) > 1
 
     @property
     def is_numbered(self) -> bool:
-        """Whether the part starts with a number."""
+        """Whether the part starts with a numbered list item."""
         return _NUMBERED.match(self.pieces[0][0]) is not None
 
     def overlaps(self, other: "Part") -> bool:

@@ -83,15 +83,15 @@ class Facet:
     """One of several things that a question asks about.
 
     Attributes:
-        own: the words specific to this thing.
-        others: the words specific to the other things.
+        own: the words that describe only this thing.
+        others: the words that describe only the other things.
     """
 
     own: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
 
     def leave_out_others(self, text: str) -> str:
-        """Return a question without the words that are specific to its other facets."""
+        """Return a question without the words that describe only the other things it asks about."""
         if not self.others:
             return text
         return " ".join(word for word in text.split() if not split_words(word) & self.others)

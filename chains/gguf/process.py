@@ -64,7 +64,7 @@ class RunningModel:
     child: Child
 
     def find_end(self) -> str:
-        """Describe how the process ended, such as "it ended with signal 9".
+        """Describe how the model's process ended, such as "it ended with signal 9".
 
         Return an empty string if the process is still running.
         """
@@ -75,7 +75,7 @@ class RunningModel:
         return ""
 
     def require_alive(self) -> None:
-        """Raise `LocalModelFailed` if the process has ended."""
+        """Raise `LocalModelFailed` if the model's process has ended."""
         if end := self.find_end():
             raise LocalModelFailed(
                 f"{self.file.name} stopped working: {end}. Your message is kept: ask again, and "
@@ -197,7 +197,7 @@ class ModelRunner:
             self._stop_if_free()
 
     def close(self) -> None:
-        """Stop the process permanently, even while it is loading a model."""
+        """Stop the child process permanently, even while it is loading a model."""
         self._is_closed = True
         if (loading := self._loading) is not None:
             loading.kill("it was closed")
@@ -272,7 +272,7 @@ class _LoadWatch:
         self._next_s = monotonic() + PROGRESS_S
 
     def check(self) -> None:
-        """Report the progress, or raise `Cancelled`."""
+        """Report the loading progress, or raise `Cancelled` if loading was cancelled."""
         self._cancel.raise_if_cancelled()
         if monotonic() >= self._next_s:
             self._next_s = monotonic() + PROGRESS_S

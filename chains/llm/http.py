@@ -77,7 +77,7 @@ class WireCall:
         fill: Mapping[str, str] | None = None,
         record: Callable[[str, int], object] | None = None,
     ) -> None:
-        """Set the parameters of the call.
+        """Set the parameters of the HTTP call.
 
         Args:
             offline: whether to reject every host except this computer.

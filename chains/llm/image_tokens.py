@@ -29,7 +29,7 @@ class ImageRule:
     """A provider's rule for counting image tokens.
 
     Attributes:
-        count: returns the tokens for a width and height in pixels, and `numbers`.
+        count: returns the token count, given the width and height in pixels, then `numbers`.
         numbers: the model-specific constants.
     """
 

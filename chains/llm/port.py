@@ -161,19 +161,19 @@ class LimitsPort(Protocol):
     """Remembers context lengths that services reported when they rejected a long request."""
 
     def find(self, owner: str, reported: int | None) -> int | None:
-        """Return the limit remembered for a model, or None if there is none.
+        """Return the context length remembered for a model, or None if none is remembered.
 
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.
-            reported: the limit that the model table, the server or the settings state now. A limit
-                that was learned when they stated another one is outdated.
+            reported: the context length that the model table, the server or the settings state now.
+                A remembered one is ignored if they stated another value when it was learned.
         """
 
     def learn(self, owner: str, limit: int, reported: int | None) -> None:
-        """Remember the limit of a model. Errors are logged, not raised.
+        """Remember the context length of a model. Errors are logged, not raised.
 
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.
             limit: the context length in tokens.
-            reported: the limit that the model table, the server or the settings state now.
+            reported: the context length that the model table, the server or the settings state now.
         """

@@ -67,7 +67,7 @@ class ModelCallRecord:
         self.tokens: int | None = None
 
     def write(self, host: str, bytes_out: int) -> None:
-        """Record the call, unless this was already done.
+        """Record the model call in the ledger, unless this was already done.
 
         Raises:
             LedgerFailed: the call could not be recorded, so it must not be made.

@@ -41,7 +41,7 @@ class TextJoiner:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Add a piece, and return the text that is complete now."""
+        """Add a piece of streamed text, and return the text that is complete now."""
         text, self._held = self._held + piece, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._held = text[:-1], text[-1]
@@ -60,7 +60,10 @@ class CallAssembler:
         self._pieces: list[dict[str, Any]] = []
 
     def add(self, deltas: Iterable[Any]) -> None:
-        """Add pieces to the calls. A piece with a new index or id starts a new call."""
+        """Add streamed pieces to the tool calls.
+
+        A piece with a new index or id starts a new call.
+        """
         for delta in deltas:
             function = delta.function
             known = self._find(delta.index, delta.id, function.name)
@@ -70,7 +73,7 @@ class CallAssembler:
 
     @property
     def calls(self) -> tuple[RequestedCall, ...]:
-        """The calls in order. Calls without an id get a generated one."""
+        """The tool calls in order. Calls without an id get a generated one."""
         for piece in self._pieces:
             piece["id"] = piece["id"] or f"call_{token_hex(8)}"
         return tuple(
@@ -111,7 +114,7 @@ def build_wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
 def encode_conversation(request: PreparedRequest) -> str:
     """Encode the messages of a request as JSON.
 
-    Without cache marks, only messages that are not yet in the cache are encoded.
+    If the request has no cache marks, the JSON of earlier messages is reused.
     """
     if request.marks:
         return compact_json(build_wire_conversation(request))
@@ -258,7 +261,7 @@ def _encode_work(message: Message) -> str:
 
 
 def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
-    """Return the JSON of messages that do not merge with any other message."""
+    """Return the JSON of messages that are not merged with any message before or after them."""
     bodies = [make_message_body(message) for message in messages]
     return map(compact_json, _join_messages(bodies, work_from))
 
@@ -300,7 +303,7 @@ def _convert_message(
 
 
 def _block(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Convert a part of a user message."""
+    """Convert a text or image part of a user message to chat API JSON."""
     if part["type"] != "image":
         return part
     address = f"data:{part['media_type']};base64,{part['data']}"
@@ -330,7 +333,7 @@ def _sign(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _add_mark(message: dict[str, Any]) -> dict[str, Any]:
-    """Add a cache mark to the last block of a message, unless it is empty."""
+    """Add a cache mark to the last block of a message, unless that block is empty."""
     if message["role"] == "tool":
         return {**message, "cache_control": _MARK}
     if calls := message.get("tool_calls"):

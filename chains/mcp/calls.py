@@ -52,7 +52,7 @@ def check_mcp_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any])
 
 
 def _count_references(left: list[int]) -> Any:
-    """Build a validator for `$ref` that limits the number of references."""
+    """Build a validator for `$ref` that follows only a limited number of references."""
     from jsonschema import Draft202012Validator
 
     follow = Draft202012Validator.VALIDATORS["$ref"]

@@ -252,7 +252,7 @@ class _Connection:
             await asyncio.shield(self._task)
 
     async def _serve(self) -> None:
-        """Connect, and stay connected until the connection is closed."""
+        """Connect to the server, and stay connected until the connection is closed."""
         from mcp import Client
 
         try:

@@ -75,7 +75,7 @@ class McpServer:
 
     @property
     def host(self) -> str:
-        """The host of the address, or an empty string for a program."""
+        """The host of the server's address, or an empty string if the server is a program."""
         try:
             parts = urlsplit(self.url)
         except ValueError:
@@ -84,7 +84,7 @@ class McpServer:
 
     @property
     def shown(self) -> str:
-        """The full command or address, including the names of variables and headers."""
+        """The server's full command or address, with the names of its variables and headers."""
         if not self.command:
             names = f" (headers: {', '.join(sorted(self.headers))})" if self.headers else ""
             return show_text(self.url + names)
@@ -134,7 +134,7 @@ class McpTool:
 
     @property
     def shown_description(self) -> str:
-        """The description without invisible characters, shortened."""
+        """The tool's description, shortened and without invisible characters."""
         text = show_text(self.description, keeps="\n")
         if len(text) <= MAX_DESCRIPTION_CHARS:
             return text

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """The answer to a call.
+    """The answer to an MCP client's tool call.
 
     Attributes:
         text: the result, or why the call failed.

@@ -48,19 +48,20 @@ class SearchPort(Protocol):
         reranks: bool = True,
         is_quoted: bool = False,
     ) -> SearchResult:
-        """Return the best `k` passages, best first.
+        """Return the `k` passages that best match a query, best first.
 
         Args:
             query: the words and filters to search for.
             k: the maximum number of passages.
             in_play: the paths of notes that the session already uses.
             reranks: whether to reorder the passages with the reranking model, if there is one.
-            is_quoted: whether the passages will be quoted without a model. If so, spelling is
-                corrected, and passages next to the best ones are added at the end.
+            is_quoted: whether the answer will quote the passages, without using a model. If so, the
+                query's spelling is corrected, and passages next to the best ones are added at the
+                end.
         """
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
-        """Return one page of matching notes, one hit per note."""
+        """Return one page of the notes that match a query, one hit per note."""
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Return the cosine similarity of a query and each of a few short texts.
@@ -73,7 +74,7 @@ class AttachmentSearch(Protocol):
     """The interface for searching in attachments."""
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages, with at least one from each segment.
+        """Return the `k` passages of attachments that best match a query, at least one from each.
 
         Passages that do not match the query come last, in document order.
         """
@@ -148,8 +149,8 @@ class Chain:
         key_for: returns a provider's key.
         search: retrieves passages, or None to skip retrieval.
         pause: waits between two attempts of a call.
-        resolve: returns the current state of a source from an earlier turn, or None to carry
-            nothing forward.
+        resolve: returns the current state of a source from an earlier turn, or None to repeat no
+            sources of earlier turns.
         tools: the tools that the model may call.
         customization: the user's prompts, instructions and hooks.
         within: searches in attachments that are too large to send, or None.
@@ -208,7 +209,8 @@ class Chain:
 
         Args:
             found: the names, outlines and texts of the project.
-            is_new: whether they must be stored in the log with the next turn's segments.
+            is_new: whether the project's description must be stored in the log with the next turn's
+                segments.
         """
         instructions = (*self.customization.instructions, *found.segments)
         customization = replace(self.customization, instructions=instructions)

@@ -41,7 +41,7 @@ class DeferredTools:
     at_start: int = 0
 
     def to_inputs(self) -> ToolDeferral:
-        """Convert to the type that `context` uses for building requests."""
+        """Return the omitted tools in the form that `context` uses to build requests."""
         names = tuple(tool.name for tool in self.definitions)
         return ToolDeferral(names, self.promoted, self.at_start)
 

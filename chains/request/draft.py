@@ -53,7 +53,7 @@ class DraftedTurn:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The entries in order, each linked to the previous one."""
+        """The turn's log entries in order, each linked to the previous one."""
         question = () if self.is_stored else (self.question,)
         segments = () if self.segments is None else (self.segments,)
         return (*question, *link_path((*segments, *self.added), self.question.id))
@@ -69,7 +69,10 @@ class DraftedTurn:
 
 
 def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]:
-    """Link entries into a chain. Entries that are part of the tree follow each other."""
+    """Link log entries into a chain, each to the one before it, starting at `parent`.
+
+    Entries outside of the session's tree of messages stay unchanged.
+    """
     linked: list[Entry] = []
     for entry in entries:
         if is_path_entry(entry):

@@ -33,7 +33,7 @@ class LoggedBreaker(CircuitBreaker):
     """A circuit breaker for compactions, which stores failed attempts in the log."""
 
     def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
-        """Load the attempts that failed since the last successful compaction or drop.
+        """Load the compactions that failed since old turns were last compacted or dropped.
 
         Args:
             session: the session.
@@ -49,7 +49,7 @@ class LoggedBreaker(CircuitBreaker):
                 super().record(str(model), budget, has_shrunk=False)
 
     def record(self, model: str, budget: int, has_shrunk: bool) -> None:
-        """Record an attempt. A failed one is stored in the log."""
+        """Record an attempt to compact the session. A failed attempt is stored in the log."""
         super().record(model, budget, has_shrunk)
         if has_shrunk:
             return
@@ -65,7 +65,7 @@ class LoggedBreaker(CircuitBreaker):
 
 
 def _last_cut(path: Sequence[Entry]) -> str | None:
-    """Return the id of the last entry that compacted or dropped turns, or None."""
+    """Return the id of the last log entry that compacts or drops old turns, or None."""
     cuts = (entry.id for entry in reversed(path) if _is_cut(entry))
     return next(cuts, None)
 
@@ -79,7 +79,7 @@ _sent: Final[dict[tuple[str, str], RequestDraft]] = {}
 
 
 def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
-    """Remember the last request of a turn, to speed up the comparison with the next one."""
+    """Remember the last request of a turn, to speed up the comparison with the next request."""
     _sent.pop((session, turn), None)
     _sent[session, turn] = draft
     for oldest in list(_sent)[:-REMEMBERED_REQUESTS]:
@@ -87,7 +87,7 @@ def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
 
 
 def find_last_sent(session: SessionPort, path: Sequence[Entry], turn: str) -> RequestDraft | None:
-    """Return the last request of this or the previous turn, or None if it was not remembered."""
+    """Return the remembered last request of this or the previous turn, or None."""
     for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
         draft = _sent.get((session.id, entry.turn_id))
         if draft is not None and draft.tail.question == entry.message:
@@ -106,7 +106,7 @@ def build_epoch_entries(
 ) -> tuple[Entry, ...]:
     """Build the log entries for a change of the model or the threshold since the last turn.
 
-    After such a change, trimmed or dropped text may be sent again.
+    After such a change, text that was shortened or left out may be sent in full again.
 
     Args:
         question: the id of this turn's user message, or an empty string for a regenerated answer.

@@ -106,7 +106,7 @@ class ProjectContext:
         return cls(segments, data.get("includesText") is not False)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the description as JSON for the log."""
+        """Return the description of the project as JSON for the log."""
         segments = [segment.to_dict() for segment in self.segments]
         return {"segments": segments, "includesText": self.includes_text}
 
@@ -114,7 +114,8 @@ class ProjectContext:
 def find_project_context(session: SessionPort) -> ProjectContext | None:
     """Return the project description stored in the session's log.
 
-    Return None if it is missing, or if the user asked to update it or a compaction followed.
+    Return None if there is no description, or if it must be updated because the user asked for this
+    or the session was compacted.
     """
     refreshed = {entry.parent_id for entry in session.custom(REFRESH)}
     for entry in reversed(session.path()):

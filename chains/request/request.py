@@ -188,8 +188,8 @@ class TurnContext:
     def resolve(self) -> Resolve | None:
         """The function that returns the current state of a source from an earlier turn.
 
-        This is None if nothing is carried forward. If the model does not accept images, images from
-        earlier turns are not sent.
+        This is None if sources of earlier turns are not sent again. If the model does not accept
+        images, images from earlier turns are not sent.
         """
         known = self.chain.resolve
         if known is None or self.model.sees:
@@ -203,7 +203,7 @@ class TurnContext:
         return find_factor(self.session, self.request.model)
 
     def compute_request_budget(self, factor: float | None = None) -> RequestBudget:
-        """Compute the token budget of a request."""
+        """Compute the token budget of one of the turn's requests."""
         request = self.request
         limits = request.threshold, self.model.input_limit, request.max_output_tokens
         return compute_budget(self.counter, *limits, factor)
@@ -246,7 +246,7 @@ class TurnContext:
         return replace(self, chain=replace(chain, tools=(*chain.tools, *late), deferred=deferred))
 
     def without_tools(self) -> "TurnContext":
-        """Return a copy without tools."""
+        """Return a copy whose requests offer no tools."""
         return replace(self, chain=replace(self.chain, tools=()))
 
     def learn_limit(self, limit: int | None) -> None:

@@ -17,13 +17,13 @@ class SessionPort(Protocol):
         """The session id, or an empty string if the session has not started."""
 
     def path(self) -> tuple[Entry, ...]:
-        """Return the active path, from the root to the active leaf."""
+        """Return the log entries of the active path, from the root to the active leaf."""
 
     def usage(self) -> Sequence[UsageEntry]:
         """Return the usage entries of the session, oldest first."""
 
     def custom(self, custom_type: str) -> Sequence[OtherEntry]:
-        """Return the custom entries of one type in the session, oldest first."""
+        """Return the session's log entries of one custom type, oldest first."""
 
     def list_degraded(self) -> Sequence[str]:
         """Return one sentence for each kind of storage, other than the log, that does not work."""
@@ -48,10 +48,13 @@ class SessionPort(Protocol):
         body: Mapping[str, Any],
         wire: Mapping[str, Any] | None,
     ) -> None:
-        """Store a sent request for `context --last`. Only a turn's last request is kept."""
+        """Store a sent request, which `strata context --last` shows.
+
+        Only a turn's last request is kept.
+        """
 
     def keep_result(self, tool: str, content: str) -> str | None:
-        """Store a tool result on disk. Return its reference, or None on failure."""
+        """Store a tool result on disk. Return a reference to the result, or None on failure."""
 
     def load_result(self, ref_id: str) -> str | None:
         """Return a stored tool result, or None if it does not exist."""
@@ -85,7 +88,7 @@ class SessionView:
         self._ids = 0
 
     def path(self) -> tuple[Entry, ...]:
-        """Return the viewed path."""
+        """Return the log entries of the viewed path."""
         return self._path
 
     def usage(self) -> Sequence[UsageEntry]:
@@ -93,7 +96,7 @@ class SessionView:
         return self._usage
 
     def custom(self, custom_type: str) -> Sequence[OtherEntry]:
-        """Return the custom entries of one type in the viewed session."""
+        """Return the viewed session's log entries of one custom type."""
         return () if self._like is None else self._like.custom(custom_type)
 
     def list_degraded(self) -> Sequence[str]:
@@ -114,7 +117,7 @@ class SessionView:
         return self._previous
 
     def append(self, entries: Sequence[Entry]) -> None:  # noqa: ARG002
-        """Raise `UnsupportedOperation`."""
+        """Raise `UnsupportedOperation`, because the view is read-only."""
         raise UnsupportedOperation("A session that is only viewed stores no entries.")
 
     def save_request(
@@ -125,7 +128,7 @@ class SessionView:
         body: Mapping[str, Any],  # noqa: ARG002
         wire: Mapping[str, Any] | None,  # noqa: ARG002
     ) -> None:
-        """Raise `UnsupportedOperation`."""
+        """Raise `UnsupportedOperation`, because the view is read-only."""
         raise UnsupportedOperation("A session that is only viewed keeps no requests.")
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:  # noqa: ARG002
@@ -133,7 +136,7 @@ class SessionView:
         return False
 
     def save_partial(self, entry: MessageEntry) -> None:  # noqa: ARG002
-        """Raise `UnsupportedOperation`."""
+        """Raise `UnsupportedOperation`, because the view is read-only."""
         raise UnsupportedOperation("A session that is only viewed keeps no answers.")
 
     def forget_partial(self) -> None:

@@ -105,8 +105,8 @@ def fit_attachments(
 def estimate_attachments(context: TurnContext) -> FittedAttachments:
     """Estimate the size of the attachments as they will be sent.
 
-    Large attachments are searched only in the turn itself. Images are omitted if the model does not
-    accept them, whereas the turn itself would be rejected.
+    Unlike in a turn, large attachments are not searched. Images that the model does not accept are
+    left out, whereas a turn with such images raises an error.
     """
     request, counter = context.request, context.counter
     unseen = find_unseen_images(context, request.attached)

@@ -72,7 +72,7 @@ class LargeAttachments:
 
     Attributes:
         segments: the large attachments.
-        tokens_left: the tokens that the other attachments leave for them.
+        tokens_left: the tokens available for the large attachments.
         sizes: the token count of each attachment, by id.
     """
 
@@ -200,7 +200,7 @@ def _name_attachment(part: Segment) -> str:
 
 
 def _name_lines(part: Segment) -> tuple[str, str]:
-    """Format the line numbers of a selection, followed by "is" or "are"."""
+    """Return the line numbers of a selection as text, and the verb that agrees: "is" or "are"."""
     lines = part.lines or (1, 1)
     return name_lines(lines), "is" if lines[0] == lines[1] else "are"
 

@@ -103,7 +103,7 @@ def _query(rest: str) -> str:
 
 
 def _subject(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words of the subject, without the function words and verbs before it."""
+    """Yield the words that a list is about, without the function words and verbs before them."""
     is_begun = False
     for word in words:
         plain = fold(word).strip(".,;:!?")

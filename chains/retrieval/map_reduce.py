@@ -180,7 +180,7 @@ class MapReducer:
             yield f"There was no room for {self._left_out} of the notes."
 
     def _map(self, reading: AttachmentPlan, done: int) -> Generator[Event, None, list[Notes]]:
-        """Let the model read each part of an attachment, and return its notes by part, in order."""
+        """Let the model read each part of an attachment, and return its reading notes by part."""
         path = reading.segment.source
         calls = [self._prepare_part(path, part) for part in reading.parts]
         found: list[Notes] = [()] * len(calls)
@@ -279,7 +279,7 @@ class MapReducer:
             yield f"[Not read: {name_spans(*sorted(gaps))}.]"
 
     def _run_calls(self, calls: Sequence[_Call]) -> Generator[tuple[int, _Outcome]]:
-        """Run calls in parallel. Closing the generator cancels the remaining ones."""
+        """Run model calls in parallel. Closing the generator cancels the remaining calls."""
         stop = CancelToken()
         forget = self.cancel.on_cancel(stop.cancel)
         try:

@@ -177,7 +177,7 @@ class MapReduceSetup:
 
     @cached_property
     def frame(self) -> int:
-        """The token count of a call, not including the attachment's text."""
+        """The token count of a model call, not including the attachment's text."""
         longest = (10**8, 10**8)
         framed = self.counter.count(_frame_text("notes", "", longest, "", self.question, 10**4))
         beside = self._preamble.system_tokens + self.counter.message_overhead
@@ -185,7 +185,7 @@ class MapReduceSetup:
 
     @cached_property
     def free(self) -> int:
-        """The number of tokens that a call has left for the attachment's text.
+        """The number of tokens that a model call has left for the attachment's text.
 
         Raises:
             CannotRead: too few tokens are available.
@@ -201,7 +201,7 @@ class MapReduceSetup:
 
     @property
     def part_tokens(self) -> int:
-        """The token limit of a part."""
+        """The token limit of each part of an attachment."""
         return min(self.free, MOST_PART_TOKENS)
 
     @property
@@ -268,7 +268,7 @@ class AttachmentPlan:
 
     @property
     def tokens(self) -> int:
-        """The token count of all parts, including line numbers."""
+        """The token count of all parts of the attachment, including line numbers."""
         return sum(part.tokens for part in self.parts)
 
 
@@ -290,7 +290,7 @@ class ReadingCost:
 
     @property
     def parts(self) -> int:
-        """The number of parts to read."""
+        """The number of attachment parts that the model has to read."""
         return sum(parts for *_, parts in self.attachments)
 
     def to_dict(self) -> dict[str, Any]:
@@ -318,11 +318,11 @@ class MapReducePlan:
 
     @property
     def parts(self) -> int:
-        """The number of parts to read."""
+        """The number of attachment parts that the model has to read."""
         return sum(len(reading.parts) for reading in self.readings)
 
     def measure_cost(self, model: ModelInfo) -> ReadingCost:
-        """Compute the maximum cost at a model's prices."""
+        """Compute the maximum cost of the planned calls at a model's prices."""
         joins = [self._count_joins(reading) for reading in self.readings]
         calls = self.parts + sum(made for made, _ in joins)
         shown = sum(reading.tokens for reading in self.readings) + sum(read for _, read in joins)

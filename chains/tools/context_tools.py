@@ -78,7 +78,7 @@ class StoredOutcome:
 def offload_result(
     tool: str, outcome: ToolOutcome, session: SessionPort, threshold: int
 ) -> StoredOutcome:
-    """Store a large result outside of the log, and return a stub that replaces it.
+    """Store a large tool result outside of the log, and return a short text that replaces it.
 
     If storing fails, the full result is returned.
 
@@ -126,7 +126,7 @@ TOOL_SEARCH: Final = ToolDefinition(
 
 
 class FoundTools:
-    """The omitted tools that the model has found, until the agent adds them to its requests."""
+    """The omitted tools that the model has found, until the agent sends their definitions."""
 
     def __init__(self, deferred: Sequence[ToolDefinition]) -> None:
         self._lock = threading.Lock()

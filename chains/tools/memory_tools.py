@@ -84,7 +84,7 @@ class SessionMemory:
         self._memory = self._stored = read_memory(session.path())
 
     def change(self, change: Callable[[Memory], Memory]) -> Memory:
-        """Change the memory, and return the result.
+        """Change the session's memory, and return the new memory.
 
         Raises:
             ToolFailed: a part of the new memory is too long. Nothing is changed.
@@ -96,7 +96,7 @@ class SessionMemory:
             return changed
 
     def store(self) -> None:
-        """Append to the log the changes that were made since the last call."""
+        """Append to the log the memory changes that were made since the last call."""
         with self._lock:
             before, after = self._stored, self._memory
             self._stored = after

@@ -45,7 +45,7 @@ class NumberedSources:
             return tuple(self._known.values())
 
     def take_new(self, found: str, stored: str) -> tuple[Segment, ...]:
-        """Return the sources that appear for the first time, to log them with the result.
+        """Return the sources that no earlier tool result contains, to log them with this result.
 
         Args:
             found: the text that the tool returned.

@@ -120,7 +120,7 @@ class ToolRegistry:
         return self._attempt(call.name, lambda: self._propose(call))
 
     def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome:
-        """Apply an approved proposal.
+        """Apply an approved proposal, and return the result of the tool call.
 
         Raises:
             ProposalOutdated: the content that the proposal was computed from has changed.
@@ -216,7 +216,7 @@ class ToolRun:
     sources: tuple[Segment, ...] = ()
 
     def to_entry(self, id: str, result: str, timestamp: str) -> OtherEntry:
-        """Convert to a log entry, whose parent is the entry of the result."""
+        """Convert the record to a log entry, whose parent is the entry of the tool result."""
         data = {
             "customType": KIND,
             "callId": self.call_id,

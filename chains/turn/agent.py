@@ -102,7 +102,7 @@ class AgentLoop:
         self._warnings: dict[str, None] = {}
 
     def run(self) -> Generator[Event, None, TurnAnswer]:
-        """Run the loop until there is an answer."""
+        """Call the model and run its tool calls until the model gives an answer."""
         turn, number, is_offered = self._first, 1, True
         while True:
             stream = self._open_stream(turn, is_offered and not turn.request.ends_loop)
@@ -137,7 +137,7 @@ class AgentLoop:
         return AnswerStream(self._context, turn, read_calls=self._read_calls, read=read)
 
     def _promote_tools(self) -> None:
-        """Send, from now on, the definitions of the tools that the model has found."""
+        """Make all later requests include the omitted tools that the model has found."""
         if names := self._found.take():
             self._session.append([build_promotion(self._session, names)])
             self._context = self._context.with_promoted_tools(names)
@@ -171,7 +171,7 @@ class AgentLoop:
         return tuple(parts)
 
     def _run_calls(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
-        """Run calls in parallel, and store each result when it arrives.
+        """Run tool calls in parallel, and store each result when it arrives.
 
         Calls that need approval are run after the others, and a compaction is run last.
         """

@@ -274,10 +274,10 @@ class AnswerStream:
             yield TextDelta(text)
 
     def _start_keeping(self) -> None:
-        """Start to save the answer's text in the background, so that the stream never waits for it.
+        """Start saving the answer's text in the background, so that the stream never waits.
 
         Message hooks may remove text that must not be stored. If there are such hooks, nothing is
-        saved before they have seen the whole answer.
+        saved until they have processed the whole answer.
         """
         hooks = self._context.customization.hooks
         if self._end_keeping is None and not (hooks is not None and hooks.has("message")):
@@ -344,7 +344,7 @@ class AnswerStream:
         )
 
     def _build_entry(self, message: Message) -> MessageEntry:
-        """Build the log entry of the answer, as it is now."""
+        """Build the log entry of the answer in its current state."""
         partial, session = self._partial, self._context.session
         return MessageEntry(
             self._id or session.new_id(),
@@ -368,7 +368,7 @@ class AnswerStream:
         return replace(report, cached_tokens=cached, warnings=tuple(dict.fromkeys(warnings)))
 
     def _save_request(self) -> None:
-        """Store the sent request. If it is already stored, store only its final report."""
+        """Store the sent request. If the request is already stored, store only its final report."""
         self._is_unsaved = False
         turn, wire, session = self._turn, self._partial.wire, self._context.session
         prepared, report = turn.request, self._report.to_dict()

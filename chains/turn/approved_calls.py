@@ -49,7 +49,7 @@ class ApprovedCalls:
         self.waited_s = 0.0
 
     def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
-        """Propose a call, ask the user, and apply it if it is approved and stays on this computer.
+        """Propose a tool call, ask the user, and apply it if approved and local to this computer.
 
         A write that has begun is completed even if the turn is cancelled.
 
@@ -77,7 +77,7 @@ class ApprovedCalls:
         return STILL_CHANGING
 
     def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome | None:
-        """Apply an approved proposal, or return None if the call must be proposed again."""
+        """Apply an approved proposal, or return None if the tool call must be proposed again."""
         try:
             return self._registry.apply(call, proposal)
         except ProposalOutdated:
@@ -86,7 +86,10 @@ class ApprovedCalls:
     def _ask(
         self, call: RequestedCall, proposal: Proposal
     ) -> Generator[Event, None, ToolOutcome | Proposal]:
-        """Return the approved proposal, or the outcome of a rejected call."""
+        """Ask the user about a proposal.
+
+        Return the proposal if it is approved, otherwise the outcome of the rejected call.
+        """
         decision: Verdict | None = self._rules.decide(proposal)
         if decision is None:
             if self._port is None:
@@ -103,7 +106,7 @@ class ApprovedCalls:
     def _wait(
         self, call: RequestedCall, proposal: Proposal, port: ApprovalPort
     ) -> Generator[Event, None, Verdict]:
-        """Wait for the user's decision.
+        """Wait for the user's decision on a proposal.
 
         The waiting time does not count towards the turn's limit.
         """

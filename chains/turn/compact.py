@@ -132,7 +132,7 @@ def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
 def _run_announced(
     run: Callable[[TurnContext], T], context: TurnContext, reason: str
 ) -> Generator[Event, None, tuple[T, bool]]:
-    """Run a function in the pool, and yield an event before each summary.
+    """Run a function in the pool, and yield an event before a model writes a summary.
 
     Return the function's result, and whether any event was yielded.
     """

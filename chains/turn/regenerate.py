@@ -51,7 +51,7 @@ def redraft_turn(
         resolve: returns the current state of a source. If None, all segments stay unchanged.
 
     Returns:
-        The drafted turn, and a warning for each source that is omitted.
+        The drafted turn, and a warning for each source that is left out.
 
     Raises:
         BadInputs: the session has no user message.

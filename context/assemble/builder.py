@@ -1,6 +1,6 @@
-"""Build the plan for a request, before trimming, compaction and the budget guard.
+"""Build the plan for a request, before messages are shortened and the budget guard runs.
 
-The plan's draft contains the history after stored trims and drops, the turn's context, attachments
+The plan's draft contains the history (shortened as the log says), the turn's context, attachments
 carried forward from earlier turns, the session's memory, and the turn's tool calls so far.
 """
 
@@ -42,11 +42,12 @@ class RequestPlan:
     """A draft request before the budget guard, and the data that trimming and compaction need.
 
     Attributes:
-        trim_input: the history, user message and tool calls before trimming, without dropped turns.
-        offsets: how far `trim_input` has already been trimmed.
+        trim_input: the history, user message and tool calls in full, without the turns that
+            requests no longer contain.
+        offsets: the indexes up to which the messages of `trim_input` are already shortened.
         lasting_tail_tokens: the tokens to reserve, in this and later requests, for the user message
             and the context sent with it.
-        dropped_turns: the turns removed by stored drops.
+        dropped_turns: the old turns that requests no longer contain, as stored in the log.
         carry_forward: the segments carried forward from earlier turns (L2). They are empty if an
             earlier request of the turn already built them.
         segments: all segments of this turn and all that are carried forward, before any was left

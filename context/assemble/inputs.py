@@ -31,8 +31,8 @@ class SummaryTask:
     """The task of summarising old turns.
 
     Attributes:
-        said: the turns in full, before trimming, oldest first. An earlier summary, if there is one,
-            comes first.
+        said: the turns in full, before any text was shortened, oldest first. An earlier summary, if
+            there is one, comes first.
         sent: the same turns as they appear at the start of the session's requests, so that the
             provider can reuse its prompt cache. Empty if the requests start with other turns.
         preamble: the session's tools and instructions.
@@ -112,8 +112,8 @@ class HistoryPolicy:
 
     Attributes:
         auto_compact: whether old turns are summarised automatically.
-        keep_last: how many of the newest assistant messages are trimmed only if trimming all older
-            ones does not free enough tokens.
+        keep_last: how many of the newest assistant messages are shortened only if shortening all
+            older ones does not free enough tokens.
         clean_after: the age in turns at which tool results are shortened before any other text.
         can_summarise: whether a model is available for summaries. Otherwise an outline is built.
     """
@@ -203,8 +203,8 @@ class Ports:
     Attributes:
         append: writes entries to the session log in one write.
         hooks: the registered hooks. They run only for sent requests and finished turns.
-        resolve: returns the current state of an attached or cited source. Without it, nothing is
-            carried forward, because a source may have been excluded.
+        resolve: returns the current state of an attached or cited source. Without it, no source of
+            an earlier turn is sent again, because the source may have been excluded since.
         cancel: the cancel token, which is checked before each hook and passed to it.
         summarise: summarises turns with a model. If it is missing or fails, an outline is built.
         breaker: stops compactions after several attempts in a row freed no tokens.
@@ -246,7 +246,7 @@ class RequestSetup:
 
     @property
     def epoch(self) -> Epoch:
-        """The budget and the model, which decide whether stored trims and drops still apply."""
+        """The token budget and model, which decide whether stored trims and drops still apply."""
         return Epoch(self.budget_tokens, self.inputs.model)
 
 

@@ -47,7 +47,7 @@ class Preamble:
 
     @cached_property
     def part_tokens(self) -> Mapping[str, int]:
-        """The token count of each system part, by name."""
+        """The token count of each part of the system message, by name."""
         return {part.name: count_part(part.text, self.counter) for part in self.system.parts}
 
     @cached_property
@@ -97,7 +97,7 @@ class Tail:
 
     @cached_property
     def message(self) -> Message:
-        """The message as sent. The typed text comes last, after all text and images."""
+        """The user message as sent. The typed text comes last, after all text and images."""
         if not self.blocks:
             return self.question
         content = self.question.content
@@ -121,7 +121,7 @@ class Tail:
 
     @cached_property
     def total(self) -> int:
-        """The token count of the whole message."""
+        """The token count of the whole user message, with its context."""
         return sum(self.tokens.values())
 
     def on(self, layer: Layer) -> tuple[Segment, ...]:

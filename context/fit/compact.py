@@ -38,9 +38,10 @@ class History:
 
     Attributes:
         shown: the turns as they are sent, oldest first.
-        trim_input: the untrimmed turns, with the user message and tool calls in progress.
-        offsets: how far the turns have been or must be trimmed.
-        dropped_turns: older turns that stored drops left out.
+        trim_input: the turns before any text was shortened, with the user message and tool calls in
+            progress.
+        offsets: the indexes up to which messages of the turns are shortened or have to be.
+        dropped_turns: older turns that requests no longer contain, as stored in the log.
     """
 
     shown: TurnList
@@ -51,7 +52,7 @@ class History:
 
     @property
     def kept_as(self) -> TurnList:
-        """The turns as a compaction would keep them: answers in full, other text still trimmed."""
+        """The turns as a compaction keeps them: answers in full, other messages still shortened."""
         return self.trim_input.shown_parts(self.offsets.after(0))[0]
 
 
@@ -76,7 +77,7 @@ class PlannedCompaction:
 
     @property
     def has_trimmed(self) -> bool:
-        """Whether any of the remaining turns is trimmed."""
+        """Whether messages are shortened in the turns that remain after the compaction."""
         trims = (entry for entry in self.entries if isinstance(entry, TrimEntry))
         return any(trim.tokens_after < trim.tokens_before for trim in trims)
 
@@ -151,10 +152,10 @@ def _run_compaction(
 def _trim_again(
     order: CompactionInput, state: CompactionState, history: History, usage: HistoryUsage
 ) -> tuple[PlannedTrim | None, int]:
-    """Plan how far to trim the turns that remain after a compaction.
+    """Plan which messages to shorten in the turns that remain after a compaction.
 
-    Return the planned trim, and the resulting token count of the history. The trim is None if the
-    turns were not trimmed before.
+    Return the plan, and the resulting token count of the history. The plan is None if no messages
+    were shortened before the compaction.
     """
     if history.offsets == TrimOffsets():
         return None, state.tokens(order.counter)
@@ -171,11 +172,12 @@ def _trim_again(
 
 
 def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
-    """Return the history to compact for a request.
+    """Return the history that is to be compacted before a request.
 
     Args:
-        sent: the plan with the stored trims.
-        planned: the plan with an additional trim that does not free enough tokens, if one is due.
+        sent: the request plan, with messages shortened as stored in the log.
+        planned: the request plan with more messages shortened, which does not free enough tokens.
+            It may be the same as `sent`.
     """
     draft = sent.draft
     return History(

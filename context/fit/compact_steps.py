@@ -37,8 +37,8 @@ class CompactionInput:
 
     Attributes:
         shown: the turns as they are sent now, oldest first.
-        kept_as: the same turns as a compaction would keep them, with answers in full.
-        said: the same turns before trimming.
+        kept_as: these turns in the form in which the compaction keeps them, with answers in full.
+        said: these turns before any text was shortened.
         dropped_turns: older turns that are no longer sent. The summary covers them too.
         continues: whether the session's requests start with `shown`, so that a call for the summary
             can reuse the provider's prompt cache.
@@ -46,7 +46,7 @@ class CompactionInput:
         is_whole: whether to summarise everything before the last complete turn, even if it fits.
         is_foretold: whether this is a preview, which uses an outline in place of a model's summary.
         pinned: the ids of messages that must not change.
-        task: the task for the summarising model, without its turns.
+        task: the instructions for the summarising model, without the turns to summarise.
         given: a finished summary that the user reviewed, or None to generate one.
     """
 
@@ -93,12 +93,12 @@ class CompactionState:
 
     @property
     def is_attempt(self) -> bool:
-        """Whether any step changed the history or tried to summarise it."""
+        """Whether any step of the compaction changed the history or tried to summarise it."""
         return bool(self.strategies or self.warnings)
 
     @property
     def first_kept(self) -> int:
-        """The index of the first turn that is neither summarised nor dropped."""
+        """The index, among all turns, of the first one that is neither summarised nor dropped."""
         return self.summarised + self.drop_to
 
     def summary_tokens(self, counter: TokenCounter) -> int:
@@ -106,7 +106,7 @@ class CompactionState:
         return count_message(Message("user", self.summary), counter) if self.summary else 0
 
     def tokens(self, counter: TokenCounter) -> int:
-        """Count the tokens of the history after the steps so far."""
+        """Count the tokens of the history after the compaction steps so far."""
         kept = sum(turn.tokens for turn in self.turns[self.drop_to :])
         return self.summary_tokens(counter) + kept
 
@@ -129,7 +129,7 @@ def run_steps(order: CompactionInput, summarise: Summarise | None) -> Compaction
 
 
 def make_result(order: CompactionInput, state: CompactionState, after_tokens: int) -> CompactResult:
-    """Build the result of a compaction. `after_tokens` is the size after the final trim."""
+    """Build the result of a compaction. `after_tokens` is the final token count."""
     kept = state.turns[state.drop_to :]
     return CompactResult(
         order.shown_tokens,
@@ -207,7 +207,7 @@ def _summarise(order: CompactionInput, state: CompactionState, summarise: Summar
 
 
 def _count_summarised(order: CompactionInput, state: CompactionState) -> int:
-    """Compute how many old turns to summarise so that the summary and the other turns fit."""
+    """Compute how many old turns to summarise so that their summary and the other turns fit."""
     last = find_guaranteed_turn(state.turns)
     if order.is_whole:
         return last

@@ -83,7 +83,7 @@ def make_drop_entry(
     sizes: tuple[int, int],
     epoch: Epoch,
 ) -> DropEntry:
-    """Build the log entry that drops all turns before `first_kept` from later requests.
+    """Build the log entry that leaves all turns before `first_kept` out of later requests.
 
     Args:
         place: the entry's id, parent id and timestamp.

@@ -215,17 +215,17 @@ class _GuardState:
         return self.budget_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step, or this state if the step left out nothing."""
+        """Return the state after a step of the guard, or this state if nothing was left out."""
         return self.done(step, draft, left_out) if left_out else self
 
     def done(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step, and record the step even if it left out nothing."""
+        """Return the state after a step of the guard, even if the step left out nothing."""
         steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
         all_left_out = (*self.left_out, *left_out)
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)
 
     def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_GuardState":
-        """Return the state with only the given turns.
+        """Return the state with only the given turns kept in the history.
 
         Pinned items of dropped turns move to the start of the context from earlier turns (L2).
         """

@@ -76,11 +76,11 @@ def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
 
 
 def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tuple[Entry, ...]:
-    """Return the log entry for a trim, or an empty tuple if no trim is due.
+    """Return the log entry that shortens old messages, or an empty tuple if none is needed.
 
     Args:
-        why: the reason why a compaction would be due without this trim, or None if none would be
-            due.
+        why: the reason why the history would be compacted if no more messages were shortened, or
+            None if it would not be.
     """
     history_policy, now = request.inputs.history_policy, measure_usage(plan, request.budget_tokens)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
@@ -97,7 +97,7 @@ def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tu
 
 
 def decide_compaction(plan: RequestPlan, request: RequestSetup) -> Why | None:
-    """Return the reason why a compaction is due, or None if none is due.
+    """Return the reason why the history must be compacted now, or None.
 
     If the budget is exhausted, the session is compacted before the next user message, even if
     automatic compaction is disabled.

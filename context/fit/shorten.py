@@ -85,7 +85,7 @@ def shorten_segment(
 
 
 def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
-    """Select the segments of a group that fit together if each is made as short as possible."""
+    """Select the segments of a group that fit together if each is shortened as far as possible."""
     least: dict[str, Segment | None] = {part.id: _shorten_most(part, tail) for part in group}
     for at, segment in enumerate(group):
         if _replace_segments(tail, least).total <= most_tokens:
@@ -108,7 +108,7 @@ def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
 
 
 def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
-    """Replace segments by id. None removes a segment."""
+    """Return the last user message with segments replaced by id. None removes a segment."""
     found = (others.get(segment.id, segment) for segment in tail.segments)
     return replace(tail, segments=tuple(segment for segment in found if segment is not None))
 

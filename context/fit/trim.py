@@ -1,10 +1,10 @@
 """Plan how far to trim the history and the current tool calls.
 
-When 80 percent of the budget is used, tool results and the text around tool calls are trimmed,
-oldest first, down to 60 percent. The trim boundary then stays in place for many turns. Final
-answers are needed for summaries, so they are trimmed only if no compaction can run, and the newest
-ones are never trimmed. The newest assistant messages are trimmed last, and the latest tool results
-are never trimmed. After a compaction, a new trim is planned for the remaining turns.
+When 80 percent of the budget is used, tool results and the text around tool calls are replaced with
+`[trimmed]`, oldest first, down to 60 percent. The trim boundary then stays in place for many turns.
+Final answers are needed for summaries, so they are trimmed only if no compaction can run, and the
+newest ones are never trimmed. The newest assistant messages are trimmed last, and the latest tool
+results are never trimmed. After a compaction, a new trim is planned for the remaining turns.
 
 Source: the design documents "Budget-Aware Trimming"; "Context Engineering Optimization", section
 3.5.
@@ -46,17 +46,17 @@ COMPACTED: Final = "compaction"
 
 @dataclass(frozen=True, slots=True)
 class PlannedTrim:
-    """A trim that frees enough tokens to justify invalidating the prompt cache.
+    """A plan to shorten old messages that frees enough tokens to justify losing the prompt cache.
 
     Attributes:
         up_to: the id of the first log entry that stays unchanged.
         trimmed_to: the id of the first log entry that is not replaced with `[trimmed]`.
         answers_to: the id of the first answer that stays in full, or an empty string if all answers
             do.
-        before: the token count before the trim.
-        after: the token count after the trim.
-        reason: `threshold` if the trim reaches its target, `target_unreachable` if it does not, or
-            `compaction` if it follows a compaction.
+        before: the token count before the messages are shortened.
+        after: the token count after the messages are shortened.
+        reason: `threshold` if the plan reaches its token target, `target_unreachable` if it does
+            not, or `compaction` if it follows a compaction.
     """
 
     up_to: str
@@ -67,7 +67,7 @@ class PlannedTrim:
     reason: str
 
     def make_entry(self, place: tuple[str, str | None, str], epoch: Epoch) -> TrimEntry:
-        """Build the log entry that stores the trim."""
+        """Build the log entry that stores which messages are shortened."""
         extra: dict[str, object] = {MODEL: epoch.model, TRIMMED_TO: self.trimmed_to}
         if self.answers_to:
             extra[ANSWERS_TO] = self.answers_to
@@ -87,14 +87,14 @@ def plan_trim(
     has_answers: bool,
     least_share: float = LEAST_SHARE_OF_WAY,
 ) -> PlannedTrim | None:
-    """Plan how far to trim beyond the stored trims, or return None if no trim is due.
+    """Plan which further messages to shorten, or return None if none should be shortened.
 
     Args:
         fixed_tokens: the token count of everything else in the request, such as tools.
-        start: how far the messages are already trimmed.
-        has_answers: whether final answers may be trimmed too.
-        least_share: the fraction of the excess tokens that a trim must free if it cannot reach its
-            target. Otherwise no trim is planned.
+        start: the indexes up to which the messages are already shortened.
+        has_answers: whether final answers may be shortened too.
+        least_share: the fraction of the excess tokens that must be freed if the target cannot be
+            reached. Otherwise nothing is planned.
     """
     target = int(budget * TARGET) - fixed_tokens
     most = int(budget * history_policy.policy.trim_at) - fixed_tokens
@@ -114,14 +114,16 @@ def plan_trim(
 def plan_trim_after_compaction(
     trim_input: TrimInput, offsets: TrimOffsets, target: int
 ) -> tuple[TrimOffsets, PlannedTrim]:
-    """Plan a new trim for the turns that remain after a compaction.
+    """Plan which messages to shorten in the turns that remain after a compaction.
 
-    If the turns fit untrimmed, none is trimmed. Otherwise the boundary does not move, because
-    restoring messages before it would only invalidate the prompt cache and soon be undone.
+    If the turns fit in full, no message is shortened. Otherwise the same messages stay shortened as
+    before, because restoring some of them would only invalidate the prompt cache and soon be
+    undone.
 
     Args:
-        trim_input: the untrimmed turns that remain.
-        offsets: how far to trim the turns if they do not fit. Answers are kept in full.
+        trim_input: the remaining turns, before any text was shortened.
+        offsets: the indexes up to which messages are shortened if the turns do not fit. Answers are
+            kept in full.
         target: the token limit for all messages together.
     """
     before = _count_tokens(trim_input, trim_input.messages)

@@ -1,4 +1,4 @@
-"""Apply stored trims and drops to messages and turns.
+"""Apply stored trims and drops, which shorten messages and leave out old turns.
 
 A boundary is the id of the first log entry that stays unchanged. It is valid for one epoch: a
 period in which the model stays the same and the token budget does not grow. A larger token budget
@@ -31,27 +31,28 @@ Boundary = DropEntry | TrimEntry
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """The token budget and the model for which stored boundaries are valid.
+    """The token budget and the model for which stored trims and drops are valid.
 
-    While the model stays the same and the budget does not grow, boundaries only move forward.
+    While the model stays the same and the budget does not grow, messages that were shortened or
+    left out stay so.
     """
 
     budget: int
     model: str
 
     def binds(self, boundary: Boundary) -> bool:
-        """Return whether a stored boundary is valid in this epoch."""
+        """Return whether a stored trim or drop still applies with this token budget and model."""
         is_large = boundary.budget is None or boundary.budget >= self.budget
         return self.is_of(boundary) and is_large
 
     def is_of(self, boundary: Boundary) -> bool:
-        """Return whether a stored boundary was set for the same model."""
+        """Return whether a stored trim or drop was decided for the same model."""
         return boundary.extra.get(MODEL) in (None, self.model)
 
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """How far a list of messages is trimmed, as indexes into the list.
+    """The indexes up to which the messages of a list are shortened.
 
     Attributes:
         cleaned: tool results before this index are replaced with line counts, unless they are
@@ -65,7 +66,7 @@ class TrimOffsets:
     answers: int = 0
 
     def join(self, other: "TrimOffsets") -> "TrimOffsets":
-        """Combine two sets of offsets, taking the larger of each kind."""
+        """Combine two sets of offsets, taking the larger index for each kind of message."""
         return TrimOffsets(
             max(self.cleaned, other.cleaned),
             max(self.trimmed, other.trimmed),
@@ -73,14 +74,14 @@ class TrimOffsets:
         )
 
     def after(self, gone: int) -> "TrimOffsets":
-        """Adjust the offsets to a list without its `gone` oldest messages.
+        """Adjust the offsets to the list of messages without its `gone` oldest ones.
 
         The answers that remain are kept in full.
         """
         return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
-        """Return a message as sent: in full, with line counts, or trimmed.
+        """Return a message as sent: in full, with line counts for tool results, or as `[trimmed]`.
 
         Args:
             at: the index of the message.
@@ -91,7 +92,13 @@ class TrimOffsets:
 
 
 def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> TrimOffsets:
-    """Return how far the given trims reach. All of them must be valid in the current epoch."""
+    """Return the indexes up to which messages are shortened.
+
+    Args:
+        trims: the log entries that shorten messages, and that apply with the current token budget
+            and model.
+        messages: all messages of the history.
+    """
     if not trims:
         return TrimOffsets()
     cleaned_to = {trim.up_to_entry_id for trim in trims}
@@ -103,15 +110,15 @@ def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -
 
 
 def find_trimmed_end(trim: TrimEntry) -> str:
-    """Return the id of the first log entry that a trim does not replace with `[trimmed]`."""
+    """Return the id of the first log entry that a trim entry does not replace with `[trimmed]`."""
     found = trim.extra.get(TRIMMED_TO)
     return found if isinstance(found, str) else trim.up_to_entry_id
 
 
 def find_answers_end(trim: TrimEntry) -> str | None:
-    """Return the id of the first answer that a trim keeps in full.
+    """Return the id of the first answer that a trim entry keeps in full.
 
-    The result is None if the trim keeps all answers.
+    The result is None if the trim entry keeps all answers in full.
     """
     found = trim.extra.get(ANSWERS_TO)
     if isinstance(found, str):
@@ -120,14 +127,14 @@ def find_answers_end(trim: TrimEntry) -> str | None:
 
 
 def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
-    """Add a trim to a list. A trim planned after a compaction replaces all earlier ones."""
+    """Add a trim entry to a list. An entry that follows a compaction replaces all earlier ones."""
     return (new,) if new.extra.get(ANEW) else (*trims, new)
 
 
 def count_dropped_turns(
     drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch
 ) -> int:
-    """Count the oldest turns that stored drops leave out."""
+    """Count the oldest turns that requests leave out because of drop entries in the log."""
     known = TurnList.of(turns)
     binding = (known.position(drop.up_to_entry_id) for drop in drops if epoch.binds(drop))
     return max((at for at in binding if at is not None), default=0)
@@ -136,7 +143,7 @@ def count_dropped_turns(
 def show_turns(
     turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
 ) -> TurnList:
-    """Return the turns as they are sent. Pinned messages are not shortened."""
+    """Return the turns as sent: messages up to `reach` are shortened, except for pinned ones."""
     furthest = max(reach.cleaned, reach.trimmed)
     if not furthest:
         return turns
@@ -157,7 +164,7 @@ def show_messages(
     pinned: frozenset[str],
     counter: TokenCounter,
 ) -> tuple[Message, ...]:
-    """Return messages as they are sent. Pinned messages are not shortened.
+    """Return messages as sent: those up to `reach` are shortened, except for pinned ones.
 
     Args:
         start: the index of the first message.
@@ -211,10 +218,10 @@ def is_tool_work(message: Message) -> bool:
 
 
 def can_be_trimmed(message: Message, has_answers: bool) -> bool:
-    """Return whether a message may be trimmed.
+    """Return whether a message may be replaced with `[trimmed]`.
 
     Args:
-        has_answers: whether final answers may be trimmed too.
+        has_answers: whether final answers may be replaced too.
     """
     return is_tool_work(message) or (has_answers and is_final(message))
 
@@ -272,11 +279,11 @@ def _with_parts(message: Message, parts: tuple[Part, ...]) -> Message:
 
 @dataclass(frozen=True)
 class TrimInput:
-    """The messages to trim, unshortened and in wire order.
+    """The messages that may be shortened, in full and in the order in which they are sent.
 
     Attributes:
-        history: the earlier turns, without dropped ones.
-        question: the user message of the turn in progress, which is never trimmed, or None if no
+        history: the earlier turns, without those that requests no longer contain.
+        question: the user message of the turn in progress, which is never shortened, or None if no
             turn is in progress.
         work: the tool calls and results of the turn in progress.
     """
@@ -294,14 +301,14 @@ class TrimInput:
         return (*self.history.messages, *question, *self.work)
 
     def shown(self, reach: TrimOffsets) -> tuple[Message, ...]:
-        """Return the messages, trimmed up to `reach` except for pinned ones."""
+        """Return the messages, shortened up to `reach` except for pinned ones."""
         return tuple(
             message if message.id in self.pinned else reach.form(at, message, self.counter)
             for at, message in enumerate(self.messages)
         )
 
     def shown_parts(self, reach: TrimOffsets) -> tuple[TurnList, tuple[Message, ...]]:
-        """Return the history and the tool calls, trimmed up to `reach`."""
+        """Return the history and the tool calls, with messages shortened up to `reach`."""
         history = show_turns(self.history, reach, self.pinned, self.counter)
         start = len(self.messages) - len(self.work)
         return history, show_messages(self.work, start, reach, self.pinned, self.counter)
@@ -312,7 +319,7 @@ class TrimInput:
 
     @property
     def latest_batch(self) -> int:
-        """The index of this turn's latest tool calls, or of its user message if it has none."""
+        """The index of this turn's latest tool calls, or of its user message if there are none."""
         start = self.history.message_count
         for at in range(len(self.messages) - 1, start, -1):
             if list_tool_calls(self.messages[at]):
@@ -320,7 +327,7 @@ class TrimInput:
         return start
 
     def first_kept_answer(self, keep_last: int) -> int:
-        """Return the index of the first answer that must not be trimmed.
+        """Return the index of the first answer that must not be shortened.
 
         Args:
             keep_last: how many of the newest answers to protect. The last complete turn is always

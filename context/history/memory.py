@@ -51,7 +51,7 @@ class Memory:
     facts: tuple[str, ...] = ()
 
     def after(self, update: MemoryUpdateEntry) -> "Memory":
-        """Return the memory with an update applied."""
+        """Return the memory after the changes in a log entry."""
         memory = self
         if update.scratchpad is not None:
             memory = replace(memory, scratchpad=update.scratchpad)

@@ -31,7 +31,7 @@ class Pins:
     messages: frozenset[str]
 
     def after(self, pin: PinEntry, before: Iterable[Entry]) -> "Pins":
-        """Return the pins after a pin entry.
+        """Return the pinned items after a log entry has pinned or unpinned one.
 
         Args:
             before: the log entries up to the pin entry.

@@ -50,8 +50,9 @@ class CurrentTurn:
     """The last turn, which may still be in progress.
 
     Attributes:
-        patched: the turn's messages after the last patch, or None if there was none.
-        seen: how many of the turn's messages that patch applied to, including the user message.
+        patched: the turn's messages after the last patch of a hook or compaction, or None if there
+            was no patch.
+        seen: how many of the turn's messages the patch applied to, including the user message.
         memory: the session's memory at the start of the turn.
     """
 
@@ -116,7 +117,7 @@ class CurrentTurn:
         return CurrentTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
 
     def after_patch(self, messages: Sequence[Message]) -> "CurrentTurn":
-        """Return the turn with the messages that a patch produced."""
+        """Return the turn with the messages that the patch of a hook or compaction produced."""
         return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
 
 
@@ -129,8 +130,8 @@ class ReplayedPath:
         earlier: all turns except the last one, with their token counts, oldest first.
         open: the last turn, which may be in progress, or None if there is no message.
         waiting: the last entry with segments, or None if a message has followed it.
-        drops: the stored drops whose boundary is on the path.
-        trims: the stored trims whose boundary is on the path.
+        drops: the log entries that leave out old turns, up to an entry of the path.
+        trims: the log entries that shorten old messages, up to an entry of the path.
         transforms: the log entries whose patches were applied, in order.
         problems: one sentence for each patch that could not be applied.
         carried: attachments and cited notes from the turns before the last one.
@@ -163,7 +164,7 @@ class ReplayedPath:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages of the path after patches, which are the messages that can be cached."""
+        """All messages of the path after patches. These are the messages that can be cached."""
         return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:

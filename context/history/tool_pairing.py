@@ -19,8 +19,8 @@ _SEALED: Final = ":sealed"
 def complete_tool_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Ensure that every tool call is directly followed by exactly one result.
 
-    The results of a call are searched up to the next assistant message. Messages between a call and
-    its results move after the results. Results come in the order of their calls, because some
+    The results of a call are searched for up to the next assistant message. Messages between a call
+    and its results move after the results. Results come in the order of their calls, because some
     services, such as Ollama, do not read the call ids.
     """
     if not any(message.role == "tool" or list_tool_calls(message) for message in messages):
@@ -89,7 +89,7 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
 def _make_missing_results(
     message: Message, calls: Sequence[ToolCallPart], open_calls: set[str]
 ) -> Iterator[Message]:
-    """Yield error results for open calls, with one message for adjacent calls."""
+    """Yield error results for tool calls without a result. Adjacent calls share one message."""
     groups = groupby(calls, key=lambda call: call.id in open_calls)
     missing = [list(group) for is_open, group in groups if is_open]
     for number, group in enumerate(missing):
@@ -99,9 +99,9 @@ def _make_missing_results(
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
-    """Keep only the results of open calls, or return None if there are none.
+    """Remove results without a call, and all but the first result of each call.
 
-    The calls of these results are removed from `open_calls`.
+    Return None if no result is left. The calls of the other results are removed from `open_calls`.
     """
     is_synthetic = message.id is not None and message.id.endswith(_SEALED)
     if message.role != "tool" or is_synthetic or isinstance(message.content, str):

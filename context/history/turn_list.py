@@ -91,7 +91,7 @@ class TurnList(Sequence[MeasuredTurn]):
         return min(len(self), len(other))
 
     def position(self, entry: str) -> int | None:
-        """Return the index of the turn that contains an entry, or None."""
+        """Return the index of the turn that contains a log entry, or None."""
         place = self._store.places.get(entry)
         if place is None or not self._start <= place < self._stop:
             return None

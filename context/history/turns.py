@@ -70,7 +70,10 @@ class Turn:
 
     @cached_property
     def shown(self) -> tuple[Message, ...]:
-        """The turn's messages before any patch. Interrupted answers are marked."""
+        """The turn's messages before hooks or compactions change them.
+
+        Interrupted answers are marked.
+        """
         question = () if self.user is None else (self.user.message,)
         return (*question, *(_show_entry(entry) for entry in self.said))
 
@@ -82,11 +85,11 @@ class Turn:
         return (*sealed, make_interruption(sealed[-1] if sealed else self.user.message))
 
     def is_sent_with(self, entry: SegmentsEntry) -> bool:
-        """Return whether an entry with segments belongs to this turn."""
+        """Return whether a log entry with segments belongs to this turn."""
         return self.user is not None and self.turn_id == entry.turn_id
 
     def with_segments(self, entry: SegmentsEntry) -> "Turn":
-        """Return the turn with its segments replaced by those of a later entry."""
+        """Return the turn with its segments replaced by those of a later log entry."""
         ids, stored_fields = (*self.entry_ids, entry.id), entry.extra or self.stored_fields
         return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
 

@@ -34,7 +34,7 @@ class LayerPart:
     turns: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        """Return the part as a JSON object."""
+        """Return the item as a JSON object."""
         return {
             "kind": self.kind,
             "name": self.name,

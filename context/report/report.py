@@ -83,7 +83,7 @@ class LeftOut:
     reason: str
 
     def to_dict(self) -> dict[str, object]:
-        """Return the record as a JSON object."""
+        """Return the record of left-out content as a JSON object."""
         return {
             "layer": str(self.layer),
             "entries": list(self.entries),
@@ -110,7 +110,7 @@ class Prefix:
     reasons: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return the comparison as a JSON object."""
+        """Return the comparison of the two prefixes as a JSON object."""
         return {
             "hash": self.hash,
             "tokens_reused": self.tokens_reused,
@@ -124,8 +124,8 @@ class Actions:
     """The actions that were taken to keep the history within its budget.
 
     Attributes:
-        trim: whether a new trim was stored.
-        compact: whether a new compaction was stored: a summary or cleared tool results.
+        trim: whether a decision to shorten more messages was stored.
+        compact: whether a compaction was stored, which summarises turns or clears tool results.
         block: whether the next user message had to wait for the compaction.
         warnings: one sentence for each failed summary.
         compaction: the result of the compaction as JSON, or None if nothing was compacted.
@@ -140,7 +140,7 @@ class Actions:
 
 @dataclass(frozen=True, slots=True)
 class TrimSummary:
-    """The effect of trimming on the messages of a request.
+    """How many messages of a request are shortened, and the tokens that this saves.
 
     Attributes:
         up_to_entry: the id of the first entry that stays unchanged.
@@ -155,7 +155,7 @@ class TrimSummary:
     tokens_after: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return the summary as a JSON object."""
+        """Return the counts of shortened messages and tokens as a JSON object."""
         return {
             "up_to_entry": self.up_to_entry,
             "messages": self.messages,
