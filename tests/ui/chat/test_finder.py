@@ -11,8 +11,10 @@ from ui.chat.message.answer import Answer
 from ui.chat.transcript.feed import MOST_LIVE
 from ui.chat.transcript.finder import Finder
 from ui.chat.transcript.transcript import Transcript
+from ui.theme import Theme
 from ui.widgets.find_bar import FindBar
 
+LONG_MS = 60_000
 TIME = "2026-05-14T14:03:00+00:00"
 
 
@@ -75,6 +77,29 @@ def test_what_is_in_view_does_not_move_if_a_place_is_in_it(
     assert find_top(transcript) == before
     qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
     assert find_top(transcript) == before
+
+
+def test_found_words_stay_marked_when_the_theme_changes(
+    transcript: Transcript, bar: FindBar, qtbot: QtBot
+) -> None:
+    turns = [item for n in range(10) for item in turn(n, f"Bean {n}.")]
+    transcript.load(Chat("c", tuple(turns)))
+    bar.finder.open()
+    qtbot.keyClicks(bar.field, "bean")
+    qtbot.waitUntil(lambda: len(marks(transcript)) == 10, timeout=LONG_MS)
+    Theme.current().apply("dark")
+    transcript.scroller.bar.setValue(0)  # the answers that were out of view are drawn again too
+    names = {Theme.current().css(name) for name in ("accent.base", "diff.mark_bg")}
+    qtbot.waitUntil(lambda: list_colors(transcript) == names, timeout=LONG_MS)
+    assert marks(transcript) == ["Bean"] * 10
+
+
+def list_colors(transcript: Transcript) -> set[str]:
+    """Return the background colours of the marks."""
+    answers = [row.widget for row in transcript.feed.rows if isinstance(row.widget, Answer)]
+    views = [answer.view for answer in answers]
+    marked = [mark for view in views for mark in view.extraSelections()]
+    return {mark.format.background().color().name() for mark in marked}
 
 
 def find_top(transcript: Transcript) -> tuple[str, int]:

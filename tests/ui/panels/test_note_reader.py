@@ -9,7 +9,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from ui.markdown.page.note_view import NoteView
 from ui.panels.notes.note_panel import NotePanel
+from ui.panels.notes.note_text import NoteText
 from ui.panels.notes.reader import NoteReader
 from ui.theme import Theme
 from ui.widgets.find_bar import FindBar
@@ -231,6 +233,33 @@ def test_words_that_are_found_in_lit_lines_are_seen(panel: NotePanel, qtbot: QtB
     assert "and" in [mark.cursor.selectedText() for mark in view.extraSelections()]
     place = view.cursorRect(start).adjusted(0, 0, 16, 0)
     assert view.viewport().grab(place).toImage() != before
+
+
+def test_found_words_stay_marked_in_the_colours_of_a_new_theme(
+    panel: NotePanel, qtbot: QtBot
+) -> None:
+    panel.show_note(Note("Rain.md", "Rain", NOTE, "v"), 0, 0)
+    panel.open_search()
+    qtbot.keyClicks(panel.findChild(FindBar).field, "and")
+    settle()
+    (view,) = panel.page.views()
+    for field, toggle in ((view, panel.toggle_source), (panel.source, panel.toggle_source)):
+        Theme.current().apply("dark")
+        settle()
+        assert list_marks(field) == [("and", "accent.base"), ("and", "diff.mark_bg")]
+        Theme.current().apply("light")
+        settle()
+        toggle()
+        settle()
+
+
+def list_marks(field: NoteView | NoteText) -> list[tuple[str, str]]:
+    """Return the marked words of a field, each with the name of its background colour."""
+    names = {Theme.current().css(name): name for name in ("accent.base", "diff.mark_bg")}
+    return [
+        (mark.cursor.selectedText(), names[mark.format.background().color().name()])
+        for mark in field.extraSelections()
+    ]
 
 
 def test_selected_text_knows_its_lines(reader: NoteReader) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QPoint, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QTextEdit
 
@@ -12,9 +12,13 @@ from ui.chat.message.answer import Answer
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import Slot
 from ui.chat.transcript.transcript import Transcript
+from ui.markdown.page.view import MarkdownView
+from ui.theme import Theme
 from ui.widgets.find_bar import FindBar, find_occurrences, find_start, mark_occurrences
 
 __all__ = ["Finder"]
+
+_UNIQUE = Qt.ConnectionType.UniqueConnection
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,8 @@ class Finder(QObject):
         self._marked: list[QTextEdit] = []
         self._renewal = QTimer(self, singleShot=True, interval=0)
         self._renewal.timeout.connect(self.renew)
-        transcript.feed.row_made.connect(self._on_row_made)
+        transcript.feed.row_made.connect(self._renew_soon)
+        Theme.current().changed.connect(self._renew_soon)
         bar.text_changed.connect(self._on_sought)
         bar.stepped.connect(self._on_stepped)
         bar.closed.connect(self._on_closed)
@@ -114,7 +119,7 @@ class Finder(QObject):
         """Return the y coordinate of the chat's upper edge within the window."""
         return self._transcript.mapTo(self._transcript.window(), QPoint()).y()
 
-    def _on_row_made(self) -> None:
+    def _renew_soon(self) -> None:
         if not self._bar.isHidden():
             self._renewal.start()
 
@@ -214,6 +219,8 @@ class Finder(QObject):
                 is_here = present.slot.row is row
                 at = min(present.nth, len(found) - 1) if is_here and found else -1
                 field.setExtraSelections(mark_occurrences(found, at))
+                if isinstance(field, MarkdownView):
+                    field.rewritten.connect(self._renew_soon, _UNIQUE)
                 self._marked.append(field)
 
     def _scroll_to(self, field: QTextEdit, place: QTextCursor) -> None:

@@ -52,6 +52,7 @@ class MarkdownView(QTextBrowser):
         citation_clicked: the number of a source.
         citation_pointed: the number of the hovered source, or 0.
         link_clicked: a permitted address.
+        rewritten: the document has been written again, which removed its text cursors.
 
     Attributes:
         flushes: how many times streamed text was drawn.
@@ -61,6 +62,7 @@ class MarkdownView(QTextBrowser):
     citation_clicked = Signal(int)
     citation_pointed = Signal(int)
     link_clicked = Signal(str)
+    rewritten = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -318,6 +320,7 @@ class MarkdownView(QTextBrowser):
         self._writer.write(self._leaves, growth.tail)
         self._show_doubts()
         self._fit()
+        self.rewritten.emit()
 
     def _fit(self) -> None:
         self.wide.fit_tables(*self._inks)
@@ -390,11 +393,6 @@ class MarkdownView(QTextBrowser):
         return min(found, key=lambda r: (r.center() - pointer).manhattanLength(), default=QRect())
 
 
-_SCROLL_KEYS = {
-    Qt.Key.Key_Up,
-    Qt.Key.Key_Down,
-    Qt.Key.Key_PageUp,
-    Qt.Key.Key_PageDown,
-    Qt.Key.Key_Home,
-    Qt.Key.Key_End,
-}
+_KEY = Qt.Key
+_SCROLL_KEYS = {_KEY.Key_Up, _KEY.Key_Down, _KEY.Key_PageUp, _KEY.Key_PageDown}
+_SCROLL_KEYS |= {_KEY.Key_Home, _KEY.Key_End}

@@ -8,6 +8,7 @@ from PySide6.QtGui import QTextCursor
 
 from ui.panels.notes.note_text import NoteText
 from ui.panels.notes.reader import NoteReader
+from ui.theme import Theme
 from ui.widgets.find_bar import FindBar, find_occurrences, find_start, mark_occurrences
 
 __all__ = ["NoteFinder"]
@@ -41,6 +42,7 @@ class NoteFinder(QObject):
         bar.text_changed.connect(self._seek)
         bar.stepped.connect(self._step)
         bar.closed.connect(self._on_closed)
+        Theme.current().changed.connect(self.renew)
         bar.hide()
 
     def open(self) -> None:

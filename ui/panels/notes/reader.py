@@ -31,7 +31,7 @@ class NoteReader(QScrollArea):
         link_clicked: a permitted address.
         image_wanted: the path or name of a local image.
         selection_changed: the selection has changed.
-        part_drawn: the number of a part whose view was just created.
+        part_drawn: the number of a part that was just drawn, for the first time or again.
     """
 
     part_drawn = Signal(int)
@@ -262,6 +262,7 @@ class NoteReader(QScrollArea):
         view.move(left, self._tops[index])
         view.show()
         view.installEventFilter(self)
+        view.rewritten.connect(lambda: self.part_drawn.emit(index))
         self._views[index] = view
         self._is_placing = False
         self._lay_out()
