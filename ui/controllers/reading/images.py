@@ -7,9 +7,10 @@ from PySide6.QtCore import QByteArray, QObject, QSize, Qt
 from PySide6.QtGui import QImage
 
 from app.assistant import Assistant
-from app.errors import AppError, describe
+from app.errors import AppError, NotFound, describe
 from app.library.images import VaultImages
 from chains.cancel import CancelToken
+from ui.markdown.page.images import ImageFailure, Picture
 from ui.panels.notes.image import OpenImage
 from ui.panels.notes.note_panel import NotePanel
 from ui.tasks import Task, TaskRunner
@@ -52,7 +53,7 @@ class ImageController(QObject):
         self._task.finished.connect(self._on_finished)
         self._task.start()
 
-    def _on_loaded(self, loaded: tuple[str, str, QImage | str]) -> None:
+    def _on_loaded(self, loaded: tuple[str, str, Picture]) -> None:
         path, source, image = loaded
         if path == self._panel.path:
             self._panel.page.show_image(source, image)
@@ -74,7 +75,7 @@ def open_image(images: VaultImages, path: str) -> OpenImage:
     return OpenImage(path, read.version, image, read.own_size)
 
 
-def read_embedded(images: VaultImages, source: str, note: str) -> QImage | str:
+def read_embedded(images: VaultImages, source: str, note: str) -> Picture:
     """Read an image that a note shows, scaled down to the text column.
 
     Args:
@@ -83,12 +84,16 @@ def read_embedded(images: VaultImages, source: str, note: str) -> QImage | str:
         note: the path of the note.
 
     Returns:
-        The image, or a sentence that says why it cannot be shown.
+        The image, or the reason why it cannot be shown.
     """
     try:
-        image = open_image(images, images.find(source, note)).image
+        path = images.find(source, note)
+    except NotFound as error:
+        return ImageFailure(describe(error).message, is_found=False)
+    try:
+        image = open_image(images, path).image
     except (AppError, VaultError) as error:
-        return describe(error).message
+        return ImageFailure(describe(error).message, is_found=True)
     if image.width() <= _LARGEST.width() and image.height() <= _LARGEST.height():
         return image
     ratio, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
@@ -97,7 +102,7 @@ def read_embedded(images: VaultImages, source: str, note: str) -> QImage | str:
 
 def _load(
     images: VaultImages, sources: list[str], path: str, token: CancelToken
-) -> Iterator[tuple[str, str, QImage | str]]:
+) -> Iterator[tuple[str, str, Picture]]:
     """Yield a tuple for each image: the note's path, the image's source, and the image or error."""
     for source in sources:
         token.raise_if_cancelled()

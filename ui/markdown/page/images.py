@@ -4,17 +4,36 @@ Each image is added to the document as a resource with a unique name, so that Qt
 by name.
 """
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QSizeF, QUrl
 from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument, QTextImageFormat
 
-from ui.markdown.blocks import Missing
+from ui.markdown.blocks import Missing, Run
+from ui.markdown.inline import NOTE
 from ui.markdown.page.spacing import compute_inset
 
-__all__ = ["fit_picture", "insert_picture"]
+__all__ = ["ImageFailure", "Picture", "find_action", "fit_picture", "insert_picture"]
 
 _LEAST_WIDTH = 24
 _MOST_HEIGHT = 720
 _SINGLE = QTextBlockFormat.LineHeightTypes.SingleHeight.value
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFailure:
+    """The reason why an image is not shown.
+
+    Attributes:
+        message: the reason, as a sentence.
+        is_found: whether the file exists, so that another program may open it.
+    """
+
+    message: str
+    is_found: bool
+
+
+Picture = QImage | ImageFailure
 
 
 def insert_picture(
@@ -61,6 +80,15 @@ def fit_picture(image: QImage, width: int, wanted: int = 0) -> QSizeF:
     if height > _MOST_HEIGHT:
         shown, height = shown * _MOST_HEIGHT / height, _MOST_HEIGHT
     return QSizeF(round(shown), round(height))
+
+
+def find_action(leaf: Missing, failure: ImageFailure | None) -> Run | None:
+    """Return the link to show beside an image's placeholder, or None if nothing can be opened."""
+    if leaf.link:
+        return Run("Open in browser", link=leaf.link)
+    if not leaf.source or (failure is not None and not failure.is_found):
+        return None
+    return Run("Open image" if failure else "Show image", link=NOTE + leaf.source)
 
 
 def _add_resource(document: QTextDocument, source: str, image: QImage) -> str:

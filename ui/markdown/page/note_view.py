@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QImage, QPainter, QPainterPath
+from PySide6.QtGui import QPainter, QPainterPath
 from PySide6.QtWidgets import QWidget
 
 from ui.markdown.blocks import Missing
 from ui.markdown.note_parts import NotePart, read_part
+from ui.markdown.page.images import Picture
 from ui.markdown.page.lines import find_line_at, find_line_band
 from ui.markdown.page.view import MarkdownView
 from ui.markdown.page.writer import OUTDENT
@@ -27,7 +28,7 @@ class NoteView(MarkdownView):
     """
 
     def __init__(
-        self, part: NotePart, width: int, images: Mapping[str, QImage | str], parent: QWidget
+        self, part: NotePart, width: int, images: Mapping[str, Picture], parent: QWidget
     ) -> None:
         self._images, self._text_width = images, width - 2 * OUTDENT
         super().__init__(parent)

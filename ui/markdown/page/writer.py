@@ -38,7 +38,7 @@ from ui.markdown.page.decorations import (
     Span,
 )
 from ui.markdown.page.formats import Formats
-from ui.markdown.page.images import insert_picture
+from ui.markdown.page.images import Picture, find_action, insert_picture
 from ui.markdown.page.lines import NO_LINE, find_row_line
 from ui.markdown.page.spacing import CODE_PADDING, compute_inset, compute_padding_below, gap_above
 from ui.markdown.page.table import (
@@ -89,7 +89,7 @@ class DocumentWriter:
         self.tail = Decorations()
         self.written = 0
         self.doubtful: frozenset[int] = frozenset()
-        self.pictures: Mapping[str, QImage | str] | None = None
+        self.pictures: Mapping[str, Picture] | None = None
         self.picture_width = 0
 
     @property
@@ -298,7 +298,7 @@ class DocumentWriter:
             return
         is_loading = self.pictures is not None and leaf.source and picture is None
         state = "Loading image" if is_loading else "Image not loaded"
-        words = picture or f"{state}: {leaf.where}"
+        words = f"{state}: {leaf.where}" if picture is None else picture.message
         block = self._formats.block("ui", words, top=top)
         inset = compute_inset(leaf.boxes)
         block.setLeftMargin(inset.start + CODE_PADDING + 24)
@@ -309,10 +309,8 @@ class DocumentWriter:
             Panel("missing", here, here, inset.start, inset.end, icon="image-square")
         )
         runs = [Run(words)]
-        if leaf.link:
-            runs += [Run("   "), Run("Open in browser", link=leaf.link)]
-        elif leaf.source and not is_loading:
-            runs += [Run("   "), Run("Show image", link=NOTE + leaf.source)]
+        if action := None if is_loading else find_action(leaf, picture):
+            runs += [Run("   "), action]
         self._insert(self._cursor, runs, "ui", "text.secondary")
 
     def _begin(

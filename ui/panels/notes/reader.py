@@ -8,10 +8,11 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from ui.markdown.note_parts import NotePart, cut_parts, find_part
+from ui.markdown.page.images import Picture
 from ui.markdown.page.note_view import NoteView
 from ui.theme import Theme, dress
 from ui.widgets.geometry import compute_column
@@ -46,7 +47,7 @@ class NoteReader(QScrollArea):
         self._views: dict[int, NoteView] = {}
         self._heights: list[int] = []
         self._tops: list[int] = []
-        self._images: dict[str, QImage | str] = {}
+        self._images: dict[str, Picture] = {}
         self._wanted: set[str] = set()
         self._lit = (0, 0)
         self._anchor = (0, 0)  # a line of the note, and its distance from the upper edge
@@ -76,7 +77,7 @@ class NoteReader(QScrollArea):
         self._lay_out()
         self._fill()
 
-    def show_image(self, source: str, image: QImage | str) -> None:
+    def show_image(self, source: str, image: Picture) -> None:
         """Show an image, or the reason why it cannot be shown, in place of its placeholder."""
         self._images[source] = image
         for view in self._views.values():

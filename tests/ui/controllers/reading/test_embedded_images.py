@@ -97,6 +97,8 @@ def test_an_image_that_cannot_be_shown_says_why(window: WindowPage, qtbot: QtBot
     said = ("The image torn.png cannot be shown: it is damaged", "There is no image named gone.png")
     qtbot.waitUntil(lambda: all(text in note.text for text in said), timeout=WAIT_MS)
     assert note.text.count("Loading image") == 0
+    assert note.text.count("Show image") == 0
+    assert note.text.count("Open image") == 1  # only the image that is there
 
 
 def test_a_hostile_image_takes_no_memory_of_the_window(

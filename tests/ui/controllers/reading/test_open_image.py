@@ -187,7 +187,7 @@ def test_the_source_and_the_headings_are_not_offered_for_an_image(
             "a drawing",
             "The image drawing.svg cannot be shown: it is not a PNG, JPEG, GIF, WebP or ",
         ),
-        ("Show image", "The image torn.png cannot be shown: it is damaged ("),
+        ("Open image", "The image torn.png cannot be shown: it is damaged ("),
     ],
 )
 def test_what_cannot_be_shown_says_why_and_is_opened_elsewhere(
@@ -216,7 +216,8 @@ def test_an_image_that_is_not_there_is_named_and_the_note_stays(
 
 def test_an_image_of_the_web_is_not_offered(note: NotePage) -> None:
     assert "Image not loaded: example.org   Open in browser" in note.text
-    assert note.text.count("Show image") == 1
+    assert note.text.count("Open image") == 1
+    assert "Show image" not in note.text
 
 
 def test_an_image_within_a_line_is_a_link_to_it(note: NotePage) -> None:
