@@ -46,6 +46,7 @@ from app.faults import report_fault, set_fault_listener
 from ui.icons import app_icon
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel, IconButton, one_line
+from ui.widgets.geometry import compute_column
 
 __all__ = [
     "DesktopNotifier",
@@ -146,7 +147,8 @@ class Notifier(QObject):
         guarded = self._list_guarded()
         bottom = self._place.height() - self._bottom - 16
         for toast in reversed(self._toasts):
-            toast.setMaximumWidth(max(120, self._place.width() - 32))
+            _, column = compute_column(self._place.width())
+            toast.setMaximumWidth(max(120, column))
             toast.adjustSize()
             left = (self._place.width() - toast.width()) // 2
             spot = QRect(QPoint(left, bottom - toast.height()), toast.size())

@@ -15,6 +15,7 @@ from ui import window as window_module
 from ui.notify import DesktopNotifier, Notifier
 from ui.tasks import TaskRunner
 from ui.theme import Mode, Theme
+from ui.widgets.geometry import compute_column
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -29,6 +30,22 @@ def test_the_cross_of_a_toast_is_seen_below_the_pointer(mode: Mode, qtbot: QtBot
     cross = button_named(place, "Dismiss")
     cross.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
     assert cross.grab().toImage().pixelColor(4, 4).alpha() == 0  # as dark or light as the toast
+
+
+@pytest.mark.parametrize("width", [420, 720, 1_200])
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_a_long_toast_is_no_wider_than_the_text_column(
+    width: int, scale: float, qtbot: QtBot
+) -> None:
+    Theme.current().apply(scale=scale)
+    place = QWidget()
+    qtbot.addWidget(place)
+    place.resize(width, 300)
+    place.show()
+    Notifier(place).toast(f"{'The folder Greenhouse ' * 12}is gone.", "Look again", lambda: None)
+    toast = button_named(place, "Dismiss").parentWidget()
+    left, column = compute_column(width)
+    assert (toast.x(), toast.width()) == (left, column)
 
 
 def test_the_desktop_is_told_only_while_the_window_is_not_in_use(qtbot: QtBot) -> None:
