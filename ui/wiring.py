@@ -114,6 +114,7 @@ def make_controllers(
     reading.tag_clicked.connect(palette.open_tagged)
     approvals = ApprovalController(assistant, frame, session)
     chats = ChatActionController(*base, session, sessions, palette, saving)
+    chats.deleted.connect(drafts.forget)
     quick_ask = QuickAskController(*base, session, sessions)
     first = FirstRunController(*base, session, composer, notes, index)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)

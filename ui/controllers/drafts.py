@@ -60,7 +60,7 @@ class UnsentMessage:
 
 
 class DraftStore(QObject):
-    """Stores the drafts of all chats, and saves them one second after each change.
+    """Stores the drafts of all chats, and saves them within a second of each change.
 
     Args:
         kept: the saved drafts by session ID. The draft of a new chat has the key "".
@@ -95,18 +95,27 @@ class DraftStore(QObject):
             self._drafts.pop(self._session, None)
         else:
             self._drafts[self._session] = message
-        self._timer.start()
+        self._save_soon()
 
     def give_back(self, session: str | None, message: UnsentMessage) -> None:
         """Prepend an unsent message to the draft of a chat that is not open."""
         later = self._drafts.get(session or "", UnsentMessage())
         self._drafts[session or ""] = message.before(later)
-        self._timer.start()
+        self._save_soon()
+
+    def forget(self, session: str) -> None:
+        """Discard the draft of a chat that has been deleted."""
+        if self._drafts.pop(session, None) is not None:
+            self._save_soon()
 
     def save(self) -> None:
         """Save all drafts in the background."""
         self._timer.stop()
         self._writer.put({session: message.to_dict() for session, message in self._drafts.items()})
+
+    def _save_soon(self) -> None:
+        if not self._timer.isActive():  # otherwise nothing would be saved while the user types
+            self._timer.start()
 
     def finish(self) -> None:
         """Save all drafts and wait until they are written to disk."""

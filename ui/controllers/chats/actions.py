@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app.assistant import Assistant
@@ -31,9 +31,13 @@ _TITLE_CHARS = 40
 class ChatActionController(QObject):
     """Searches, renames, pins, archives, exports and deletes chats.
 
-    Deleting a chat only hides it at first. It is deleted for good after a minute, when another chat
-    is deleted, or when the window closes. If the program is killed before that, the chat is kept.
+    Deleting a chat only hides it at first. It is deleted for good after a minute, or when the
+    window closes. If the program is killed before that, the chat is kept.
+
+    Emits `deleted` with the session ID of a chat that has been deleted for good.
     """
+
+    deleted = Signal(str)
 
     def __init__(
         self,
@@ -50,9 +54,7 @@ class ChatActionController(QObject):
         self._session, self._sessions, self._palette = session, sessions, palette
         self._notes = notes
         self._target: tuple[ChatHit, str] | None = None
-        self._hidden: str | None = None
-        self._lapse = QTimer(self, singleShot=True, interval=_UNDO_MS)
-        self._lapse.timeout.connect(self.finish)
+        self._hidden: dict[str, QTimer] = {}
         self._searches = LatestOnly(runner, _SEARCH_PAUSE_MS, self)
         self._searches.answered.connect(self._on_found)
         self._searches.failed.connect(self._on_failed)
@@ -136,21 +138,21 @@ class ChatActionController(QObject):
             self.mark(chat.session, mark, not getattr(chat, mark))
 
     def delete(self, session: str) -> None:
-        """Hide a chat and offer an undo. A chat that is hidden already is deleted for good."""
+        """Hide a chat and offer an undo."""
         if self._refuse_running(session):
             return
-        self.finish()
-        title = self._shorten_title(session)
-        self._hidden = session
+        title, was_open = self._shorten_title(session), session == self._session.session
+        self._hidden[session] = lapse = QTimer(self, singleShot=True, interval=_UNDO_MS)
+        lapse.timeout.connect(partial(self._delete_hidden, session))
+        lapse.start()
         self._sessions.left_out.add(session)
-        self._lapse.start()
-        if session == self._session.session:
+        if was_open:
             self._frame.navigation.open_session(None)
         self._sessions.refresh()
         self._frame.notifier.toast(
             f"The chat “{title}” is deleted.",
             "Undo",
-            partial(self._restore, session),
+            partial(self._restore, session, was_open),
         )
 
     def export(self, session: str, kind: str) -> None:
@@ -166,16 +168,19 @@ class ChatActionController(QObject):
         task.start()
 
     def finish(self) -> None:
-        """Delete the hidden chat for good, if there is one."""
-        self._lapse.stop()
-        session, self._hidden = self._hidden, None
-        if session is None:
-            return
+        """Delete all hidden chats for good."""
+        for session in tuple(self._hidden):
+            self._delete_hidden(session)
+
+    def _delete_hidden(self, session: str) -> None:
+        self._hidden.pop(session).deleteLater()
         try:
             self._assistant.sessions.delete(session)
         except AppError as error:  # the chat is listed again
             self._sessions.left_out.discard(session)
             self._on_failed(error)
+        else:
+            self.deleted.emit(session)
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
         """Let the model write the chat's title in the background, after the first answer."""
@@ -247,15 +252,16 @@ class ChatActionController(QObject):
             said = f"The chat “{self._shorten_title(session)}” is archived."
             self._frame.notifier.toast(said, "Undo", partial(self.mark, session, ARCHIVED, False))
 
-    def _restore(self, session: str) -> None:
-        if session != self._hidden:
+    def _restore(self, session: str, was_open: bool) -> None:
+        """List a hidden chat again, and open it if it was open when it was deleted."""
+        if session not in self._hidden:
             self._frame.notifier.toast("This chat can no longer be brought back.")
             return
-        self._lapse.stop()
-        self._hidden = None
+        self._hidden.pop(session).deleteLater()
         self._sessions.left_out.discard(session)
         self._sessions.refresh()
-        self._frame.navigation.open_session(session)
+        if was_open:
+            self._frame.navigation.open_session(session)
 
     def _on_sought(self, words: str) -> None:
         if not words.strip():

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -141,11 +141,35 @@ def test_a_chat_is_on_disk_until_its_deletion_cannot_be_undone(window: WindowPag
     assert [chat.title for chat in window.assistant.list_sessions()] == [PEAS]
 
 
-def test_the_next_deletion_ends_the_undo_of_the_one_before(window: WindowPage) -> None:
+def test_two_deleted_chats_both_come_back(window: WindowPage) -> None:
+    window.chat.open(PEAS)
     window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
     window.sidebar.press_on_chat(PEAS, Qt.Key.Key_Delete)
-    assert [chat.title for chat in window.assistant.list_sessions()] == [PEAS]
     assert window.sidebar.empty_text == "No chats yet. Ctrl+N starts one."
+    for _ in range(2):
+        QApplication.processEvents()
+        undo = [b for b in window.view.findChildren(QPushButton) if b.text() == "Undo"]
+        QTest.mouseClick(undo[0], Qt.MouseButton.LeftButton)
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+    assert window.chat.title == PEAS  # the only one that was open
+
+
+def test_all_deleted_chats_are_deleted_for_good_at_the_end(window: WindowPage) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    window.sidebar.press_on_chat(PEAS, Qt.Key.Key_Delete)
+    assert list_files(window) == 2
+    window.view.close()
+    assert window.assistant.list_sessions() == []
+
+
+def test_the_draft_of_a_chat_is_deleted_with_it(window: WindowPage) -> None:
+    window.chat.open(BARREL)
+    window.composer.write("Not sent")
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    window.view.close()
+    kept = window.assistant.paths.state / "drafts.json"
+    assert "Not sent" not in kept.read_text("utf-8")
 
 
 @pytest.mark.parametrize(("item", "suffix"), [("Markdown", ".md"), ("JSON", ".json")])
