@@ -106,6 +106,7 @@ def make_controllers(
     review = ReviewController(*base)
     vault.opened.connect(review.forget)
     vault.notes_changed.connect(review.note_changes)
+    vault.notes_changed.connect(composer.attachments.refresh)
     projects = ProjectController(*base, session, sessions)
     vault.opened.connect(projects.refresh)
     vault.opened.connect(frame.sidebar.chat_search.clear)

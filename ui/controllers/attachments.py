@@ -93,6 +93,12 @@ class AttachmentController(QObject):
         self.add(items)
         self.changed.emit()
 
+    def refresh(self) -> None:
+        """Read the attachments again, because notes have changed or have been deleted."""
+        for item in tuple(self._states):
+            if not item.is_web_page:
+                self._read(item)
+
     def open_image(self, item: Attachment) -> None:
         """Open an image in the default image viewer."""
         vault = self._assistant.vault
@@ -139,7 +145,7 @@ class AttachmentController(QObject):
 
     def _on_found(self, segments: tuple[Segment, ...]) -> None:
         item = self._sender_item()
-        if item is not None:
+        if item is not None and self._found.get(item) != segments:
             self._found[item] = segments
             is_many = item.is_folder or item.is_tag
             image = next((part.image for part in segments), None)
@@ -150,6 +156,7 @@ class AttachmentController(QObject):
         item = self._sender_item()
         if item is not None:
             problem = describe(error).message.replace(item.target, name_source(item.target))
+            self._found.pop(item, None)
             self._states[item] = ChipState(problem=use_labels(problem))
             self.changed.emit()
 

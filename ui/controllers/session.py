@@ -344,6 +344,8 @@ class SessionController(QObject):
         """Show the error of a turn that ended without an answer, unless it was cancelled."""
         self._keep_unsent_edit(turn)
         self.is_unsent = not turn.is_stored
+        if self.is_unsent and self.session is None:
+            self._frame.middle.set_title("")
         live = self._transcript.live
         if info is None or info.code == "cancelled":
             live.forget()

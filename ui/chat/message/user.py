@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import ceil
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import (
@@ -201,8 +202,8 @@ class UserMessage(AccessibleFrame):
 
     def _on_edited(self, text: str) -> None:
         self.close_editor()
-        if text != self._text:
-            self.action_requested.emit(MessageAction("edit", self._entry, text))
+        kind: Literal["edit", "again"] = "again" if text == self._text else "edit"
+        self.action_requested.emit(MessageAction(kind, self._entry, text))
 
 
 class _Block(QWidget):

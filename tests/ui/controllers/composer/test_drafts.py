@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, QTimer
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -11,9 +11,11 @@ from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState
+from ui.controllers import drafts
+from ui.controllers.drafts import DraftStore, UnsentMessage
 from ui.controllers.notes import NoteListing, build_offers, suggest_questions
 from ui.panels.notes.folders import Folders
-from ui.tasks import TaskRunner
+from ui.tasks import LatestWriter, TaskRunner
 from vault.index import NoteState
 
 WATERING = Attachment("Watering.md")
@@ -82,6 +84,34 @@ def test_what_may_not_be_sent_says_so_and_holds_the_message_back(
     assert "Nobody reads this" not in said_to_the_model(server)
 
 
+def test_a_note_that_is_deleted_meanwhile_says_so_on_its_chip(
+    window: WindowPage, small_vault: Path
+) -> None:
+    window.composer.attach(WATERING)
+    before = window.composer.chips
+    changed = window.view.controllers.vault.notes_changed
+    changed.emit()
+    assert window.composer.chips == before  # with the tokens that are known already
+    text = (small_vault / "Watering.md").read_text("utf-8")
+    (small_vault / "Watering.md").unlink()
+    changed.emit()
+    (state,) = window.composer.chips.values()
+    assert state.problem == "There is no note, folder or file Watering.md."
+    (small_vault / "Watering.md").write_text(text, "utf-8")
+    changed.emit()
+    assert window.composer.chips == before
+
+
+def test_the_title_of_a_question_that_was_not_stored_goes(
+    window: WindowPage, small_vault: Path
+) -> None:
+    window.composer.attach(WATERING)
+    (small_vault / "Watering.md").unlink()
+    window.composer.send("How much?")
+    assert window.chat.failures()
+    assert window.chat.title == "New chat"
+
+
 def test_what_is_too_large_says_how_much_of_it_goes(window: WindowPage, small_vault: Path) -> None:
     window.assistant.settings.set("autoCompactThreshold", 4_000)
     (small_vault / "Log.md").write_text("A line of the log that says nothing new.\n" * 2_000)
@@ -129,6 +159,31 @@ def test_drafts_come_back_after_the_window_was_closed(
     again = open_window(window.assistant, runner, qtbot, mode="chat", is_begun=False)
     assert again.composer.text == "Half a thought"
     assert list(again.composer.chips) == ["Watering.md", "garden/Tomatoes.md"]
+
+
+def test_a_draft_is_saved_while_the_user_types(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafts, "_SAVED_AFTER_MS", 200)
+    saved: list[dict[str, dict[str, object]]] = []
+    writer = LatestWriter(lambda kept: not saved.append(kept))
+    parent = QObject()
+    store = DraftStore({}, writer, parent)
+    store.open("a")
+    typing = QTimer(parent, interval=20)  # never a pause in which to save
+    typed: list[str] = []
+
+    def type_letter() -> None:
+        typed.append("x")
+        store.keep(UnsentMessage("".join(typed)))
+
+    typing.timeout.connect(type_letter)
+    typing.start()
+    qtbot.waitUntil(lambda: bool(saved), timeout=5_000)
+    typing.stop()
+    store.forget("a")
+    store.finish()
+    assert saved[-1] == {}
 
 
 def test_what_was_not_sent_comes_back_with_its_attachments(
@@ -237,6 +292,14 @@ def test_other_words_stand_beside_the_first_ones(window: WindowPage, server: Mod
     message.tools.siblings.previous.click()
     assert [m.text for m in window.chat.user_messages()] == ["Where is the barrel?"]
     assert [a.text for a in window.chat.answers()] == ["In the shed."]
+
+
+def test_the_same_words_are_asked_again(window: WindowPage, server: ModelServer) -> None:
+    server.script(Answer("In the shed.", usage=None), Answer("Behind it.", usage=None))
+    window.composer.send("Where is the barrel?")
+    window.chat.edit(window.chat.user_messages()[0], "Where is the barrel?")
+    (answer,) = window.chat.answers()
+    assert (answer.text, answer.tools.siblings.text) == ("Behind it.", "2/2")
 
 
 def test_a_summary_of_a_long_version_that_is_left_is_offered(
