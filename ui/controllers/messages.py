@@ -21,6 +21,7 @@ from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import SessionController
+from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
 from ui.notify import open_file
 from ui.settings.writer import SettingsWriter
@@ -65,6 +66,7 @@ class MessageController(QObject):
         self._composer, self._context = composer, context
         self._summaries: dict[str, str] = {}
         session.loaded.connect(self._on_loaded)
+        session.turn_ended.connect(self._on_turn_ended)
         context.add_action("summary", self._show_summary)
         context.add_action("before", self._continue_before)
         self._connect()
@@ -90,6 +92,8 @@ class MessageController(QObject):
             )
         elif self._session.is_running:
             self._notifier.toast(_BUSY)
+            if action.kind == "edit":  # the editor was closed, and its text must not be lost
+                self._transcript.edit(action.entry, action.text)
         else:
             self._change(session, action)
 
@@ -171,6 +175,14 @@ class MessageController(QObject):
                 "Summarise them",
                 partial(self._summarise, left.entry),
             )
+
+    def _on_turn_ended(self, turn: ChatTurn) -> None:
+        """Show a toast if the turn of a chat that is not open has failed."""
+        failed = turn.result is None and turn.error is not None and turn.error.code != "cancelled"
+        if failed and not self._session.is_open(turn):
+            show = partial(self._frame.navigation.open_session, turn.session)
+            said = f"The answer to “{turn.request.text[:60]}” failed."
+            self._notifier.toast(said, "Open the chat", show)
 
     def _on_changed(self) -> None:
         self._session.load()

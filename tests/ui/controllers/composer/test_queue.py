@@ -87,3 +87,16 @@ def test_a_command_is_not_queued(window: WindowPage) -> None:
     type_message(window, "/help ")
     assert window.composer.text.startswith("/help")
     assert window.composer.error.startswith("A command cannot wait.")
+
+
+def test_an_edited_message_is_not_lost_while_another_answer_is_on_its_way(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    (message,) = window.chat.user_messages()
+    qtbot.waitUntil(lambda: bool(message.entry), timeout=30_000)
+    message.edit()
+    QTest.keyClicks(message.editor.field, " And when?")
+    QTest.keyClick(message.editor.field, Qt.Key.Key_Return)
+    assert window.toasts() == ["An answer is on its way. Stop it first."]
+    assert message.editor.text == "First? And when?"
+    assert window.view.focusWidget() is message.editor.field
