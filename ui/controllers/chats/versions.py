@@ -48,6 +48,7 @@ class VersionsController(QObject):
         self._item: AnswerItem | None = None
         self._other = ""
         self._turn: ChatTurn | None = None
+        self._kept = ""
         self._names: Mapping[str, ModelChoice] = {}
         self._writers: dict[str, str] = {}
         self._models = LatestOnly(runner, 0, self)
@@ -155,6 +156,10 @@ class VersionsController(QObject):
         if turn is not self._turn:
             return
         self._turn = None
+        if self._kept:
+            self._show_kept()
+        if not self._dialog.isVisible():
+            return
         entry = turn.result.entry if turn.result is not None else None
         if entry:
             self._read(entry, self._on_other)
@@ -169,8 +174,17 @@ class VersionsController(QObject):
         self._keep(self._other)
 
     def _keep(self, entry: str) -> None:
-        session, branches = self._session.session, self._assistant.branches
+        """Close the dialog and show a version. An answer that is still arriving is stopped."""
+        self._kept = entry
         self._dialog.accept()
+        if self._turn is None:
+            self._show_kept()
+        else:
+            self._session.stop()  # the version is shown when the turn has ended
+
+    def _show_kept(self) -> None:
+        entry, self._kept = self._kept, ""
+        session, branches = self._session.session, self._assistant.branches
         if session is not None and entry:
             task = self._runner.call(lambda: branches.show_entry(session, entry))
             task.yielded.connect(lambda _none: self._session.load())

@@ -16,6 +16,7 @@ from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.chat.versions import VersionsDialog
 from ui.tasks import TaskRunner
 
+LONG_MS = 60_000
 COMPARE = "Compare with another model's answer"
 
 
@@ -37,8 +38,11 @@ def window(
     return window
 
 
-def open_dialog(window: WindowPage) -> VersionsDialog:
+def open_dialog(window: WindowPage, qtbot: QtBot | None = None) -> VersionsDialog:
     click_button(window.chat.answers()[-1], COMPARE)
+    if qtbot is not None:
+        qtbot.waitUntil(lambda: window.view.findChild(VersionsDialog) is not None, timeout=LONG_MS)
+        qtbot.waitUntil(find(window.view, VersionsDialog).isVisible, timeout=LONG_MS)
     dialog = find(window.view, VersionsDialog)
     assert dialog.isVisible()
     return dialog
@@ -130,6 +134,41 @@ def test_the_command_opens_the_dialog_for_the_last_answer(window: WindowPage) ->
     assert widgets.overlapping_siblings(dialog) == []
     assert widgets.unnamed(dialog) == []
     assert button_named(dialog.left, "Keep this answer").isEnabled()
+
+
+def test_an_answer_is_kept_while_the_other_one_still_arrives(
+    assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "openai/small")
+    window = open_window(assistant, None, qtbot, mode="chat")
+    server.script(Answer("Two barrels."))
+    window.composer.send("How many barrels?")
+    qtbot.waitUntil(lambda: bool(window.view.transcript.last_answer_entry), timeout=LONG_MS)
+    dialog = open_dialog(window, qtbot)
+    qtbot.waitUntil(lambda: any("large" in item for item in items(dialog)), timeout=LONG_MS)
+    server.script(Answer("Three barrels, at least.", stall_after=2))
+    answer_with(dialog, "large")
+    qtbot.waitUntil(lambda: shown(dialog)[1].startswith("Three"), timeout=LONG_MS)
+    click_button(dialog.left, "Keep this answer")
+    qtbot.waitUntil(lambda: not window.chat.is_running, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: read_answers(window) == [("Two barrels.", "1/2")], timeout=LONG_MS)
+
+
+def test_nothing_is_said_when_the_other_answer_ends_in_a_chat_that_is_not_open(
+    window: WindowPage, server: ModelServer
+) -> None:
+    dialog = open_dialog(window)
+    session = window.view.controllers.session
+    session.turn_begun.connect(lambda _turn: (dialog.reject(), window.chat.new()))
+    server.script(Answer("Three barrels."))
+    answer_with(dialog, "large")
+    assert window.toasts() == []
+
+
+def read_answers(window: WindowPage) -> list[tuple[str, str]]:
+    """Return the text of each answer in the chat, with the number of its version."""
+    return [(answer.text, answer.tools.siblings.text) for answer in window.chat.answers()]
 
 
 def test_without_an_answer_it_is_said(
