@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 from ui.theme import Theme, dress
 from ui.widgets.controls import Switch, button, label
 from ui.widgets.formatting import count, plural
-from ui.widgets.geometry import make_scroll_area
+from ui.widgets.geometry import keep_place, make_scroll_area
 from vault.edits.diff import DiffLine, list_diff_lines
 
 __all__ = ["DiffView", "HunkList"]
@@ -91,6 +91,7 @@ class DiffView(QFrame):
         painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
 
     def _on_more(self) -> None:
+        keep_place(self)
         self.text.set_whole(not self.text.is_whole)
         self._say()
 

@@ -9,9 +9,11 @@ from ui.theme import Theme
 
 __all__ = [
     "OUTDENT",
+    "PlaceKeeper",
     "Scaled",
     "clear_layout",
     "compute_column",
+    "keep_place",
     "make_scroll_area",
     "scale_size",
     "set_apart",
@@ -38,6 +40,23 @@ class Scaled(_Widget):
     def _fit(self) -> None:
         """Set all sizes according to the current font scale."""
         raise NotImplementedError
+
+
+class PlaceKeeper(_Widget):
+    """A mixin for a scrolling view whose content can be expanded and collapsed by the user."""
+
+    def keep_place(self, widget: QWidget) -> None:
+        """Keep a widget where it is on the screen while it changes its height."""
+        raise NotImplementedError
+
+
+def keep_place(widget: QWidget) -> None:
+    """Keep a widget in place that is expanded or collapsed, if it is in a `PlaceKeeper`."""
+    above = widget.parentWidget()
+    while above is not None and not isinstance(above, PlaceKeeper):
+        above = above.parentWidget()
+    if above is not None:
+        above.keep_place(widget)
 
 
 def scale_size(widget: QWidget, width: int = 0, height: int = 0) -> None:

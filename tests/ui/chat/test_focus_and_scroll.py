@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -170,3 +170,32 @@ def test_tab_into_the_chat_does_not_scroll(window: WindowPage, server: ModelServ
     window.chat.view.setFocus(Qt.FocusReason.TabFocusReason)
     settle()
     assert find_offset(window, answer) == offset
+
+
+def test_a_long_message_stays_in_place_when_it_is_unfolded(
+    window: WindowPage, server: ModelServer
+) -> None:
+    ask(window, server, "\n".join(f"Line {n}" for n in range(60)), "Short.")
+    (message,) = window.chat.user_messages()
+    before = find_offset(window, message)
+    click_button(message, "Show all")
+    settle()
+    assert message.height() > window.chat.view.height()
+    assert find_offset(window, message) == before
+
+
+def test_a_message_that_is_folded_again_is_still_in_view(
+    window: WindowPage, server: ModelServer
+) -> None:
+    ask(window, server, "\n".join(f"Line {n}" for n in range(120)), LONG)
+    ask(window, server, "And tomorrow?", LONG)
+    message = window.chat.user_messages()[0]
+    window.chat.view.scroller.bar.setValue(0)
+    click_button(message, "Show all")
+    settle()
+    bar = window.chat.view.scroller.bar
+    bar.setValue(bar.value() + message.more.mapTo(window.chat.view, QPoint()).y() - 400)
+    settle()
+    click_button(message, "Show less")
+    settle()
+    assert not message.visibleRegion().isEmpty()

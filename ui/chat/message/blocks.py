@@ -11,7 +11,7 @@ from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, button, label, one_line
 from ui.widgets.formatting import count, plural
-from ui.widgets.geometry import Scaled
+from ui.widgets.geometry import Scaled, keep_place
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 
 __all__ = ["Divider", "HookDivider", "NoteBlock", "SummaryDivider"]
@@ -105,6 +105,7 @@ class FoldedDivider(AccessibleFrame):
         self._column.addWidget(_Line(icon, sentence, counts, *([self.more] if markdown else ())))
 
     def _on_more(self) -> None:
+        keep_place(self)
         if self._block is None:
             self._block = self._build_block()
             self._column.addWidget(self._block)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, 
 
 from ui.theme import Theme, dress
 from ui.widgets.controls import button
+from ui.widgets.geometry import keep_place
 
 __all__ = ["CodeBox"]
 
@@ -51,6 +52,7 @@ class CodeBox(QFrame):
             self.more.setVisible(self.text.is_cut)
 
     def _on_more(self) -> None:
+        keep_place(self)
         self.text.set_most_lines(0 if self.text.most_lines else _LINES)
         self.more.setText("Show less" if not self.text.most_lines else "Show all")
 

@@ -11,7 +11,7 @@ from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconLabel, button, make_wrapped_label, one_line
 from ui.widgets.diff import DiffView
 from ui.widgets.formatting import plural
-from ui.widgets.geometry import OUTDENT
+from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
@@ -91,6 +91,7 @@ class EditsCard(AccessibleFrame):
         self.undo_requested.emit(self.run)
 
     def _on_more(self) -> None:
+        keep_place(self)
         if self.changes is None:
             self.changes = _list_changes(self._notes)
             self._column.addWidget(self.changes)

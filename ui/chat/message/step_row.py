@@ -11,6 +11,7 @@ from ui.chat.message.step_words import StepView
 from ui.icons import paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import make_wrapped_label, paint_focus, plain_tip
+from ui.widgets.geometry import keep_place
 from ui.widgets.lists import paint_text
 from ui.widgets.texts import from_left
 
@@ -54,8 +55,8 @@ class StepRow(QWidget):
         self.step = step
         self._show(step)
         if self.details is not None:
-            self._on_clicked()
-            self._on_clicked()
+            self._toggle()
+            self._toggle()
 
     def _show(self, step: StepView) -> None:
         self.said.setText(step.said)
@@ -63,6 +64,10 @@ class StepRow(QWidget):
         self.line.show_step(step)
 
     def _on_clicked(self) -> None:
+        keep_place(self)
+        self._toggle()
+
+    def _toggle(self) -> None:
         if self.details is not None:
             self._column.removeWidget(self.details)
             self.details.hide()

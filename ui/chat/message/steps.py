@@ -12,7 +12,7 @@ from ui.chat.message.step_words import StepView, summary, took
 from ui.icons import paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import paint_focus, plain_tip
-from ui.widgets.geometry import OUTDENT
+from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame
 
@@ -93,6 +93,7 @@ class Steps(AccessibleFrame):
         self.setVisible(bool(self._rows))
 
     def _on_head(self) -> None:
+        keep_place(self)
         self._list.setVisible(self._list.isHidden())
         self.head.set_open(self.is_open)
 

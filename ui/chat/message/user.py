@@ -37,7 +37,7 @@ from ui.markdown.page.formats import AT_LEAST, FIXED, wrap_for
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, button
 from ui.widgets.formatting import minutes_clock
-from ui.widgets.geometry import OUTDENT
+from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import has_tall_letters, read_selection
 
@@ -129,6 +129,7 @@ class UserMessage(AccessibleFrame):
 
     def toggle(self) -> None:
         """Unfold a long message, or fold it again."""
+        keep_place(self)
         self._is_folded = not self._is_folded
         self.more.setText("Show all" if self._is_folded else "Show less")
         self._show_text()

@@ -8,7 +8,7 @@ from ui.chat.transcript.feed import Feed, MessageRow, Slot
 from ui.icons import paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import paint_focus
-from ui.widgets.geometry import set_in
+from ui.widgets.geometry import PlaceKeeper, set_in
 
 __all__ = ["Scroller"]
 
@@ -16,12 +16,13 @@ _AT_END = 8
 _JUMP_FROM = 120
 
 
-class Scroller(QWidget):
+class Scroller(PlaceKeeper, QWidget):
     """A scroll area for the messages of a chat.
 
     If the viewport is at the end, it stays there as the chat grows. Otherwise the message at the
-    top does not move when others are added or removed. Emits `jump_moved` when the button "Jump to
-    latest" appears, disappears or moves.
+    top does not move when others are added or removed. A message that the user expands or collapses
+    stays in place. Emits `jump_moved` when the button "Jump to latest" appears, disappears or
+    moves.
     """
 
     jump_moved = Signal()
@@ -88,6 +89,12 @@ class Scroller(QWidget):
         self._anchor = (row, above)
         QTimer.singleShot(0, self, self._settle)
 
+    def keep_place(self, widget: QWidget) -> None:
+        """Keep the message that contains a widget at its place in the viewport."""
+        row = next((row for row in self.feed.rows if row.isAncestorOf(widget)), None)
+        if row is not None:
+            self.hold(row, row.y() - self.bar.value())
+
     def shift(self, distance: int) -> None:
         """Keep the content at the same place on the screen when the viewport itself moves down."""
         if not self._is_following:
@@ -123,7 +130,9 @@ class Scroller(QWidget):
         self._show_jump()
 
     def _on_range_changed(self, lowest: int, highest: int) -> None:
+        self._is_moving = True  # a smaller range moves the bars, and the anchor has to stay
         self._seen_bar.setRange(lowest, highest)
+        self._is_moving = False
         self._seen_bar.setPageStep(self.bar.pageStep())
         self._seen_bar.setSingleStep(Theme.current().line("body"))
         self.bar.setSingleStep(Theme.current().line("body"))
@@ -137,7 +146,8 @@ class Scroller(QWidget):
             self.bar.setValue(self.bar.maximum())
         elif self._anchor is not None and self._anchor[0] in self.feed.rows:
             row, above = self._anchor
-            self.bar.setValue(row.y() - above)
+            is_collapsed = row.height() <= -above  # what was at the top is no longer there
+            self.bar.setValue(row.y() if is_collapsed else row.y() - above)
         self._is_moving = False
         if not self._is_following:
             self._page()

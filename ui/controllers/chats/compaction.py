@@ -40,7 +40,7 @@ class CompactionController(QObject):
     ) -> None:
         super().__init__(session)
         self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._session = session
+        self._session, self._context = session, context
         self._dialog: CompactionDialog | None = None
         self._task: Task | None = None
         self._chat = ""
@@ -145,6 +145,7 @@ class CompactionController(QObject):
         self._frame.composer.setFocus()
         self._frame.notifier.toast(said)
         if self._session.session == self._chat:
+            self._context.show("next")  # the last request was sent before the compaction
             self._session.load()
 
     def _on_failed(self, error: Exception) -> None:
