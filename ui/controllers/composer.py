@@ -57,6 +57,7 @@ class ComposerController(QObject):
         self._assistant, self._runner = assistant, runner
         self._frame = frame
         self._session, self._composer, self._drafts = session, frame.composer, drafts
+        session.mode = cast(Mode, frame.composer.mode())  # perhaps chosen during the start
         self._is_over = self._is_opening = False
         self.attachments = AttachmentController(assistant, runner, self)
         self.read_whole = ReadWholeController(assistant, runner, self)

@@ -1,6 +1,6 @@
 """Manage the lists of chats and projects, the palette, and the search in the open chat."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from app.config.settings import SECTIONS
 from app.errors import describe
 from app.library.projects import Project, find_project_folder
 from app.sessions.session_info import SessionInfo
+from chains.events import ApprovalRequested, MessageEnded, ToolEnded
 from ui.chat.transcript.finder import Finder
 from ui.controllers.notes import NotesController
 from ui.controllers.session import SessionController
@@ -62,10 +63,12 @@ class SessionListController(QObject):
         self._assistant, self._frame, self._session = assistant, frame, session
         self.known: list[SessionInfo] = []
         self.left_out: set[str] = set()
+        self._running: Mapping[str, str] = {}
         self._asks = LatestOnly(runner, 0, self)
         self._asks.answered.connect(self._on_listed)
         self._asks.failed.connect(self._on_failed)
         session.turn_ended.connect(self._on_turn_ended)
+        session.event_arrived.connect(self._on_event)
         session.session_changed.connect(self._on_session_changed)
         frame.sidebar.all_vaults_toggled.connect(lambda _is_on: self.show_known())
 
@@ -74,14 +77,15 @@ class SessionListController(QObject):
         self._asks.ask(self._assistant.list_sessions, now=True)
 
     def show_known(self) -> None:
-        """Redraw the list of chats without reloading it."""
-        sidebar, running = self._frame.sidebar, self._session.list_running()
+        """Redraw the list of chats without reloading it, unless it shows a search's results."""
+        sidebar, self._running = self._frame.sidebar, self._session.list_running()
         vault = str(self._assistant.vault or "")
         here = [chat for chat in self.known if not chat.vault or chat.vault == vault]
         sidebar.all_vaults.setVisible(len(here) < len(self.known))
         sidebar.chats.set_vault(vault)
         shown = self.known if sidebar.all_vaults.isChecked() else here
-        sidebar.show_chats(shown, self._session.session, running)
+        if not sidebar.chat_search.text().strip():
+            sidebar.show_chats(shown, self._session.session, self._running)
 
     def find_neighbour(self, step: int) -> str | None:
         """Return the session ID of the chat above (-1) or below (1) the open chat in the list.
@@ -100,6 +104,15 @@ class SessionListController(QObject):
     def _on_turn_ended(self, _turn: ChatTurn) -> None:
         self.refresh()
 
+    def _on_event(self, turn: ChatTurn, event: object) -> None:
+        """List a new chat that is not open, and show which chats wait for the user's decision."""
+        is_stored = isinstance(event, MessageEnded) and event.role == "user"
+        if is_stored and not self._session.is_open(turn):
+            self.refresh()
+        is_decision = isinstance(event, ApprovalRequested | ToolEnded)
+        if is_decision and self._session.list_running() != self._running:
+            self.show_known()
+
     def _on_session_changed(self, session: str | None) -> None:
         self._frame.sidebar.chats.select(session)
         if session is not None and all(chat.session != session for chat in self.known):
@@ -107,8 +120,7 @@ class SessionListController(QObject):
 
     def _on_listed(self, chats: list[SessionInfo]) -> None:
         self.known = [chat for chat in chats if chat.session not in self.left_out]
-        if not self._frame.sidebar.chat_search.text().strip():
-            self.show_known()
+        self.show_known()
         for chat in self.known:
             if chat.session == self._session.session:
                 self._frame.middle.set_title(chat.title)

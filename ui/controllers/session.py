@@ -4,7 +4,7 @@
 controllers of other views receive the events through the signal `event_arrived`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import PurePath
 from time import monotonic
@@ -17,29 +17,21 @@ from app.sessions.ask import AskRequest
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.events import (
     CITES_NOTHING,
-    ApprovalRequested,
     AskResult,
     MessageEnded,
     Mode,
-    ModelLoadProgressed,
-    ReadingPart,
-    Retrieved,
-    Step,
-    TextDelta,
-    ToolEnded,
-    ToolStarted,
     Warned,
 )
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
-from ui.chat.message.step_words import StepView, describe_running_step
 from ui.controllers.turns import (
-    WRITING,
+    THINKING,
     ChatTurn,
     OutgoingMessage,
     StartTurn,
     list_paths,
     list_selections,
+    show_live_event,
 )
 from ui.frame import WindowFrame
 from ui.notify import announce
@@ -52,9 +44,8 @@ _FIRST_STEPS = {
     "chat": "Waiting…",
     "vault": "Searching…",
     "project": "Searching…",
-    "agent": "Thinking…",
+    "agent": THINKING,
 }
-_WAITING = "Waiting for you"
 _NO_SOURCES_YET = "Sources appear here with the answer."
 
 
@@ -126,9 +117,9 @@ class SessionController(QObject):
             return "chat"
         return "vault" if self.mode == "project" and self.project is None else self.mode
 
-    def list_running(self) -> frozenset[str]:
-        """Return the session IDs of all chats with a running turn."""
-        return frozenset(turn.session for turn in self._turns if turn.session is not None)
+    def list_running(self) -> Mapping[str, str]:
+        """Return the states of all chats with a running turn, by session ID."""
+        return {turn.session: turn.state for turn in self._turns if turn.session is not None}
 
     def is_open(self, turn: ChatTurn) -> bool:
         """Return whether a turn belongs to the open chat."""
@@ -257,31 +248,30 @@ class SessionController(QObject):
     def _on_event(self, event: object) -> None:
         """Show an event of a turn if its chat is open, then emit `event_arrived`."""
         turn = self._turn_of_sender()
-        live = self._transcript.live
-        match event:
-            case TextDelta() if self._is_followed(turn):
-                live.append(event.text)
-                if self._step != WRITING:
-                    self._show_step(WRITING)
-            case ToolStarted() if self._is_followed(turn):
-                live.begin_tool(event)
-                self._show_step(
-                    describe_running_step(StepView(event.id, event.name, event.arguments))
-                )
-            case ToolEnded() if self._is_followed(turn):
-                live.end_tool(event)
-                if self._step == _WAITING:
-                    self._show_step(_FIRST_STEPS["agent"])
-            case ApprovalRequested() if self._is_followed(turn):
-                self._show_step(_WAITING)
-            case Retrieved() if self._is_followed(turn):
-                live.show_sources(event.segments)
-            case Step() | ReadingPart() | ModelLoadProgressed() if self.is_open(turn):
-                self._show_step(event.text)
-            case Warned(is_reason=False) if self.is_open(turn):
-                self._frame.notifier.toast(event.message)
+        if self._is_followed(turn):
+            self._show_live(turn, event)
+        if isinstance(event, Warned) and not event.is_reason and self.is_open(turn):
+            self._frame.notifier.toast(event.message)
         self._record(turn, event)
         self.event_arrived.emit(turn, event)
+
+    def _show_live(self, turn: ChatTurn, event: object) -> None:
+        step = show_live_event(event, turn, self._transcript.live)
+        if step and step != self._step:
+            self._show_step(step)
+
+    def _resume(self, turn: ChatTurn) -> None:
+        """Show a running turn in its chat, which was opened again, with all that has arrived."""
+        request, entry = turn.request, turn.entry
+        if entry:
+            self._transcript.begin_turn("", instead=entry, is_again=True)
+        else:
+            self._transcript.begin_turn(request.text, request.attached, instead=request.instead)
+        turn.view, self._step = self._view, _FIRST_STEPS[self.mode_in_force]
+        for event in turn.events:
+            self._show_live(turn, event)
+        self._show_step()
+        self._ticker.start()
 
     def _record(self, turn: ChatTurn, event: object) -> None:
         """Record an event in its turn. A new chat gets its session ID from its first event."""
@@ -327,8 +317,6 @@ class SessionController(QObject):
                 self._show_failure(turn, turn.error)
         elif turn.error is not None and turn.error.code != "cancelled":
             self._keep_unsent_edit(turn)
-            said = f"The answer to “{turn.request.text[:60]}” failed."
-            self._frame.notifier.toast(said)
         self.turn_ended.emit(turn)
         if is_open:
             self.load(is_new=not self._is_followed(turn))
@@ -372,7 +360,10 @@ class SessionController(QObject):
         if is_new:
             self._transcript.load(transcript)
             self._frame.middle.set_title(transcript.title)
-            self._show_unanswered(transcript)
+            if self.turn is None:
+                self._show_unanswered(transcript)
+            else:
+                self._resume(self.turn)
         else:
             self._transcript.refresh(transcript)
         if not self._transcript.feed.slots():  # all user messages were returned unsent
@@ -387,7 +378,7 @@ class SessionController(QObject):
     def _show_unanswered(self, transcript: ChatTranscript) -> None:
         """Offer to answer the last message if its turn ended without an answer or an error."""
         last = transcript.items[-1] if transcript.items else None
-        if isinstance(last, UserItem) and not self.is_running:
+        if isinstance(last, UserItem):
             self._transcript.show_unanswered(last.entry)
 
     def _show_sources(self, transcript: ChatTranscript) -> None:

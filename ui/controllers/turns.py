@@ -10,14 +10,30 @@ from PySide6.QtCore import QObject
 from app.errors import ErrorInfo, describe
 from app.library.attachments import Selection
 from chains.cancel import CancelToken
-from chains.events import AskResult, Event, MessageEnded, Retrieved, Step, TextDelta, TurnEnded
+from chains.events import (
+    ApprovalRequested,
+    AskResult,
+    Event,
+    MessageEnded,
+    ModelLoadProgressed,
+    ReadingPart,
+    Retrieved,
+    Step,
+    TextDelta,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.sources import list_sources
+from ui.chat.message.step_words import StepView, describe_running_step
+from ui.chat.transcript.live import LiveTurn
 from ui.tasks import Task
 
 __all__ = [
+    "THINKING",
     "WRITING",
     "ChatTurn",
     "OutgoingMessage",
@@ -25,9 +41,12 @@ __all__ = [
     "list_paths",
     "list_selections",
     "show_event",
+    "show_live_event",
 ]
 
+THINKING = "Thinking…"
 WRITING = "Writing…"
+_WAITING = "Waiting for you"
 StartTurn = Callable[[CancelToken], Iterator[Event]]
 
 
@@ -54,9 +73,11 @@ class ChatTurn(QObject):
     """A turn that runs in a background task, and continues when the user opens another chat.
 
     Attributes:
-        view: the number of chats that the session controller had opened when the turn began. If it
-            has opened another chat since, the turn's text is not shown while it arrives, because
-            the beginning of the text would be missing.
+        view: the number of chats that the session controller had opened when it began to show the
+            turn. If it has opened another chat since, the turn is not shown.
+        is_waiting: whether a proposed tool call waits for the user's decision.
+        entry: the entry ID of the user message, or an empty string until it is stored.
+        events: all events so far, from which a chat that is opened again shows the turn.
         is_stored: whether the user message is part of the chat. This is False if no request could
             be built, in which case the message remains in the log but not in the chat.
     """
@@ -71,10 +92,18 @@ class ChatTurn(QObject):
         self.task = task
         self.started_s = monotonic()
         self.is_stored = request.is_again
+        self.entry = request.instead if request.is_again else ""
+        self.events: list[object] = []
         self.result: AskResult | None = None
         self.error: ErrorInfo | None = None
         self.sources: Sequence[Segment] = ()
         self._wait: tuple[str, int, float] | None = None
+        self.is_waiting = False
+
+    @property
+    def state(self) -> str:
+        """The turn's state, for the list of chats."""
+        return "waits for you" if self.is_waiting else "answering"
 
     def count_down(self, step: str) -> str:
         """Describe the current step, with the seconds until the next attempt if one is pending."""
@@ -85,7 +114,8 @@ class ChatTurn(QObject):
         return text.replace(f"{seconds} s", f"{left} s", 1)
 
     def record(self, event: object) -> None:
-        """Store the result, sources or session ID that an event contains."""
+        """Store an event, and the result, sources or session ID that it contains."""
+        self.events.append(event)
         if isinstance(event, Step) and event.seconds is not None:
             self._wait = event.text, event.seconds, monotonic()
         elif isinstance(event, TurnEnded):
@@ -93,8 +123,10 @@ class ChatTurn(QObject):
             self.session = self.session or event.result.session
         elif isinstance(event, Retrieved):
             self.sources = event.segments
+        elif isinstance(event, ApprovalRequested | ToolEnded):
+            self.is_waiting = isinstance(event, ApprovalRequested)
         elif isinstance(event, MessageEnded) and event.role == "user":
-            self.is_stored = True
+            self.is_stored, self.entry = True, event.entry_id
             self.session = self.session or event.session
 
     def record_failure(self, error: Exception) -> None:
@@ -102,6 +134,30 @@ class ChatTurn(QObject):
         self.error = describe(error)
         self.is_stored = self.is_stored and not self.error.is_taken_back
         self.session = self.session or self.error.session
+
+
+def show_live_event(event: object, turn: ChatTurn, live: LiveTurn) -> str:
+    """Show an event of a running turn in its chat.
+
+    Return a description of the step that begins with the event, or an empty string if none does.
+    """
+    match event:
+        case TextDelta():
+            live.append(event.text)
+            return WRITING
+        case ToolStarted():
+            live.begin_tool(event)
+            return describe_running_step(StepView(event.id, event.name, event.arguments))
+        case ToolEnded():
+            live.end_tool(event)
+            return THINKING if turn.is_waiting else ""
+        case ApprovalRequested():
+            return _WAITING
+        case Retrieved():
+            live.show_sources(event.segments)
+        case Step() | ReadingPart() | ModelLoadProgressed():
+            return event.text
+    return ""
 
 
 def show_event(event: object, turn: ChatTurn, answer: Answer) -> None:

@@ -1,6 +1,6 @@
 """The left column: vault, notes, projects, chats and index, or a rail of icons."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from ui.actions import Keymap
 from ui.icons import paint_icon
 from ui.panels.chats.projects import ProjectList
-from ui.panels.chats.sessions import ChatList
+from ui.panels.chats.sessions import NONE_RUNNING, ChatList
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
@@ -115,9 +115,12 @@ class Sidebar(Pane):
         self._share_height()
 
     def show_chats(
-        self, chats: "Sequence[SessionInfo]", current: str | None, running: Container[str] = ()
+        self,
+        chats: "Sequence[SessionInfo]",
+        current: str | None,
+        running: Mapping[str, str] = NONE_RUNNING,
     ) -> None:
-        """Show the chats, mark chats with a running turn, and select the open chat."""
+        """Show the chats, the states of those with a running turn, and select the open chat."""
         self.chats.set_chats(chats, current, running)
         self.chat_search.setVisible(bool(chats) or not self.all_vaults.isHidden())
         self._show_chat_list("" if chats else _name_no_chats())

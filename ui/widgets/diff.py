@@ -3,7 +3,7 @@
 Every line begins with `-`, `+` or a blank, so that its meaning does not depend on colour alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Final
@@ -145,6 +145,15 @@ class HunkList(QWidget):
     def find_kept(self) -> list[int]:
         """Return the numbers of the hunks that are kept, counted from 0."""
         return [number for number, switch in enumerate(self.switches) if switch.isChecked()]
+
+    def find_left_out(self) -> list[int]:
+        """Return the numbers of the hunks that are left out, counted from 0."""
+        return [number for number, switch in enumerate(self.switches) if not switch.isChecked()]
+
+    def leave_out(self, numbers: Collection[int]) -> None:
+        """Leave out exactly the hunks with these numbers."""
+        for number, switch in enumerate(self.switches):
+            switch.setChecked(number not in numbers)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Fit the list's height to the hunks. Above a maximum height, the list scrolls."""

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit
 
 from app.assistant import Assistant
 from chains.events import ApprovalRequested, ToolEnded
@@ -34,6 +34,7 @@ class _Waiting:
     turn: ChatTurn
     request: ApprovalRequested
     card: ApprovalCard | None = None
+    left_out: frozenset[int] = frozenset()
 
 
 class ApprovalController(QObject):
@@ -107,9 +108,18 @@ class ApprovalController(QObject):
         card = self._frame.transcript.show_approval(waiting.request)
         card.decided.connect(self._on_decided)
         waiting.card = card
+        if card.hunks is not None:
+            card.hunks.leave_out(waiting.left_out)
         announce(card, card.accessibleName(), is_urgent=True)
-        if not self._frame.composer.text():  # the user is not typing
+        if not self._is_user_writing():
             card.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _is_user_writing(self) -> bool:
+        """Return whether the user has begun a message, or the focus is in another text field."""
+        focus = QApplication.focusWidget()
+        is_field = isinstance(focus, QLineEdit | QTextEdit) and not focus.isReadOnly()
+        is_elsewhere = is_field and focus is not self._frame.composer.input
+        return is_elsewhere or bool(self._frame.composer.text())
 
     def _on_decided(self, id: str, verdict: Verdict) -> None:
         self._forget(id)
@@ -123,6 +133,9 @@ class ApprovalController(QObject):
     def _on_session_changed(self, _session: str | None) -> None:
         """Forget the cards of the previous chat. Its tool calls still wait for approval."""
         for waiting in self._waiting.values():
+            hunks = waiting.card.hunks if waiting.card is not None else None
+            if hunks is not None:
+                waiting.left_out = frozenset(hunks.find_left_out())
             waiting.card = None
 
     def _on_loaded(self, _transcript: object, _is_new: bool) -> None:

@@ -58,7 +58,7 @@ class EditsController(QObject):
 
     def _on_loaded(self, _transcript: object, is_new: bool) -> None:
         session = self._session.session
-        if is_new and session is not None:
+        if is_new and session is not None and not self._session.is_running:
             find = self._assistant.edits.describe_last_run
             self._finds.ask(lambda: (session, find(session)), now=True)
 

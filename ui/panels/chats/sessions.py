@@ -1,9 +1,10 @@
 """The list of chats: pinned chats first, then by time of last use, archived chats last."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
     from app.sessions.search import ChatHit
     from app.sessions.session_info import ChatMark, SessionInfo
 
-__all__ = ["ChatList", "ChatListModel", "list_mark_actions"]
+__all__ = ["NONE_RUNNING", "ChatList", "ChatListModel", "list_mark_actions"]
 
 Index = QModelIndex | QPersistentModelIndex
 _UNTITLED = "New chat"
+NONE_RUNNING: Mapping[str, str] = MappingProxyType({})
 _EDITABLE = Qt.ItemFlag.ItemIsEditable
 _EDITING = QAbstractItemView.State.EditingState
 _PIN_KEYS, _ARCHIVE_KEYS = "Ctrl+D", "Ctrl+E"
@@ -58,15 +60,17 @@ class ChatListModel(QAbstractListModel):
         self._rows: list[tuple[Row, str | None]] = []
         self._hits: dict[int, ChatHit] = {}
         self._chats: Sequence[SessionInfo] = ()
-        self._running: Container[str] = ()
+        self._running = NONE_RUNNING
         self._is_archive_open = False
         self.vault = ""
 
-    def set_chats(self, chats: "Sequence[SessionInfo]", running: Container[str] = ()) -> None:
+    def set_chats(
+        self, chats: "Sequence[SessionInfo]", running: Mapping[str, str] = NONE_RUNNING
+    ) -> None:
         """Replace all chats. They must be sorted from newest to oldest.
 
         Args:
-            running: the session IDs of the chats that are being answered.
+            running: the states of the chats that are being answered, by session ID.
         """
         self._chats, self._running = chats, running
         self.beginResetModel()
@@ -160,7 +164,7 @@ class ChatListModel(QAbstractListModel):
 
     def _add_rows(self, chats: "Iterable[SessionInfo]") -> None:
         for chat in chats:
-            row = _make_row(chat, chat.session in self._running, self.vault)
+            row = _make_row(chat, self._running.get(chat.session, ""), self.vault)
             self._rows.append((row, chat.session))
 
 
@@ -192,7 +196,7 @@ class ChatList(FitTree):
         self._model = ChatListModel(self)
         self._is_search = False
         self._open: str | None = None
-        self._delayed: tuple[Sequence[SessionInfo], str | None, Container[str]] | None = None
+        self._delayed: tuple[Sequence[SessionInfo], str | None, Mapping[str, str]] | None = None
         self.setItemDelegate(RowDelegate(self))
         self.setModel(self._model)
         self.chosen.connect(self._on_chosen)
@@ -200,9 +204,12 @@ class ChatList(FitTree):
         self._model.renamed.connect(self.rename_requested, Qt.ConnectionType.QueuedConnection)
 
     def set_chats(
-        self, chats: "Sequence[SessionInfo]", current: str | None, running: Container[str] = ()
+        self,
+        chats: "Sequence[SessionInfo]",
+        current: str | None,
+        running: Mapping[str, str] = NONE_RUNNING,
     ) -> None:
-        """Show the chats, mark chats with a running turn, and select the open chat.
+        """Show the chats, the states of those with a running turn, and select the open chat.
 
         While the user is editing a title, the update is delayed until the title is complete.
         """
@@ -360,9 +367,8 @@ def _make_archive_row(number: int, is_open: bool) -> Row:
     )
 
 
-def _make_row(chat: "SessionInfo", is_running: bool, vault: str) -> Row:
+def _make_row(chat: "SessionInfo", running: str, vault: str) -> Row:
     title = one_line(chat.title) or _UNTITLED
-    running = "answering" if is_running else ""
     pinned = "pinned" if chat.pinned else ""
     place = PurePath(chat.vault).name if chat.vault and chat.vault != vault else ""
     icon = "archive" if chat.archived else "push-pin" if chat.pinned else "chat"

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, ModelServer
-from tests.support.window.clicks import click_button
+from tests.support.window.clicks import click_button, visible_rows
 from tests.support.window.window_pages import WindowPage, open_window
 
 LONG_MS = 60_000
@@ -161,6 +161,21 @@ def test_who_types_keeps_the_focus_and_reaches_the_card_by_f6(window, assistant,
     assert window.composer.text == "And then"
 
 
+def test_who_types_elsewhere_keeps_the_focus(window, server, qtbot) -> None:
+    is_typing = threading.Event()
+    server.script(lambda _body: REMEMBER if is_typing.wait(60) else Answer("Late."))
+    window.composer.send("Remember it.")
+    search = window.view.sidebar.chat_search
+    qtbot.waitUntil(search.isVisible, timeout=LONG_MS)
+    window.press_keys("Ctrl+Shift+F")
+    assert window.view.focusWidget() is search
+    is_typing.set()
+    wait_for_card(window, qtbot)
+    QTest.keyClicks(search, "a b")
+    assert (window.view.focusWidget(), search.text()) == (search, "a b")
+    assert len(window.chat.approvals()) == 1
+
+
 def test_stopping_takes_the_card_away(window, assistant, qtbot) -> None:
     window.composer.send("Remember it.")
     wait_for_card(window, qtbot)
@@ -183,17 +198,45 @@ def test_a_proposal_waits_while_another_chat_is_open(window, assistant, qtbot) -
     assert memories(assistant) == ("Answer in German.",)
 
 
+def test_a_chat_that_is_opened_again_shows_the_running_turn(window, server, listed, qtbot) -> None:
+    click_button(window.chat.approvals()[0], "Make change 2 of 2")
+    session = window.chat.session
+    window.chat.new()
+    window.chat.reopen(session)
+    wait_for_card(window, qtbot)
+    (answer,) = window.chat.answers()
+    assert answer.step.text == "Waiting for you"
+    assert answer.step.isVisible()
+    assert answer.ending == ""
+    assert [step.name for step in answer.steps.steps] == ["edit_note"]
+    window.press("Make 1 of 2 changes")
+    wait_for_end(window, qtbot)
+    assert listed.read_text("utf-8") == OLD.replace("line 1\n", "LINE 1\n")
+    assert [answer.text for answer in window.chat.answers()] == ["Done."]
+
+
 def test_a_chat_that_is_not_open_says_that_it_waits(window, assistant, qtbot) -> None:
     window.composer.send("Remember it.")
     window.chat.new()
     qtbot.waitUntil(
         lambda: "“Remember it.” waits for your decision" in window.toasts(), timeout=LONG_MS
     )
+
+    def check_rows() -> None:
+        assert "Remember it., 1 question, waits for you" in list_rows(window)
+
+    qtbot.waitUntil(check_rows, timeout=10_000)
     window.press("Open the chat")
     wait_for_card(window, qtbot)
     window.press("Don't remember")
     wait_for_end(window, qtbot)
     assert memories(assistant) == ()
+
+
+def list_rows(window: WindowPage) -> list[str]:
+    """Return the names of the chats in the sidebar, as a screen reader says them."""
+    rows = visible_rows(window.sidebar.view.chats)
+    return [str(row.data(Qt.ItemDataRole.AccessibleTextRole)) for row in rows]
 
 
 def test_what_changed_meanwhile_is_asked_again(window, assistant, qtbot) -> None:

@@ -148,3 +148,30 @@ def test_a_note_that_changed_since_is_not_undone(window, server, notes, qtbot) -
     assert TOMATOES in card.state
     assert card.undo.isEnabled()
     assert (notes / TOMATOES).read_text("utf-8") == "All new.\n"
+
+
+def test_a_chat_that_is_opened_again_meanwhile_lists_all_changes_at_the_end(
+    window, server, notes, qtbot
+) -> None:
+    paths = sorted(path for path in read_all(notes) if path.endswith(".md"))[:2]
+    calls = [(f"c{n}", "append_to_note", {"path": p, "text": "More."}) for n, p in enumerate(paths)]
+    server.script(
+        Answer("", calls=tuple((id, name, json.dumps(given)) for id, name, given in calls)),
+        Answer("Done."),
+    )
+    window.composer.send("Add to both.")
+    wait_for_card(window, qtbot)
+    QTest.mouseClick(window.chat.approvals()[0].approve, Qt.MouseButton.LeftButton)
+    wait_for_card(window, qtbot)
+    session = window.chat.session
+    window.chat.new()
+    window.chat.reopen(session)
+    wait_for_card(window, qtbot)
+    assert window.chat.edits() == []
+    approve_all(window, qtbot)
+    (card,) = window.chat.edits()
+    assert card.text.startswith("2 notes changed")
+
+
+def wait_for_card(window: WindowPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: any(card.is_armed for card in window.chat.approvals()), timeout=LONG_MS)

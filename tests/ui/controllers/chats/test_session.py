@@ -1,17 +1,24 @@
 """Asking, failing, stopping and coming back, with a scripted model behind the real client."""
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.startup import StartupInfo
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.sessions.contexts import make_context
+from tests.support.window.clicks import choose_from_button
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.markdown.page.view import MarkdownView
 from ui.panels.context.left_out_list import LeftOutList
 from ui.tasks import TaskRunner
+from ui.window import MainWindow
+
+LONG_MS = 60_000
 
 
 @pytest.fixture
@@ -185,6 +192,46 @@ def test_the_chat_of_the_last_time_is_open_again(
     assert again.chat.session == session
     assert again.chat.title == "How much does the barrel hold?"
     assert again.context.which == "next"
+
+
+def test_an_answer_on_its_way_is_shown_when_its_chat_is_opened_again(
+    live: WindowPage, server: ModelServer, qtbot: QtBot
+) -> None:
+    live.composer.choose_mode("chat")
+    server.script(Answer("Twelve chars and twelve more.", stall_after=3))
+    live.composer.send("How much?")
+    qtbot.waitUntil(lambda: read_answers(live) == ["Twelve chars and twelve "], timeout=LONG_MS)
+    session = live.chat.session
+    live.chat.new()
+    assert live.chat.answers() == []
+    live.chat.reopen(session)
+    qtbot.waitUntil(lambda: read_answers(live) == ["Twelve chars and twelve "], timeout=LONG_MS)
+    assert [message.text for message in live.chat.user_messages()] == ["How much?"]
+    assert live.chat.answers()[0].step.text == "Writing…"
+    live.run("stop")
+    qtbot.waitUntil(lambda: not live.chat.is_running, timeout=LONG_MS)
+    assert read_answers(live) == ["Twelve chars and twelve "]
+
+
+def read_answers(window: WindowPage) -> list[str]:
+    return [answer.text for answer in window.chat.answers()]
+
+
+def test_a_mode_that_is_chosen_during_the_start_is_used(
+    scripted: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot, small_vault: Path
+) -> None:
+    scripted.open_vault(small_vault, remember=False)
+    view = MainWindow(StartupInfo(scripted.paths.state, scripted.vault), runner)
+    qtbot.addWidget(view, before_close_func=lambda window: window.close())
+    view.show()
+    choose_from_button(view, "Mode: Vault", "Chat\tThe model alone")
+    view.attach(scripted)
+    view.begin()
+    window = WindowPage(view)
+    window.composer.send("How much does the barrel hold?")
+    assert window.composer.mode == "chat"
+    assert "200 litres" not in str(server.bodies[-1]["messages"])
+    assert view.controllers.session.mode == "chat"
 
 
 def test_turns_that_were_left_out_are_named_in_the_panel(
