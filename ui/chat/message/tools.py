@@ -196,6 +196,7 @@ class Siblings(QWidget):
         row.setSpacing(0)
         for widget in (self.previous, self._place, self.following):
             row.addWidget(widget)
+        row.addStretch(1)  # on a line of its own, the switcher is wider than its buttons
         self.hide()
 
     @property
