@@ -396,4 +396,5 @@ class MainWindow(WindowFrame):
         controllers.context.refresh()
 
     def _on_settings_closed(self) -> None:
-        self.composer.setFocus()
+        if (before := self.focusWidget()) is None or not before.isVisible():
+            self.composer.setFocus()  # otherwise the focus is back where it was before

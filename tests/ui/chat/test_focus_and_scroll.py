@@ -199,3 +199,19 @@ def test_a_message_that_is_folded_again_is_still_in_view(
     click_button(message, "Show less")
     settle()
     assert not message.visibleRegion().isEmpty()
+
+
+def test_the_cursor_is_where_it_was_when_the_settings_are_closed(
+    window: WindowPage, server: ModelServer
+) -> None:
+    ask(window, server, "Will it rain?", LONG)
+    window.press_keys("Ctrl+F")
+    before = QApplication.focusWidget()
+    assert window.focus_name == "Find in this chat"
+    window.run("settings")
+    window.settings.view.activateWindow()
+    settle()
+    window.settings.press("Done")
+    window.view.activateWindow()
+    settle()
+    assert QApplication.focusWidget() is before

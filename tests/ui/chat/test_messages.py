@@ -121,12 +121,14 @@ def test_escape_leaves_a_message_as_it_was(qtbot: QtBot, transcript: Transcript)
     assert message.text == "Where is it?"
 
 
-def test_the_same_words_ask_nothing(qtbot: QtBot, transcript: Transcript) -> None:
+def test_the_same_words_are_answered_again(qtbot: QtBot, transcript: Transcript) -> None:
     show(transcript, user())
     message = first(transcript, UserMessage)
     message.edit()
-    with qtbot.assertNotEmitted(transcript.maker.action_requested):
-        qtbot.keyClick(message.editor.field, Qt.Key.Key_Return)
+    wanted = action_requested(
+        qtbot, transcript, lambda: qtbot.keyClick(message.editor.field, Qt.Key.Key_Return)
+    )
+    assert wanted == MessageAction("again", "u2")
     assert message.text == "Where is it?"
 
 
@@ -184,6 +186,17 @@ def test_versions_are_walked_with_arrows_that_have_names(
     )
     assert not answers.following.isEnabled()
     assert min(versions.previous.width(), versions.previous.height()) >= 24
+
+
+def test_the_arrows_are_beside_the_number_on_a_line_of_their_own(transcript: Transcript) -> None:
+    transcript.resize(420, 700)
+    show(transcript, user(), answer(siblings=("a0", "a1")))
+    for _ in range(3):
+        QApplication.processEvents()
+    tools = first(transcript, Answer).tools
+    assert tools.lines == 2
+    arrows = (tools.siblings.previous, tools.siblings.following)
+    assert arrows[1].x() - arrows[0].geometry().right() < 60
 
 
 def test_a_message_without_versions_has_no_arrows(transcript: Transcript) -> None:

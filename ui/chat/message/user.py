@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import Literal
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import (
@@ -203,8 +202,9 @@ class UserMessage(AccessibleFrame):
 
     def _on_edited(self, text: str) -> None:
         self.close_editor()
-        kind: Literal["edit", "again"] = "again" if text == self._text else "edit"
-        self.action_requested.emit(MessageAction(kind, self._entry, text))
+        is_same = text == self._text
+        again, edit = MessageAction("again", self._entry), MessageAction("edit", self._entry, text)
+        self.action_requested.emit(again if is_same else edit)
 
 
 class _Block(QWidget):
