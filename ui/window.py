@@ -282,9 +282,8 @@ class MainWindow(WindowFrame):
         middle.columns_changed.connect(self.note.show_columns)
         middle.composer_resized.connect(self.notifier.set_bottom)
         self.notifier.set_guard(self.transcript.list_guarded_buttons)
-        self.transcript.scroller.jump_moved.connect(self.notifier.arrange)
-        bar = self.transcript.scroller.bar
-        for moved in (bar.valueChanged, bar.rangeChanged):
+        scroller = self.transcript.scroller
+        for moved in (scroller.jump_moved, scroller.bar.valueChanged, scroller.bar.rangeChanged):
             moved.connect(self.notifier.arrange)
         self.column.close_requested.connect(self.columns.toggle_right)
         sidebar, rail = self.sidebar, self.rail
@@ -301,6 +300,7 @@ class MainWindow(WindowFrame):
         rail.index_requested.connect(self.docking.show_index)
         rail.search_requested.connect(self.controllers.chats.begin_search)
         self.controllers.vault.indexed.connect(self._on_indexed)
+        self.controllers.chats.deleted.connect(self.controllers.drafts.forget)
         self.controllers.session.session_changed.connect(self.remember_soon)
         self.controllers.session.turn_ended.connect(self._on_turn_ended)
         self.controllers.index.finished.connect(self._on_index_finished)

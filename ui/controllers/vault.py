@@ -118,6 +118,7 @@ class VaultController(QObject):
         frame.composer.setFocus()
 
     def _connect(self) -> None:
+        self.notes_changed.connect(self._composer.attachments.refresh)
         self._notes.opened.connect(self.show_opened)
         self._notes.open_failed.connect(self._on_open_failed)
         self._notes.listed.connect(self._on_listed)

@@ -22,4 +22,4 @@ This package may import PySide6, `ui.chat.message`, `ui.chat.composer.attachment
 move while others are added or removed above them.
 """
 
-__all__ = ["empty_state", "finder", "instructions_bar", "transcript", "widgets"]
+__all__ = ["empty_state", "finder", "instructions_bar", "live", "transcript", "widgets"]

@@ -14,7 +14,7 @@
                  position.
     formats      Qt's character and block formats for each kind of text, from the design tokens.
     geometry     Positions of text in a document after layout.
-    images       Inserts an image into a document, no wider than the text.
+    images       Inserts an image into a document, no wider than the text, or says why it cannot.
     lines        Source lines of Markdown and their positions in the document.
     note_view    `NoteView`, a Markdown view of one part of a note, which can highlight lines.
     painter      Paints the decorations behind and next to the text: backgrounds, pills, markers,
@@ -36,4 +36,4 @@ contains plain text with formats, never HTML. Copied text is the text as display
 citations such as `[1]`.
 """
 
-__all__ = ["card", "formats", "note_view", "spacing", "view"]
+__all__ = ["card", "formats", "images", "note_view", "spacing", "view"]
