@@ -11,7 +11,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.idle import GarbageCollector, IdleTimer, call_when_idle
+from ui.idle import (
+    FULL_ALWAYS,
+    IDLE_CHECKS,
+    GarbageCollector,
+    IdleTimer,
+    call_when_idle,
+)
 
 BUSY_S = 0.1
 
@@ -79,10 +85,10 @@ def allocate(kept: list[list[object]], number: int = 200_000) -> None:
 
 
 def test_the_thread_is_idle_after_two_seconds_without_work(checks: Checks) -> None:
-    checks.make(3)
+    checks.make(IDLE_CHECKS - 1)
     checks.make(1, BUSY_S)
-    checks.make(5)
-    assert checks.results == [False] * 7 + [True, True]
+    checks.make(IDLE_CHECKS + 1)
+    assert checks.results == [False] * (2 * IDLE_CHECKS - 1) + [True, True]
 
 
 def test_the_thread_that_runs_the_timer_is_the_one_that_is_measured(
@@ -98,7 +104,7 @@ def test_the_thread_that_runs_the_timer_is_the_one_that_is_measured(
 def test_work_for_an_idle_moment_is_done_once(checks: Checks) -> None:
     done: list[str] = []
     call_when_idle(lambda: done.append("done"), checks.timer)
-    checks.make(3)
+    checks.make(IDLE_CHECKS - 1)
     assert done == []
     checks.make(3)
     assert done == ["done"]
@@ -138,18 +144,18 @@ def make_busy_checks(checks: Checks, number: int) -> None:
 
 
 def test_old_garbage_waits_for_an_idle_moment(garbage: GarbageCollector, checks: Checks) -> None:
-    checks.make(5)
+    checks.make(IDLE_CHECKS + 1)
     old = leave_old_garbage(checks)
-    make_busy_checks(checks, 20)
+    make_busy_checks(checks, FULL_ALWAYS // 2)
     assert old() is not None
-    checks.make(4)
+    checks.make(IDLE_CHECKS)
     assert old() is None
 
 
 def test_old_garbage_does_not_wait_for_ever(garbage: GarbageCollector, checks: Checks) -> None:
-    checks.make(5)
+    checks.make(IDLE_CHECKS + 1)
     old = leave_old_garbage(checks)
-    make_busy_checks(checks, 600)
+    make_busy_checks(checks, FULL_ALWAYS)
     assert old() is None
 
 
@@ -160,19 +166,19 @@ def test_what_lives_after_the_start_is_left_out_of_later_collections(
     allocate(kept)
     gone = weakref.ref(Link())
     frozen = gc.get_freeze_count()
-    checks.make(4)
+    checks.make(IDLE_CHECKS)
     assert gone() is None
     assert gc.get_freeze_count() - frozen > 150_000
     frozen = gc.get_freeze_count()
     allocate(kept)
-    checks.make(4)
+    checks.make(IDLE_CHECKS)
     assert gc.get_freeze_count() <= frozen
 
 
 def test_modules_that_are_loaded_later_are_left_out_too(
     garbage: GarbageCollector, checks: Checks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checks.make(4)
+    checks.make(IDLE_CHECKS)
     frozen = gc.get_freeze_count()
     kept: list[list[object]] = []
     allocate(kept)
