@@ -280,7 +280,7 @@ def _order(name: str) -> list[tuple[int, int, str]]:
 def _describe_known(
     model: ModelInfo, known: Mapping[str, Any], served: ServedModel | None, by_hand: int | None
 ) -> ModelInfo:
-    """Combine a model's properties from the table, its server and the settings."""
+    """Combine a model's properties from the model table, its server and the settings."""
     limit = known.get("max_input_tokens") or known.get("max_tokens")
     if served is not None:
         limit = served.input_limit
@@ -298,7 +298,7 @@ def _describe_known(
 
 
 def _find_ability(known: Mapping[str, Any], field: str, served: bool | None) -> bool | None:
-    """Return whether a model has an ability. The server's answer overrides the table."""
+    """Return whether a model has an ability. The server's answer overrides the model table."""
     if served is not None:
         return served
     return bool(known.get(field)) if known else None

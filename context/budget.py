@@ -68,7 +68,7 @@ class BudgetPolicy:
             raise BadPolicy("A budget policy needs 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.")
 
     def should_trim(self, used: int, budget: int) -> bool:
-        """Return whether old tool results and answers must be trimmed."""
+        """Return whether old tool results and answers must be shortened."""
         return used > int(budget * self.trim_at)
 
     def should_compact(self, used: int, budget: int) -> bool:

@@ -191,7 +191,7 @@ class Segment:
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """Cached token counts by token counter. See `context.tokens`."""
+        """Cached token counts of the segment, by token counter. See `context.tokens`."""
         return {}
 
     @classmethod

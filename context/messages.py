@@ -252,12 +252,15 @@ class Message:
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """Cached token counts by token counter. See `context.tokens`."""
+        """Cached token counts of the message, by token counter. See `context.tokens`."""
         return {}
 
     @cached_property
     def shorter(self) -> "dict[Hashable, Message]":
-        """Cached shortened versions, by token counter. See `context.history.boundaries`."""
+        """Cached shortened versions of the message, by token counter.
+
+        See `context.history.boundaries`.
+        """
         return {}
 
     def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:

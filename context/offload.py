@@ -41,12 +41,12 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
 
 
 def is_offload_stub(content: str) -> bool:
-    """Return whether a text is a stub. The stub is the only reference to its tool result."""
+    """Return whether a text is a stub, which is the only reference to a stored tool result."""
     return content.startswith(_OPENING) and content.endswith(_CLOSING)
 
 
 def read_stub(content: str) -> Offloaded | None:
-    """Parse a stub, or return None for any other text."""
+    """Parse a stub, which replaces a stored tool result. Return None for any other text."""
     found = _STUB.fullmatch(content) if is_offload_stub(content) else None
     if found is None:
         return None

@@ -74,7 +74,7 @@ def apply_patch(
 
 
 def request_ops(ops: Sequence[Op]) -> tuple[Op, ...]:
-    """Return the operations that change instructions, tools or options."""
+    """Return the patch operations that change instructions, tools or options."""
     return tuple(op for op in ops if op["op"] not in MESSAGE_OPS)
 
 

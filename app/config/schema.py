@@ -172,7 +172,7 @@ def _kind(annotation: Any) -> Kind:
 
 
 def _explain(spec: SettingSpec, error: ValidationError) -> str:
-    """Explain why the value of a table setting is invalid, as text to append to an error message.
+    """Explain why the value of a setting that is a table is invalid, as part of an error message.
 
     The result is an empty string if there is nothing to add.
     """

@@ -204,7 +204,7 @@ class NoteSearch:
     def list_notes(
         self, query: str, limit: int | None = None, offset: int = 0, project: str | None = None
     ) -> SearchResult:
-        """Return one page of the notes that match a query, of the vault or of a project.
+        """Return one page of the notes in the vault or a project that match a query.
 
         Raises:
             VaultNotChosen: no vault is open.

@@ -64,7 +64,7 @@ class VerbatimText:
         return next((span for span in spans if span is not None), None)
 
     def find_lines(self, span: tuple[int, int], first_line: int) -> tuple[int, int]:
-        """Convert a text span to the first and last line number."""
+        """Return the first and last line number of a span of the text."""
         above = first_line + self.text.count("\n", 0, span[0])
         return above, above + self.text.count("\n", span[0], span[1])
 

@@ -347,7 +347,7 @@ def _build_tool(server: McpServer, tool: "Tool") -> McpTool:
 def _choose_usable(tools: Iterable[McpTool]) -> list[McpTool]:
     """Return the tools that models accept, up to a total size limit.
 
-    Their arguments are an object, and their names differ.
+    The arguments of such a tool are a JSON object, and no other tool has the same name.
     """
     chosen: dict[str, McpTool] = {}
     chars = 0
@@ -365,9 +365,9 @@ def _choose_usable(tools: Iterable[McpTool]) -> list[McpTool]:
 
 
 def _measure_schema(tool: McpTool) -> int:
-    """Return the length of a schema as JSON, which has no NaN and no infinite numbers.
+    """Return the length of a tool's schema as JSON.
 
-    A schema with such a number counts as too long, because services reject it.
+    A schema with NaN or an infinite number counts as too long, because services reject it.
     """
     try:
         return len(json.dumps(tool.schema, allow_nan=False))

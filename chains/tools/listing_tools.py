@@ -120,10 +120,10 @@ def build_listing_tools(
 
 
 def list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
-    """Return the readable notes at a path: one note, a folder, or all.
+    """Return the notes that a model may read at a path: one note, a folder, or all.
 
     Raises:
-        ToolFailed: there are no such notes at `below`.
+        ToolFailed: there are no readable notes at `below`.
     """
     place = below.strip("/").removeprefix("./")
     place = "" if place == "." else place

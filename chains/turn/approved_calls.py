@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class ApprovedCalls:
-    """Runs calls that need approval, one by one."""
+    """Runs tool calls that need the user's approval, one by one."""
 
     def __init__(
         self,

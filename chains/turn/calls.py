@@ -50,7 +50,7 @@ class ModelCheck:
 
 @dataclass(frozen=True)
 class ChatTitle:
-    """A title, and the usage of the call that produced it."""
+    """A chat title, and the usage of the model call that produced the title."""
 
     text: str
     calls: tuple[CallUsage, ...] = ()

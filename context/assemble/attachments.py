@@ -141,7 +141,7 @@ def _last_use(entry: tuple[CarriedSource, Segment, Segment]) -> int:
 
 
 def _select_sources(carried: CarriedSources, now: Sequence[Segment]) -> Iterator[CarriedSource]:
-    """Yield the carried sources that the current turn does not attach again.
+    """Yield the sources of earlier turns that the current turn does not attach again.
 
     If a note was both attached and cited, only the attachment is returned.
     """

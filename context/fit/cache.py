@@ -158,7 +158,7 @@ def _compare_continued(
     asked: PreviousQuestion,
     changes: Changes,
 ) -> Continuation:
-    """Compare two requests that share the earlier one's history, by the messages after it."""
+    """Compare a request with the previous one, by the messages after their common history."""
     earlier = len(previous.history)
     now = (*draft.history[earlier:].messages, *draft.present)
     same = _count_equal(previous.present, now)
@@ -292,7 +292,7 @@ def _find_reused(
 def _explain_messages(
     before: _PreviousRequest, draft: RequestDraft, same: int, changes: Changes
 ) -> list[str]:
-    """Explain all changes among the messages, starting at the first difference."""
+    """Return the reasons for all changed messages, starting at the first difference."""
     history = draft.history_messages
     earlier = before.messages[: before.question]
     reasons = []

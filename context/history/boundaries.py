@@ -34,7 +34,7 @@ class Epoch:
     """The token budget and the model for which stored trims and drops are valid.
 
     While the model stays the same and the budget does not grow, messages that were shortened or
-    left out stay so.
+    left out are not restored.
     """
 
     budget: int

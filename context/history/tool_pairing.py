@@ -64,7 +64,7 @@ def make_interruption(last: Message) -> Message:
 
 
 def _pair_results(messages: Sequence[Message]) -> list[Message]:
-    """Return an assistant message with the messages up to the next one, with its results paired.
+    """Return an assistant message, one result for each of its tool calls, and other messages.
 
     Missing tool results are added, and results without a call are removed.
     """

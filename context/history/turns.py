@@ -160,7 +160,8 @@ class MessageGroup:
     """Consecutive messages of one turn.
 
     Attributes:
-        turn: the index of the turn, or None for messages that a patch added.
+        turn: the index of the turn, or None for messages that the patch of a hook or compaction
+            added.
     """
 
     turn: int | None

@@ -59,9 +59,9 @@ class EntryTree:
         return tuple(reversed(path))
 
     def find_place(self, entry_id: str) -> str:
-        """Return the id of the tree entry that an entry belongs to, which is mostly itself.
+        """Return the id of the tree entry that a log entry belongs to, usually the entry itself.
 
-        An entry that is not part of the tree, such as one of usage, belongs to its parent.
+        An entry that is not part of the tree, such as a usage entry, belongs to its parent.
 
         Raises:
             UnknownEntry: when the log has no such entry, or it stands before all tree entries.

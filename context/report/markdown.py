@@ -136,7 +136,7 @@ def _left_out(context: Json) -> str:
 
 
 def _describe_shortened(context: Json) -> Iterable[str]:
-    """Describe the shortened messages: how many are trimmed, and the last compaction."""
+    """Describe how many messages are shortened, and the last compaction."""
     if trimmed := context.get("trimmed"):
         sizes = _change(trimmed["tokens_before"], trimmed["tokens_after"])
         yield f"- trimmed: {_plural(trimmed['messages'], 'message')} ({sizes})"
