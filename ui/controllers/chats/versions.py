@@ -100,7 +100,7 @@ class VersionsController(QObject):
         """Open the dialog with an answer and, if it has other versions, with the newest of them."""
         self._item, self._other, self._turn = item, "", None
         self._writers[item.entry] = item.model
-        self._dialog.open_for(self._find_name(item.model), self._build(item))
+        self._dialog.open_for(self._name_answer(item), self._build(item))
         self._show_choices()
         self._models.ask(self._assistant.model_choices, now=True)
         others = [entry for entry in item.siblings if entry != item.entry]
@@ -196,6 +196,12 @@ class VersionsController(QObject):
         made.set_text(item.text)
         self._maker.fill(made, item)
         return made
+
+    def _name_answer(self, item: AnswerItem) -> str:
+        """Return the name of the answer on the left, with its number if there are others."""
+        if len(item.siblings) < 2:
+            return self._find_name(item.model)
+        return self._name_version(item.siblings.index(item.entry) + 1, item.entry)
 
     def _name_version(self, number: int, entry: str) -> str:
         model = self._writers.get(entry)

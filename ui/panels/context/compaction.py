@@ -59,6 +59,7 @@ class CompactionDialog(QDialog):
         self._title = label("", "h2")
         self._about = make_wrapped_label("", "ui", "secondary")
         self._figures = label("", "ui_strong", numbers=True)
+        self._heading = label("", "label", "secondary")
         self._problem = make_wrapped_label("", "ui", "danger")
         self.text = QPlainTextEdit()
         self.text.setProperty("field", True)
@@ -174,6 +175,8 @@ class CompactionDialog(QDialog):
             part.setVisible(part in parts)
         self.instructions.hide()
         self.make.setEnabled(True)
+        self._heading.setText(name)
+        self._heading.setVisible(bool(name))
         if name:
             self.text.setAccessibleName(name)
 
@@ -209,6 +212,7 @@ class CompactionDialog(QDialog):
         column.addWidget(self._title)
         column.addWidget(self._about)
         column.addWidget(self._figures, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._heading)
         column.addWidget(self.text, 1)
         column.addWidget(self.instructions)
         column.addWidget(self._problem)

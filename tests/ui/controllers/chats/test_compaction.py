@@ -49,6 +49,7 @@ def test_what_would_be_summarised_is_shown_before_a_model_is_called(window, serv
     window.composer.send("/compact the litres")
     page = window.compaction
     assert page.text == "1. How much does it hold?\n2. When does the pump run?"
+    assert "Questions to summarise" in page.texts()
     said = " ".join(page.texts())
     assert "4 earlier messages would become a summary." in said
     assert "scripted makes the summary." in said

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -107,6 +107,7 @@ def test_versions_that_exist_are_compared_without_a_call(
     dialog = open_dialog(window)
     assert shown(dialog) == ["Three barrels.", "Two barrels."]
     assert items(dialog)[0].startswith("Version 1 · ")
+    assert any(label.text().startswith("Version 2 · ") for label in dialog.findChildren(QLabel))
     click_button(dialog.right, "Keep this answer")
     assert window.chat.answers()[0].text == "Two barrels."
     assert len(server.bodies) == calls
