@@ -5,7 +5,12 @@ import path.
 """
 
 import os
+import signal
 import sys
+
+# Until `main` handles it, Ctrl+C ends the program without printing a trace.
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _clean_import_path() -> None:
@@ -49,6 +54,7 @@ _open_missing_streams()
 
 from typing import TYPE_CHECKING, NoReturn  # noqa: E402
 
+from app.cli.arguments import INTERRUPTED  # noqa: E402
 from app.cli.parser import run, run_window  # noqa: E402
 from app.faults import install_fault_hooks  # noqa: E402
 
@@ -58,18 +64,28 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run `strata` with the command-line arguments and exit with its exit code."""
+    _handle_interrupts()
     install_fault_hooks()
     try:
         code = run(sys.argv[1:], _show)
     except SystemExit as end:  # after --help, --version or wrong arguments
         code = int(end.code or 0)
+    except KeyboardInterrupt:  # while an earlier one was being reported
+        code = INTERRUPTED
     _end(code)
 
 
 def main_window() -> NoReturn:
     """Run `strata-gui`, which opens the window from a desktop menu."""
+    _handle_interrupts()
     install_fault_hooks()
     _end(run_window(sys.argv[1:], _show))
+
+
+def _handle_interrupts() -> None:
+    """Raise `KeyboardInterrupt` on Ctrl+C, unless the program was started to ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _show(opening: "Startup") -> int:

@@ -83,6 +83,9 @@ class _PrivateFile(RotatingFileHandler):
         handle = os.open(self.baseFilename, flags, 0o600)
         return TextIOWrapper(os.fdopen(handle, "ab"), self.encoding, errors="replace")
 
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (the overridden name)
+        """Drop a message that cannot be written, as on a full disk, without printing a trace."""
+
 
 class _Formatter(logging.Formatter):
     default_msec_format = "%s.%03d"

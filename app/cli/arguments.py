@@ -9,6 +9,7 @@ import sys
 from typing import Any, NoReturn
 
 __all__ = [
+    "INTERRUPTED",
     "USAGE_ERROR",
     "ArgumentParser",
     "Verbs",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 USAGE_ERROR = 2
+INTERRUPTED = 130
 Verbs = argparse._SubParsersAction
 
 

@@ -12,13 +12,13 @@ import signal
 from collections.abc import Callable
 from typing import Any, Final, Self
 
+from app.cli.arguments import INTERRUPTED
 from app.cli.output import Output, OutputGone, complain
 from app.errors import describe
 from app.faults import log_bug
 from chains.cancel import CancelToken
 
 FAILED: Final = 1
-INTERRUPTED: Final = 130
 OUTPUT_GONE: Final = 141  # the exit code that a shell shows for a program ended by SIGPIPE
 
 _log = logging.getLogger(__name__)
@@ -65,12 +65,24 @@ def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: b
         reports_stop: whether to print a message if the program was stopped with Ctrl+C.
     """
     try:
-        return work()
+        return _run_reported(work, output, reports_stop)
     except OutputGone as gone:
         if not gone.reason:
             return OUTPUT_GONE
         complain(f"The result cannot be printed: {gone.reason}.")
         return FAILED
+
+
+def _run_reported(work: Callable[[], int], output: Output, reports_stop: bool) -> int:
+    """Run a verb or the window, report errors, and return the exit code.
+
+    Raises:
+        OutputGone: the result or the error cannot be printed.
+    """
+    try:
+        return work()
+    except OutputGone:
+        raise
     except KeyboardInterrupt as error:
         if reports_stop:
             output.failure(describe(error))

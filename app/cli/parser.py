@@ -12,6 +12,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from app.cli.arguments import (
+    INTERRUPTED,
     ArgumentParser,
     Verbs,
     add_globals,
@@ -38,8 +39,8 @@ def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
     Returns:
         The exit code.
     """
-    args = build_parser().parse_args(argv)
     try:
+        args = build_parser().parse_args(argv)
         if args.verb is None:
             return _start_window(args, open_window)
         if args.verb == "search":
@@ -47,10 +48,19 @@ def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
         else:
             from app.cli.verbs import run_verb
     except KeyboardInterrupt:  # while the program is being loaded
-        from app.cli.interrupt import INTERRUPTED
-
-        return INTERRUPTED
+        return _report_early_stop("--json" in argv)
     return run_verb(args)
+
+
+def _report_early_stop(is_json: bool) -> int:
+    """Report Ctrl+C before the verb has begun, and return the exit code."""
+    if is_json:
+        import json
+
+        print(json.dumps({"error": {"code": "cancelled", "message": "Stopped."}}, indent=2))
+    else:
+        sys.stderr.write("strata: Stopped.\n")
+    return INTERRUPTED
 
 
 def run_window(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:

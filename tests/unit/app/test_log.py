@@ -1,6 +1,7 @@
 import logging
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,14 @@ def test_a_known_key_never_survives(key: str, before: str, after: str) -> None:
         assert key not in log.redact(before + key + after)
     finally:
         log._hidden.discard(key)
+
+
+def test_a_log_that_cannot_be_written_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    full = Path("/dev/full")
+    try:
+        handler = log._PrivateFile(full, encoding="utf-8", delay=True)
+        handler.emit(logging.LogRecord("app", logging.INFO, "", 0, "text", (), None))
+    finally:
+        with suppress(OSError):
+            handler.close()
+    assert capfd.readouterr() == ("", "")

@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from app.assistant import Assistant
 from app.cli.interrupt import Interruptible
-from app.cli.parser import build_parser
-from tests.support.processes.command_line import Strata, document
+from app.cli.parser import build_parser, run
+from tests.support.processes.command_line import Strata, document, no_window
 
 HEAVY = [
     "PySide6",
@@ -40,8 +41,8 @@ def test_a_search_does_not_load_the_code_of_models_and_chats() -> None:
 
 def test_the_version_imports_nothing_heavy() -> None:
     script = (
-        "import sys\nfrom app.__main__ import main\nsys.argv = ['strata', '--version']\n"
-        "try:\n    main()\nexcept SystemExit: pass\n"
+        "import os, sys\nfrom app.__main__ import main\nsys.argv = ['strata', '--version']\n"
+        "os._exit = lambda code: None\nmain()\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
@@ -220,11 +221,14 @@ def test_nobody_reading_is_quiet(strata_home: Path) -> None:
     assert child.returncode == 141
 
 
-def test_a_full_disk_behind_standard_output_is_said(strata_home: Path) -> None:
+@pytest.mark.parametrize("verb", [("list",), ("get", "nothing")], ids=["result", "error"])
+def test_a_full_disk_behind_standard_output_is_said(
+    strata_home: Path, verb: tuple[str, ...]
+) -> None:
     script = "import sys\nfrom app.__main__ import main\nsys.exit(main())"
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-c", script, "settings", "list", "--json"],
+            [sys.executable, "-c", script, "settings", *verb, "--json"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -241,3 +245,19 @@ def test_the_first_signal_cancels_and_the_second_ends() -> None:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("is_json", [True, False])
+def test_ctrl_c_while_the_program_is_being_loaded(
+    is_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt() -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.parser.build_parser", interrupt)
+    assert run(["ledger", *(["--json"] if is_json else [])], no_window) == 130
+    out, err = capsys.readouterr()
+    if is_json:
+        assert document(out) == {"error": {"code": "cancelled", "message": "Stopped."}}
+    else:
+        assert (out, err) == ("", "strata: Stopped.\n")
