@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.durable import read_file
-from app.errors import StorageFailed
+from app.errors import StorageFailed, VaultNotChosen
 from app.paths import Paths
 from vault.errors import VaultError
 from vault.paths import check_folder
@@ -80,6 +80,8 @@ class Startup:
         if self._overrides:
             self._build()
         if self._folder is not None:
+            if not self._folder.strip():
+                raise VaultNotChosen
             check_folder(Path(self._folder))
 
     @property

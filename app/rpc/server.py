@@ -141,7 +141,7 @@ class RPC:
             self._wire.respond(request.id, request.type, {})
             return False
         try:
-            chat = request.session or self._session
+            chat = self._session if request.session is None else request.session
             self._carry_out(request.model_copy(update={"session": chat}))
         except Exception as error:  # noqa: BLE001 (reported, and logged if it is a bug)
             self._wire.refuse(request.id, request.type, explain(error))
@@ -160,7 +160,9 @@ class RPC:
 
     def _begin_turn(self, request: asked.Request) -> None:
         """Start a turn, and respond once the user message is stored."""
-        session = request.session or self._assistant.sessions.begin(self._vault)
+        session = request.session
+        if session is None:
+            session = self._assistant.sessions.begin(self._vault)
         self._jobs.require_free(session)
 
         def accept(stored: Event) -> None:

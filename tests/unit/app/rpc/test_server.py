@@ -473,6 +473,11 @@ def test_a_compaction_within_a_turn_is_told(caller: Caller, server: ModelServer)
     assert all(result["after_tokens"] < result["before_tokens"] for result in ended)
 
 
+def test_a_chat_without_a_name_is_missing(caller: Caller) -> None:
+    caller.turn("Where is the barrel?")
+    assert caller.error("prompt", text="And the can?", session="")["code"] == "session_missing"
+
+
 def test_the_context_of_an_earlier_answer_is_told(caller: Caller) -> None:
     first = caller.turn("Where is the barrel?")
     caller.turn("And the can?")
