@@ -7,13 +7,16 @@ must approve each of them. The user can list, edit and delete memories, or edit 
 import difflib
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from app.errors import AppError, InvalidRequest, NotFound
+from app.durable import lock_folder
+from app.errors import AppError, InvalidRequest, NotFound, storage_errors
 from app.library.user_texts import MEMORIES, UserText, UserTextFile, UserTextKind
+from app.paths import make_private_folder
 from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal
 
@@ -101,7 +104,7 @@ class MemoryNote:
         self._replace(number, None)
 
     def _replace(self, number: int, line: str | None) -> None:
-        with self._lock:
+        with self._lock_file():
             text = self._read().text
             items, lines = _find_items(text), text.split("\n")
             if not 1 <= number <= len(items):
@@ -114,7 +117,7 @@ class MemoryNote:
             self.file.write("" if rest.strip() == _HEADING.strip() else rest)
 
     def _apply(self, before: str, after: str) -> str:
-        with self._lock:
+        with self._lock_file():
             try:
                 if self._read().text != before:
                     raise ProposalOutdated
@@ -122,6 +125,16 @@ class MemoryNote:
             except AppError as error:
                 raise ToolFailed(str(error)) from error
         return "Remembered. Later turns begin with it."
+
+    @contextmanager
+    def _lock_file(self) -> Iterator[None]:
+        """Keep other threads and processes from changing memories meanwhile."""
+        folder = self.file.path.parent
+        with self._lock, ExitStack() as stack:
+            with storage_errors(self.file.path):
+                make_private_folder(folder)
+                stack.enter_context(lock_folder(folder))
+            yield
 
     def _read(self) -> UserText:
         found = self.file.read()

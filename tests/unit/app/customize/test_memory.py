@@ -1,5 +1,6 @@
 """The note with the user's long-term memories."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,22 @@ def test_a_memory_that_makes_the_note_too_long_is_a_failure_of_the_tool(note) ->
     with pytest.raises(ToolFailed, match="Memories may have 16,000 characters"):
         note.propose("x" * MOST_CHARS).apply()
     assert note.list_memories() == ("One",)
+
+
+def test_memories_that_are_changed_at_once_are_all_kept(tmp_path: Path) -> None:
+    file = tmp_path / "memories.md"
+    file.write_text("".join(f"- old {number}\n" for number in range(8)))
+    notes = [MemoryNote(file) for _ in range(8)]  # as in a process for each
+    together = threading.Barrier(len(notes))
+
+    def change(number: int) -> None:
+        together.wait()
+        for text in ("newer", "newest"):
+            notes[number].edit(number + 1, f"{text} {number}")
+
+    threads = [threading.Thread(target=change, args=(number,)) for number in range(len(notes))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(MemoryNote(file).list_memories()) == [f"newest {number}" for number in range(8)]
