@@ -189,24 +189,30 @@ def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return one object for each outgoing call and its result. Unknown fields are None."""
     calls: dict[str, dict[str, Any]] = {}
     for line in lines:
-        id = line["id"]
+        id, tokens = line["id"], _read_count(line, "tokens")
         if "host" in line:
+            notes = line.get("notes")
             calls[id] = {
                 "at": str(line.get("at", "")),
                 "host": str(line["host"]),
                 "kind": str(line.get("kind", "")),
                 "session": line.get("session"),
                 "turn": line.get("turn"),
-                "bytes_out": line.get("bytes_out"),
+                "bytes_out": _read_count(line, "bytes_out"),
                 "bytes_in": None,
-                "tokens": line.get("tokens"),
-                "notes": list(line.get("notes") or ()),
+                "tokens": tokens,
+                "notes": [str(note) for note in notes] if isinstance(notes, list) else [],
             }
         elif id in calls:
-            tokens = line.get("tokens")
-            calls[id]["bytes_in"] = line.get("bytes_in")
+            calls[id]["bytes_in"] = _read_count(line, "bytes_in")
             calls[id]["tokens"] = calls[id]["tokens"] if tokens is None else tokens
     return list(calls.values())
+
+
+def _read_count(line: Mapping[str, Any], key: str) -> int | None:
+    """Return a number of a line, or None if it is missing or damaged."""
+    value = line.get(key)
+    return value if isinstance(value, int) else None
 
 
 def _describe(path: Path, error: Exception) -> str:

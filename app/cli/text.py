@@ -367,8 +367,11 @@ def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[
 
 def self_test(result: "SelfTest") -> Iterator[str]:
     """Format the results of the search self-test as lines."""
+    if not result.questions:
+        yield "No questions could be made from your notes, so nothing was measured."
+        return
     yield f"{format_count(result.questions, 'question')} made from your notes."
-    first, ten = f"{result.recall_at_1:.0%}", f"{result.recall_at_10:.0%}"
+    first, ten = _format_share(result.recall_at_1), _format_share(result.recall_at_10)
     yield f"The right note came first for {first}, and among the first ten hits for {ten}."
     yield f"Mean reciprocal rank {result.mrr:.3f}."
     yield f"A search took {result.p50_ms:.0f} ms, 19 of 20 at most {result.p95_ms:.0f} ms."
@@ -382,9 +385,13 @@ def self_test(result: "SelfTest") -> Iterator[str]:
         )
         yield (
             f"Words alone or meaning alone have nDCG@10 {fit.single:.3f} at best, this ranking "
-            f"{fit.after:.3f}. They have {fit.single_recall:.0%} of the notes among the first "
-            f"ten, this ranking {fit.recall:.0%}."
+            f"{fit.after:.3f}. They have {_format_share(fit.single_recall)} of the notes among the "
+            f"first ten, this ranking {_format_share(fit.recall)}."
         )
+
+
+def _format_share(share: float) -> str:
+    return f"{share * 100:.0f} %"
 
 
 def checks(found: "Sequence[Check]") -> Iterator[str]:

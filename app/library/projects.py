@@ -171,7 +171,7 @@ class Projects:
             return _read_settings(tomllib.loads(read_file(file).decode()))
         except FileNotFoundError:
             return ProjectSettings()
-        except (OSError, ValueError, BadSetting) as error:
+        except (OSError, ValueError, RecursionError, BadSetting) as error:
             raise InvalidRequest(
                 f"The settings of the project {name} cannot be read: {error}.",
                 hint=f"Repair or delete the file {file}.",
@@ -255,7 +255,7 @@ class Projects:
         for file in sorted(self._paths.projects.glob(f"*/{_FILE}")):
             try:
                 found = tomllib.loads(read_file(file).decode())
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, RecursionError) as error:
                 _log.warning("The project file %s cannot be read: %s", file, error)
                 continue
             folder, is_listed = found.get("folder"), found.get("is_listed", True)

@@ -26,6 +26,7 @@ from chains.mcp.client import McpClient
 from chains.mcp.server import McpServer, McpTool, parse_servers
 from chains.tool import Proposal, Tool
 from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, propose_start
+from vault.coverage import name_count
 
 __all__ = ["AskAboutServer", "McpServers", "parse_entry"]
 
@@ -89,6 +90,11 @@ class McpServers:
                 warnings.append(f"{listed} Its tools are left out.")
             elif (yield from self._accepts_tools(server, listed, ask, warnings)):
                 opened[server] = listed
+                if left_out := self._client.count_unusable(server):
+                    warnings.append(
+                        f"{name_count(left_out, 'tool')} of the MCP server {server.name} cannot be "
+                        "given to a model: too many, too long, not valid, or with a repeated name."
+                    )
         with self._lock:
             self._open = {server: opened[server] for server in servers if server in opened}
         yield from map(Warned, warnings)

@@ -107,6 +107,11 @@ class McpClient:
         """Let a server be started again that has failed too often."""
         self._failures.pop(server.fingerprint, None)
 
+    def count_unusable(self, server: McpServer) -> int:
+        """Return how many tools `list_tools` left out, because models would not accept them."""
+        connection = self._connections.get(server.fingerprint)
+        return 0 if connection is None else connection.unusable
+
     def stop(self, server: McpServer) -> None:
         """Stop a server, for example when its approval is withdrawn."""
         connection = self._connections.pop(server.fingerprint, None)
@@ -188,6 +193,7 @@ class _Connection:
         self._client: Client | None = None
         self._failure: McpFailed | None = None
         self._tools: dict[str, str] | None = None
+        self.unusable = 0
         self._is_ready = asyncio.Event()
         self._ends = asyncio.Event()
         self._task = asyncio.create_task(self._serve())
@@ -224,7 +230,7 @@ class _Connection:
                 if not cursor or len(found) > MAX_TOOLS:
                     break
         tools = _choose_usable(found)
-        self._tools = hash_tools(tools)
+        self._tools, self.unusable = hash_tools(tools), len(found) - len(tools)
         return tuple(tools)
 
     async def call(self, tool: McpTool, arguments: Mapping[str, Any]) -> str:

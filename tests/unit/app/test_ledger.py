@@ -90,6 +90,17 @@ def test_a_damaged_ledger_is_set_aside_and_its_good_lines_are_kept(path: Path) -
     assert b"no JSON" in path.with_name("ledger.log.damaged").read_bytes()
 
 
+def test_fields_of_a_wrong_type_are_listed_as_unknown(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text(
+        '{"id": "a", "host": 3, "bytes_out": "many", "tokens": [], "notes": 5}\n'
+        '{"id": "a", "bytes_in": "lots"}\n'
+    )
+    (listed,) = Ledger(path).list_calls()
+    assert (listed["host"], listed["notes"]) == ("3", [])
+    assert [listed[key] for key in ("bytes_out", "bytes_in", "tokens")] == [None] * 3
+
+
 def test_a_line_that_a_crash_cut_off_spoils_no_other(path: Path) -> None:
     Ledger(path).record(call("first"))
     path.write_bytes(path.read_bytes() + b'{"id": "12')

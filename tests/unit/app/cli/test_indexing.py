@@ -24,6 +24,13 @@ def test_the_self_test_asks_for_the_notes_that_are_there(strata: Strata, small_v
     assert "questions made from your notes" in strata("selftest", *where)[1]
 
 
+def test_a_self_test_of_an_empty_folder_shows_no_figures(strata: Strata, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    strata("index", str(tmp_path / "empty"))
+    said = "No questions could be made from your notes, so nothing was measured.\n"
+    assert strata("selftest", "--vault", str(tmp_path / "empty"))[:2] == (0, said)
+
+
 @pytest.mark.parametrize(
     ("at", "words"),
     [

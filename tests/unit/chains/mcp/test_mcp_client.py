@@ -144,8 +144,10 @@ for line in sys.stdin:
 
 
 def test_tools_that_a_model_would_reject_are_left_out(client: McpClient) -> None:
-    (tool,) = client.list_tools(run_python(STRANGE), CancelToken())
+    server = run_python(STRANGE)
+    (tool,) = client.list_tools(server, CancelToken())
     assert tool.full_name == "leaves__look"
+    assert client.count_unusable(server) == 2
 
 
 def test_a_server_that_says_nothing_ends_at_the_limit() -> None:
