@@ -324,12 +324,27 @@ class _Connection:
             return error
         if isinstance(error, BaseExceptionGroup):
             return self._describe(error.exceptions[0])
+        if (said := _read_refusal(error)) and self._failure is None:
+            return McpFailed(f"The MCP server {self._server.name} reports: {said}")
         reason = self._process.end if self._process is not None else ""
         if not reason and self._failure is not None:
             return self._failure
         if not reason and self._server.url:
             reason = f"{self._server.host} does not answer, or not as an MCP server"
         return McpFailed(f"The MCP server {self._server.name} failed: {reason or 'it ended'}.")
+
+
+def _read_refusal(error: BaseException | None) -> str:
+    """Return the message with which a server refused a request, or an empty string."""
+    from mcp import MCPError
+    from mcp.types import CONNECTION_CLOSED
+
+    if not isinstance(error, MCPError):
+        return ""
+    # The code of the SDK is also a usual one for the errors of servers.
+    if error.code == CONNECTION_CLOSED and error.message == "Connection closed":
+        return ""
+    return show_text(error.message)[:_ERROR_CHARS]
 
 
 def _introduce() -> "Implementation":

@@ -150,6 +150,20 @@ def test_tools_that_a_model_would_reject_are_left_out(client: McpClient) -> None
     assert client.count_unusable(server) == 2
 
 
+REFUSING = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    error = {"code": -32000, "message": "there is no licence"}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), "error": error}), flush=True)
+"""
+
+
+def test_a_server_that_refuses_to_start_says_why(client: McpClient) -> None:
+    with pytest.raises(McpFailed, match="there is no licence"):
+        client.list_tools(run_python(REFUSING), CancelToken())
+
+
 def test_a_server_that_says_nothing_ends_at_the_limit() -> None:
     client = McpClient(lambda: False, NoLedger(), start_s=0.5)
     with pytest.raises(McpFailed, match=r"did not list its tools within 0\.5 s"):
