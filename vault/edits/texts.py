@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from vault.errors import EditRefused, ReadingFailed
@@ -69,7 +70,7 @@ class EditableText:
         for start, end, text in map(self._narrow, replacements):
             pieces += [source[at : self._find_source(start)], text.replace("\n", self._line_end)]
             at = self._find_source(end)
-        return self._encode("".join([*pieces, source[at:]]))
+        return self._encode(_join([*pieces, source[at:]]))
 
     def _narrow(self, replacement: Replacement) -> Replacement:
         """Trim the unchanged text at both ends of a replacement."""
@@ -125,6 +126,17 @@ class EditableText:
         wide = text.count("\r\n")
         counts = {"\n": text.count("\n") - wide, "\r\n": wide, "\r": text.count("\r") - wide}
         return max(counts, key=lambda end: counts[end])
+
+
+def _join(pieces: Sequence[str]) -> str:
+    r"""Join pieces of text, such that a `\r` and a `\n` that meet stay two line endings."""
+    filled = [piece for piece in pieces if piece]
+    joined = [
+        # `\r\r\n` is read as two line endings, `\r\n` as one.
+        f"{one}\r" if one.endswith("\r") and other.startswith("\n") else one
+        for one, other in pairwise(filled)
+    ]
+    return "".join([*joined, *filled[-1:]])
 
 
 def _count_common(one: str, other: str) -> int:

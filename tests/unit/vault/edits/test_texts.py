@@ -34,6 +34,20 @@ def test_a_line_between_two_changed_words_keeps_its_own_line_end() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "old", "new", "after"),
+    [
+        (b"a\rb\n", "b", "", b"a\r\r\n"),
+        (b"a\rb\nc\n", "b", "\nb", b"a\r\r\nb\nc\n"),
+        (b"a\rb\rc\n", "c", "c\n", b"a\rb\rc\r\r\n"),
+    ],
+)
+def test_line_ends_that_meet_in_an_edit_stay_two(
+    before: bytes, old: str, new: str, after: bytes
+) -> None:
+    assert plan_replacement("a.md", before, old, new).changes[0].after == after
+
+
 def test_windows_1252_stays_so_and_refuses_what_it_has_not() -> None:
     before = "Ein schöner Tag für Käse und Öl\n".encode("cp1252")
     after = plan_replacement("a.md", before, "Käse", "Grüße").changes[0].after
