@@ -156,7 +156,12 @@ def test_without_an_embedder_words_still_find_and_the_result_says_so(index: Vaul
     assert result.warnings == ("Searched by words only. The model is damaged.",)
 
 
-def test_ids_stay_when_another_part_of_the_vault_changes(index: VaultIndex, tmp_path: Path) -> None:
+def test_ids_stay_when_another_part_of_the_vault_changes(
+    make_index: IndexMaker, write: Write, tmp_path: Path
+) -> None:
+    write("Planning.md", NOTES["work/Planning.md"])
+    index = make_index(tmp_path / "notes")
+    index.update()
     before = index.search("autumn").hits[0].id
     (index.root / "extra.md").write_text("something else\n")
     index.update()
