@@ -32,7 +32,7 @@ def answer(name, text="!", turn="t"):
     return MessageEntry(name, None, TIME, Message("assistant", text), turn)
 
 
-def check(path, counter):
+def assert_turns_are_read(path, counter):
     reading = replay_path(path, counter)
     expected = list_turns(path)
     assert tuple(turn.turn for turn in reading.earlier) == expected[:-1]
@@ -44,8 +44,8 @@ def test_the_turns_are_those_of_the_path():
     chat.ask("One", "1", [passage(1, "a")])
     chat.ask("Two", None)
     chat.ask("Three", "3")
-    check(tuple(chat.path), ByteEstimator())
-    check((), ByteEstimator())
+    assert_turns_are_read(tuple(chat.path), ByteEstimator())
+    assert_turns_are_read((), ByteEstimator())
 
 
 def test_reading_on_counts_only_what_is_new():
@@ -69,21 +69,21 @@ def test_another_counter_begins_anew():
 def test_an_edited_beginning_is_read_anew():
     path = (question("a"), answer("b"), question("c"))
     replay_path(path, ByteEstimator())
-    check((question("a", "edited"), *path[1:]), ByteEstimator())
+    assert_turns_are_read((question("a", "edited"), *path[1:]), ByteEstimator())
 
 
 def test_a_further_answer_belongs_to_the_turn_that_seemed_to_have_ended():
     path = (question("a"), answer("b"), question("c"))
     replay_path(path, ByteEstimator())
-    check((*path[:2], answer("d"), question("e")), ByteEstimator())
-    check(path[:2], ByteEstimator())
+    assert_turns_are_read((*path[:2], answer("d"), question("e")), ByteEstimator())
+    assert_turns_are_read(path[:2], ByteEstimator())
 
 
 def test_segments_before_a_question_are_taken_over_only_by_their_own():
     stray = SegmentsEntry("s", None, TIME, "later", (passage(1, "a"),))
     path = (question("a"), answer("b"), stray, question("c", turn="other"))
     replay_path(path, ByteEstimator())
-    check((*path[:3], question("d", turn="later")), ByteEstimator())
+    assert_turns_are_read((*path[:3], question("d", turn="later")), ByteEstimator())
 
 
 ENTRIES = st.sampled_from(
@@ -104,6 +104,6 @@ def test_what_was_read_before_changes_no_reading(tails):
     path = ()
     for tail in tails:
         named = [replace(entry, id=f"{entry.id}{at}") for at, entry in enumerate(tail)]
-        check((*path, *named), ByteEstimator())
+        assert_turns_are_read((*path, *named), ByteEstimator())
         path = (*path, *named[: len(named) // 2])
-        check(path, ByteEstimator())
+        assert_turns_are_read(path, ByteEstimator())
