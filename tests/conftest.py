@@ -1,11 +1,12 @@
 """What every test stands on: folders of its own, no keyring, no display, no unseen error."""
 
+import gc
 import itertools
 import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,20 @@ Der Kompost braucht Luft. Alle sechs Wochen wird er umgesetzt.
 """,
     "日本語.md": "# 庭の道具\n\n剪定ばさみは納屋の赤い箱に入っています。\n",
 }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Exclude what stays until the end from garbage collection: more than a million objects.
+
+    Each full collection of them would take as long as several tests.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)
@@ -164,9 +179,9 @@ def small_vault(tmp_path: Path) -> Path:
     return write_notes(tmp_path / "notes")
 
 
-def write_notes(folder: Path) -> Path:
-    """Write the notes about the garden into a folder, and return that."""
-    for name, text in NOTES.items():
+def write_notes(folder: Path, notes: Mapping[str, str] = NOTES) -> Path:
+    """Write notes, by their paths, into a folder, and return that."""
+    for name, text in notes.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")

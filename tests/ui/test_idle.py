@@ -60,6 +60,7 @@ def garbage(qapp: QApplication, checks: Checks) -> Iterator[GarbageCollector]:
     collector = GarbageCollector(qapp, checks.timer)
     yield collector
     collector.stop()
+    gc.freeze()  # which it has undone for all tests
     collector.deleteLater()
 
 

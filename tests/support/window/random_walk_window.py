@@ -1,5 +1,6 @@
 """A random walk through the window, with a copy of the sample notes and a scripted model."""
 
+import gc
 import random
 import shutil
 from pathlib import Path
@@ -70,6 +71,8 @@ def walk(
             walked.run(presses)
         garbage.stop()
         assistant.close()
+        gc.collect()
+        gc.freeze()  # which `stop` has undone for all tests
     return walked, faults
 
 
