@@ -139,7 +139,7 @@ class ModelServer:
         self._lock = threading.Lock()
         self._script: list[Script] = list(replies) or [Answer()]
         self._server = _Server(self, host)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,))
 
     @property
     def url(self) -> str:
@@ -196,6 +196,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # small writes would wait for the client's delayed ACK
     server: _Server
 
     def do_GET(self) -> None:
