@@ -15,6 +15,7 @@ from app.wiring import build
 from tests.support.models.model_server import ModelServer
 from tests.support.window.desktop import Desktop
 from tests.support.window.transcripts import HERE, Place
+from tests.support.window.waiting import PatientBot
 from ui.actions import Keymap
 from ui.chat.transcript.transcript import Transcript
 from ui.tasks import TaskRunner
@@ -40,6 +41,12 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 def default_keys(qapp: QApplication) -> None:
     """The default keys, whatever the test before has chosen."""
     Keymap.current().apply({}, "Enter")
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """The bot of pytest-qt, for a computer that may be busy."""
+    return PatientBot(request)
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ def test_the_thread_that_runs_the_timer_is_the_one_that_is_measured(
     qtbot: QtBot, qapp: QApplication
 ) -> None:
     timer = IdleTimer(qapp)
-    with qtbot.waitSignal(timer.checked, check_params_cb=lambda is_idle: is_idle, timeout=60_000):
+    with qtbot.waitSignal(timer.checked, check_params_cb=lambda is_idle: is_idle):
         pass
     timer.stop()
     timer.deleteLater()

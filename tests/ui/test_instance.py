@@ -27,10 +27,10 @@ def test_a_second_start_calls_the_first_with_its_folder(
     state = tmp_path / ("state" * (20 if is_long else 1))
     parent = QObject()
     first = InstanceServer(state, parent)
-    with qtbot.waitSignal(first.called, timeout=30_000) as called:
+    with qtbot.waitSignal(first.called) as called:
         second = start_second(state, str(tmp_path / "notes"))
     assert called.args == [str(tmp_path / "notes")]
-    assert second.wait(10) == 0
+    assert second.wait(60) == 0
     first.close()
     assert not hand_over(state, None)
 
@@ -45,7 +45,7 @@ def test_the_socket_of_a_killed_process_is_replaced(tmp_path: Path, qtbot: QtBot
     state.mkdir()
     (state / "window.socket").write_text("left behind")
     first = InstanceServer(state, parent)
-    with qtbot.waitSignal(first.called, timeout=30_000) as called:
+    with qtbot.waitSignal(first.called) as called:
         second = start_second(state)
-    assert (called.args, second.wait(10)) == ([""], 0)
+    assert (called.args, second.wait(60)) == ([""], 0)
     first.close()

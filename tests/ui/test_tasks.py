@@ -77,7 +77,7 @@ def test_being_cancelled_is_no_failure(threads: TaskRunner, qtbot: QtBot) -> Non
     task = threads.stream(work)
     task.failed.connect(failures.append)
     task.start()
-    assert begun.wait(10)
+    assert begun.wait(60)
     with qtbot.waitSignal(task.finished):
         task.cancel()
     assert failures == []
@@ -97,7 +97,7 @@ def test_after_close_nothing_arrives_and_no_thread_is_left(qtbot: QtBot) -> None
     task.yielded.connect(seen.append)
     task.finished.connect(lambda: seen.append("end"))
     task.start()
-    assert begun.wait(10)
+    assert begun.wait(60)
     assert runner.close()
     QCoreApplication.processEvents()
     assert seen == []
@@ -129,7 +129,7 @@ def test_the_answer_to_a_question_that_was_replaced_is_dropped(
 ) -> None:
     latest, may_end, answers = LatestOnly(threads, 0), threading.Event(), list[object]()
     latest.answered.connect(answers.append)
-    latest.ask(lambda: may_end.wait(10) and "old", now=True)
+    latest.ask(lambda: may_end.wait(60) and "old", now=True)
     latest.ask(lambda: "new", now=True)
     with qtbot.waitSignal(latest.answered):
         may_end.set()

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.config.models import ModelChoice
 from app.sessions.transcript import AnswerItem, UserItem
@@ -118,12 +118,6 @@ class Place(QWidget):
 def widgets(transcript: Transcript, kind: type) -> list:
     """Return the transcript's message widgets of a class."""
     return [row.widget for row in transcript.feed.rows if isinstance(row.widget, kind)]
-
-
-def settle() -> None:
-    """Process events until everything has been laid out."""
-    for _ in range(80):
-        QApplication.processEvents()
 
 
 def spoken() -> str:

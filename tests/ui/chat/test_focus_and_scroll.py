@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import button_named, click_button
+from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
@@ -31,11 +32,6 @@ def ask(window: WindowPage, server: ModelServer, question: str, answer: str) -> 
     server.script(Answer(answer))
     window.composer.send(question)
     settle()
-
-
-def settle() -> None:
-    for _ in range(20):
-        QApplication.processEvents()
 
 
 def find_offset(window: WindowPage, widget: QWidget) -> int:

@@ -21,6 +21,7 @@ from app.sessions.transcript import (
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ToolEnded, ToolStarted
 from tests.support.window import widgets
+from tests.support.window.waiting import settle
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import HookDivider, NoteBlock, SummaryDivider
@@ -80,11 +81,6 @@ def transcript(qtbot: QtBot) -> Iterator[Transcript]:
 def show(transcript: Transcript, *items: TranscriptItem) -> None:
     transcript.load(Chat("A chat", items))
     settle()
-
-
-def settle() -> None:
-    for _ in range(40):
-        QApplication.processEvents()
 
 
 def first(transcript: Transcript, kind: type) -> QWidget:

@@ -15,10 +15,10 @@ from tests.support.window.transcripts import (
     Place,
     answer_item,
     chat,
-    settle,
     spoken,
     widgets,
 )
+from tests.support.window.waiting import settle
 from ui.chat.message import tools
 from ui.chat.message.answer import Answer
 from ui.chat.message.user import UserMessage

@@ -25,10 +25,10 @@ from tests.support.window.transcripts import (
     left_of,
     passage,
     result,
-    settle,
     text_left,
     widgets,
 )
+from tests.support.window.waiting import settle
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Divider
 from ui.chat.message.failures import Failure

@@ -20,8 +20,6 @@ from vault.errors import IndexUnusable, NoteUnreadable
 from vault.indexing.indexer import IndexProgress, read_bytes
 from vault.indexing.progress import IndexReport
 
-_LONG_MS = 60_000
-
 
 @pytest.fixture
 def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[MainWindow]:
@@ -38,9 +36,9 @@ def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[Ma
 
 def begin(window: MainWindow, qtbot: QtBot) -> None:
     """Begin, and wait until the notes are listed and reading them has begun."""
-    with qtbot.waitSignal(window.controllers.notes.listed, timeout=_LONG_MS):
+    with qtbot.waitSignal(window.controllers.notes.listed):
         window.begin()
-    qtbot.waitUntil(lambda: window.controllers.index.state.kind != "none", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: window.controllers.index.state.kind != "none")
 
 
 def test_names_are_listed_before_the_notes_are_read(
@@ -61,7 +59,7 @@ def test_names_are_listed_before_the_notes_are_read(
 
 def wait_for(window: MainWindow, kind: str, qtbot: QtBot) -> IndexState:
     indexing = window.controllers.index
-    qtbot.waitUntil(lambda: indexing.state.kind == kind, timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: indexing.state.kind == kind)
     return indexing.state
 
 
@@ -69,7 +67,7 @@ def wait_until_it_stands(window: MainWindow, qtbot: QtBot) -> None:
     """Wait until the run itself has said that it is paused."""
     wait_for(window, "paused", qtbot)
     indexing = window.controllers.index
-    qtbot.waitUntil(lambda: indexing.state.phase != "", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: indexing.state.phase != "")
     assert indexing.state.kind == "paused"
 
 
@@ -131,11 +129,11 @@ def test_what_could_not_be_read_is_tried_again_and_all_is_made_again_on_wish(
     panel, reports = window.column.index, reports_of(window)
     qtbot.waitUntil(lambda: panel.lists.shown() == ["Welcome.md"])
     qtbot.mouseClick(panel.lists.try_all, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(reports) == 1, timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: len(reports) == 1)
     assert (reports[0].added, reports[0].failed) == (1, ())
     panel.rebuild.click()
     press(panel.question.findChildren(QPushButton), "Rebuild the index")
-    qtbot.waitUntil(lambda: len(reports) == 2, timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: len(reports) == 2)
     assert reports[1].embedded_chunks == reports[1].chunks > 0
 
 
@@ -146,7 +144,7 @@ def test_a_damaged_index_is_said_to_be_made_anew_until_it_is(
     (assistant.library.index_dir / "catalog.db").write_bytes(b"this is no database" * 100)
     begin(window, qtbot)
     indexing = window.controllers.index
-    qtbot.waitUntil(lambda: indexing.state.is_mending, timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: indexing.state.is_mending)
     assert not wait_for(window, "done", qtbot).is_mending
 
 
@@ -202,7 +200,7 @@ def each_progress(window: MainWindow, do: Callable[[], object]) -> Iterator[None
 
 
 def ask_and_wait(window: MainWindow, question: str, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(window.controllers.session.turn_ended, timeout=_LONG_MS):
+    with qtbot.waitSignal(window.controllers.session.turn_ended):
         window.controllers.session.ask(question)
 
 

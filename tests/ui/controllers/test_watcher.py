@@ -19,8 +19,6 @@ from vault.errors import IndexBusy, VaultMissing
 from vault.indexing.progress import IndexProgress, IndexReport
 from vault.notes.note import Note
 
-_LONG_MS = 60_000
-
 
 @pytest.fixture
 def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[MainWindow]:
@@ -32,13 +30,13 @@ def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[Ma
     window.show()
     window.begin()
     indexing = window.controllers.index
-    qtbot.waitUntil(lambda: indexing.state.kind == "done", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: indexing.state.kind == "done")
 
     def followed() -> bool:
         (small_vault / "First.md").touch()
         return "First.md" in listed(window)
 
-    qtbot.waitUntil(followed, timeout=_LONG_MS)
+    qtbot.waitUntil(followed)
     yield window
     window.close()
 
@@ -67,9 +65,9 @@ def test_what_changes_on_the_disk_reaches_tree_foot_panel_and_the_open_note(
     (small_vault / "Zebra.md").write_text("A zebra came by.\n")
     (small_vault / "Secret.md").write_text("#private\n")
     (small_vault / "Welcome.md").write_text("Other words now.\n")
-    qtbot.waitUntil(lambda: listed(window).get("Secret.md") == "excluded", timeout=_LONG_MS)
-    qtbot.waitUntil(lambda: listed(window).get("Zebra.md") == "indexed", timeout=_LONG_MS)
-    qtbot.waitUntil(lambda: shown(note) == "Other words now.", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: listed(window).get("Secret.md") == "excluded")
+    qtbot.waitUntil(lambda: listed(window).get("Zebra.md") == "indexed")
+    qtbot.waitUntil(lambda: shown(note) == "Other words now.")
     assert window.sidebar.notes.model().find("Zebra.md").isValid()
     indexed = sum(state == "indexed" for state in listed(window).values())
     qtbot.waitUntil(lambda: window.sidebar.footer.state.notes == indexed)
@@ -87,10 +85,10 @@ def test_the_open_note_that_is_deleted_stays_to_be_read(
     text = shown(note)
     (small_vault / "Welcome.md").unlink()
     gone = "This note is not there any more."
-    qtbot.waitUntil(lambda: gone in said(note), timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: gone in said(note))
     assert shown(note) == text
     (small_vault / "Welcome.md").write_text("Back again.\n")
-    qtbot.waitUntil(lambda: shown(note) == "Back again.", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: shown(note) == "Back again.")
     assert gone not in said(note)
 
 
@@ -101,11 +99,11 @@ def test_a_folder_that_is_renamed_is_named_and_read_again_when_it_is_back(
     controllers.vault.folder_check.setInterval(20)
     elsewhere = small_vault.with_name("elsewhere")
     small_vault.rename(elsewhere)
-    qtbot.waitUntil(lambda: controllers.index.state.kind == "failed", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: controllers.index.state.kind == "failed")
     said = f"The folder {small_vault} cannot be reached. Nothing was deleted."
     assert window.sidebar.footer.state.text == said
     elsewhere.rename(small_vault)
-    qtbot.waitUntil(lambda: controllers.index.state.kind == "done", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: controllers.index.state.kind == "done")
 
 
 def test_a_closed_window_hears_nothing_and_the_folder_is_let_go(

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.paths import Paths
 from app.startup import StartupInfo
+from tests.support.window.waiting import settle
 from ui.frame import WindowFrame
 from ui.panels.docks import RightColumn
 from ui.theme import Theme
@@ -47,11 +48,6 @@ def make(strata_home: object, qtbot: QtBot) -> Callable[..., WindowFrame]:
         return frame
 
     return make
-
-
-def settle() -> None:
-    for _ in range(3):
-        QApplication.processEvents()
 
 
 def share(column: RightColumn) -> float:

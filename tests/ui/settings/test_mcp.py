@@ -19,8 +19,6 @@ from ui.settings.dialog import SettingsDialog
 from ui.settings.mcp import ServerRow
 from ui.tasks import TaskRunner
 
-LONG_MS = 60_000
-
 
 @pytest.fixture
 def dialog(assistant: Assistant, qtbot: QtBot) -> Iterator[SettingsDialog]:
@@ -49,13 +47,13 @@ def wait_for_row(dialog: SettingsDialog, qtbot: QtBot, name: str) -> ServerRow:
     def find() -> list[ServerRow]:
         return [row for row in dialog.servers.rows if row.server.name == name]
 
-    qtbot.waitUntil(lambda: bool(find()), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: bool(find()))
     QApplication.processEvents()
     return find()[0]
 
 
 def wait_for_words(row: ServerRow, qtbot: QtBot, words: str) -> None:
-    qtbot.waitUntil(lambda: words in row.state.text(), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: words in row.state.text())
 
 
 def test_a_server_is_added_tested_after_a_question_and_removed(
@@ -79,7 +77,7 @@ def test_a_server_is_added_tested_after_a_question_and_removed(
     assert widgets.find_faults(dialog) == []
     assert [known for _, known in assistant.mcp.list_servers()] == [True]
     click_button(dialog, "Remove leaves")
-    qtbot.waitUntil(lambda: dialog.servers.rows == [], timeout=LONG_MS)
+    qtbot.waitUntil(lambda: dialog.servers.rows == [])
     assert assistant.settings.get("mcp.servers") == {}
 
 
@@ -108,7 +106,7 @@ def test_a_command_that_does_not_exist_is_named(
         click_button(dialog, "Test files")
         if row.start.isVisible():
             click_button(dialog, "Start files")
-        qtbot.waitUntil(lambda: not row.is_testing, timeout=LONG_MS)
+        qtbot.waitUntil(lambda: not row.is_testing)
         assert row.state.text().startswith("The MCP server files ")
         assert "no-such-program" in row.state.text()
     assert "restart Strata" not in row.state.text()

@@ -166,7 +166,7 @@ def test_whoever_stops_watching_stops_the_index(
     indexing = reading.index(CancelToken())
     next(indexing)
     indexing.close()  # type: ignore[attr-defined]
-    assert stopped.wait(10)
+    assert stopped.wait(60)
 
 
 def test_a_question_that_does_not_fit_is_refused_with_its_table_and_kept(

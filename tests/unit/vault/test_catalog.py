@@ -119,7 +119,7 @@ def test_readers_see_what_is_committed_while_another_thread_writes(catalog: Cata
         Records(catalog).remove("a.md")
         reader = threading.Thread(target=lambda: counts.append(Records(catalog).counts()[0]))
         reader.start()
-        reader.join(10)
+        reader.join(60)
     assert counts == [1]
     assert Records(catalog).counts() == (0, 0)
 

@@ -17,7 +17,6 @@ from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import click_button, visible_rows
 from tests.support.window.window_pages import WindowPage, open_window
 
-LONG_MS = 60_000
 Begin = Callable[..., WindowPage]
 
 
@@ -42,17 +41,17 @@ def window(assistant: Assistant, server: ModelServer, qtbot: QtBot) -> WindowPag
     """A window in agent mode, with threads of its own."""
     page = open_window(assistant, None, qtbot, mode="agent")
     page.view.activateWindow()
-    qtbot.waitUntil(page.view.isActiveWindow, timeout=LONG_MS)
+    qtbot.waitUntil(page.view.isActiveWindow)
     return page
 
 
 def wait_for_card(window: WindowPage, qtbot: QtBot) -> None:
     """Wait until a card takes decisions."""
-    qtbot.waitUntil(lambda: any(card.is_armed for card in window.chat.approvals()), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: any(card.is_armed for card in window.chat.approvals()))
 
 
 def wait_for_end(window: WindowPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not window.chat.is_running, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: not window.chat.is_running)
 
 
 def memories(assistant: Assistant) -> tuple[str, ...]:
@@ -91,12 +90,12 @@ def test_a_proposal_behind_a_note_is_told_and_shown(window, assistant, server, q
     server.script(answer)
     window.view.resize(900, 700)
     window.composer.send("Remember it.")
-    qtbot.waitUntil(lambda: any(assistant.library.notes()), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: any(assistant.library.notes()))
     window.view.show_note(min(note.path for note in assistant.library.notes()))
-    qtbot.waitUntil(lambda: window.view.middle.is_chat_covered, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: window.view.middle.is_chat_covered)
     is_note_open.set()
     said = "The chat behind this note waits for your decision"
-    qtbot.waitUntil(lambda: said in window.toasts(), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: said in window.toasts())
     window.press("Show the chat")
     (card,) = window.chat.approvals()
     assert card.isVisible()
@@ -140,7 +139,7 @@ def test_a_card_that_has_just_appeared_takes_no_decision(window, qtbot) -> None:
     card.decided.connect(lambda *answer: decided.append(answer))
     QTest.mouseClick(card.approve, Qt.MouseButton.LeftButton)
     assert decided == []
-    qtbot.waitUntil(lambda: card.is_armed, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: card.is_armed)
     QTest.mouseClick(card.approve, Qt.MouseButton.LeftButton)
     assert decided == [("a1", "once")]
 
@@ -166,7 +165,7 @@ def test_who_types_elsewhere_keeps_the_focus(window, server, qtbot) -> None:
     server.script(lambda _body: REMEMBER if is_typing.wait(60) else Answer("Late."))
     window.composer.send("Remember it.")
     search = window.view.sidebar.chat_search
-    qtbot.waitUntil(search.isVisible, timeout=LONG_MS)
+    qtbot.waitUntil(search.isVisible)
     window.press_keys("Ctrl+Shift+F")
     assert window.view.focusWidget() is search
     is_typing.set()
@@ -218,14 +217,12 @@ def test_a_chat_that_is_opened_again_shows_the_running_turn(window, server, list
 def test_a_chat_that_is_not_open_says_that_it_waits(window, assistant, qtbot) -> None:
     window.composer.send("Remember it.")
     window.chat.new()
-    qtbot.waitUntil(
-        lambda: "“Remember it.” waits for your decision" in window.toasts(), timeout=LONG_MS
-    )
+    qtbot.waitUntil(lambda: "“Remember it.” waits for your decision" in window.toasts())
 
     def check_rows() -> None:
         assert "Remember it., 1 question, waits for you" in list_rows(window)
 
-    qtbot.waitUntil(check_rows, timeout=10_000)
+    qtbot.waitUntil(check_rows)
     window.press("Open the chat")
     wait_for_card(window, qtbot)
     window.press("Don't remember")
@@ -247,7 +244,6 @@ def test_what_changed_meanwhile_is_asked_again(window, assistant, qtbot) -> None
     window.press("Remember it")
     qtbot.waitUntil(
         lambda: any(card is not first and card.is_armed for card in window.chat.approvals()),
-        timeout=LONG_MS,
     )
     window.press("Remember it")
     wait_for_end(window, qtbot)
@@ -283,7 +279,7 @@ def test_a_long_argument_keeps_the_buttons_in_sight(window, qtbot) -> None:
     )
     assert card.approve.isVisible()
     assert card.height() < window.chat.view.height()
-    qtbot.waitUntil(lambda: card.is_armed, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: card.is_armed)
     diff = "--- a.md\n+++ a.md\n@@ -1 +1,60 @@\n-old word\n+new word\n" + "+more\n" * 59
     change = window.chat.show_approval("edit_note", "Change a.md.", diff=diff)
     assert "more lines below · Show all" in " ".join(window.chat.texts_in(change))
@@ -317,7 +313,7 @@ def test_a_hunk_is_switched_off_by_a_click_and_not_written(window, server, liste
     assert "accepted 1 of 2 parts" in told
     assert "+LINE 6" in told
     window.press("Undo")
-    qtbot.waitUntil(lambda: bool(window.chat.edits()[-1].state), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: bool(window.chat.edits()[-1].state))
     assert listed.read_text("utf-8") == OLD
 
 

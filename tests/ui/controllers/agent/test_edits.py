@@ -15,7 +15,6 @@ from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
 
-LONG_MS = 60_000
 TOMATOES, KOMPOST = "garden/Tomatoes.md", "garden/Kompost.md"
 SUMMARY = "# Garden\n\nMatina ripens in July. The compost needs air.\n"
 MATINA = "Matina is the earliest of our tomatoes and ripens in July.\n"
@@ -66,13 +65,13 @@ def approve_all(window: WindowPage, qtbot: QtBot) -> list[str]:
                 QTest.mouseClick(card.approve, Qt.MouseButton.LeftButton)
         return not window.chat.is_running
 
-    qtbot.waitUntil(is_over, timeout=LONG_MS)
+    qtbot.waitUntil(is_over)
     return asked
 
 
 def undo(window: WindowPage, qtbot: QtBot, word: str) -> None:
     window.press(word)
-    qtbot.waitUntil(lambda: bool(window.chat.edits()[-1].state), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: bool(window.chat.edits()[-1].state))
 
 
 def test_a_folder_is_summarised_into_a_new_note(window, server, notes, qtbot) -> None:
@@ -132,7 +131,7 @@ def test_a_tag_is_renamed_across_notes(window, assistant, server, notes, qtbot) 
     session = window.chat.session
     window.chat.new()
     window.chat.reopen(session)
-    qtbot.waitUntil(lambda: bool(window.chat.edits()), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: bool(window.chat.edits()))
     undo(window, qtbot, "Undo all")
     assert read_all(notes) == before
 
@@ -174,4 +173,4 @@ def test_a_chat_that_is_opened_again_meanwhile_lists_all_changes_at_the_end(
 
 
 def wait_for_card(window: WindowPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: any(card.is_armed for card in window.chat.approvals()), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: any(card.is_armed for card in window.chat.approvals()))

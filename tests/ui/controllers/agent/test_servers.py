@@ -15,7 +15,6 @@ from tests.support.servers.mcp_server import count_starts, settings_entry
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
 
-LONG_MS = 60_000
 SUM = Answer("", calls=(("c1", "leaves__add", json.dumps({"a": 20, "b": 22})),))
 
 
@@ -37,11 +36,11 @@ def wait_for_card(window: WindowPage, qtbot: QtBot, title: str) -> None:
         cards = window.chat.approvals()
         return any(card.is_armed and card.title.text() == title for card in cards)
 
-    qtbot.waitUntil(is_armed, timeout=LONG_MS)
+    qtbot.waitUntil(is_armed)
 
 
 def wait_for_end(window: WindowPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not window.chat.is_running, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: not window.chat.is_running)
 
 
 def test_a_server_is_shown_before_its_first_start_and_then_its_tools_ask(
@@ -59,7 +58,7 @@ def test_a_server_is_shown_before_its_first_start_and_then_its_tools_ask(
     wait_for_end(window, qtbot)
     assert window.chat.answers()[0].text == "It is 42."
     window.composer.send("And again.")
-    qtbot.waitUntil(lambda: window.chat.answers()[-1].text == "Still 42.", timeout=LONG_MS)
+    qtbot.waitUntil(lambda: window.chat.answers()[-1].text == "Still 42.")
     wait_for_end(window, qtbot)
     assert (window.chat.approvals(), count_starts(tmp_path)) == ([], 1)
 
@@ -81,7 +80,7 @@ def test_the_chip_of_a_page_that_may_not_be_fetched_says_why(
 ) -> None:
     page = Attachment("http://127.0.0.1:9/secret")
     window.composer.attach(page)
-    qtbot.waitUntil(lambda: bool(window.composer.chips[page.target].problem), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: bool(window.composer.chips[page.target].problem))
     assert "private network" in window.composer.chips[page.target].problem
 
 

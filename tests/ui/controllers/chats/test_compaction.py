@@ -25,7 +25,7 @@ def window(
     """A window with a chat of three answered questions, whose work is done at once."""
     window = open_window(scripted, runner, qtbot, mode="chat")
     window.view.activateWindow()
-    qtbot.waitUntil(window.view.isActiveWindow, timeout=60_000)
+    qtbot.waitUntil(window.view.isActiveWindow)
     for question in ("How much does it hold?", "When does the pump run?", "Who built it?"):
         server.script(Answer(f"{question} It is written in the notes. " * 60))
         window.composer.send(question)

@@ -18,8 +18,6 @@ from ui.panels.context.left_out_list import LeftOutList
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 
-LONG_MS = 60_000
-
 
 @pytest.fixture
 def window(scripted: Assistant, runner: TaskRunner, qtbot: QtBot) -> WindowPage:
@@ -154,14 +152,14 @@ def test_a_new_chat_does_not_take_what_another_is_answered(
 ) -> None:
     server.script(Answer("A long answer that stops in its middle.", stall_after=1))
     live.composer.send("How much does the barrel hold?")
-    qtbot.waitUntil(lambda: live.chat.session is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: live.chat.session is not None)
     first = live.chat.session
     live.chat.new()
     assert live.chat.session is None
     assert not live.chat.is_running
     live.chat.reopen(first)
     assert live.chat.is_running
-    with qtbot.waitSignal(live.view.controllers.session.turn_ended, timeout=30_000):
+    with qtbot.waitSignal(live.view.controllers.session.turn_ended):
         live.run("stop")
     assert not live.chat.is_running
 
@@ -171,10 +169,8 @@ def test_stopping_keeps_what_has_arrived(
 ) -> None:
     server.script(Answer("Twelve chars and many more of them.", stall_after=2))
     live.composer.send("How much does the barrel hold?")
-    qtbot.waitUntil(
-        lambda: any(live.chat.answers()) and live.chat.answers()[0].text != "", timeout=30_000
-    )
-    with qtbot.waitSignal(live.view.controllers.session.turn_ended, timeout=30_000):
+    qtbot.waitUntil(lambda: any(live.chat.answers()) and live.chat.answers()[0].text != "")
+    with qtbot.waitSignal(live.view.controllers.session.turn_ended):
         live.run("stop")
     session = live.chat.session
     assert session is not None
@@ -200,16 +196,16 @@ def test_an_answer_on_its_way_is_shown_when_its_chat_is_opened_again(
     live.composer.choose_mode("chat")
     server.script(Answer("Twelve chars and twelve more.", stall_after=3))
     live.composer.send("How much?")
-    qtbot.waitUntil(lambda: read_answers(live) == ["Twelve chars and twelve "], timeout=LONG_MS)
+    qtbot.waitUntil(lambda: read_answers(live) == ["Twelve chars and twelve "])
     session = live.chat.session
     live.chat.new()
     assert live.chat.answers() == []
     live.chat.reopen(session)
-    qtbot.waitUntil(lambda: read_answers(live) == ["Twelve chars and twelve "], timeout=LONG_MS)
+    qtbot.waitUntil(lambda: read_answers(live) == ["Twelve chars and twelve "])
     assert [message.text for message in live.chat.user_messages()] == ["How much?"]
     assert live.chat.answers()[0].step.text == "Writing…"
     live.run("stop")
-    qtbot.waitUntil(lambda: not live.chat.is_running, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: not live.chat.is_running)
     assert read_answers(live) == ["Twelve chars and twelve "]
 
 

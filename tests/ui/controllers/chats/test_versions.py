@@ -16,7 +16,6 @@ from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.chat.versions import VersionsDialog
 from ui.tasks import TaskRunner
 
-LONG_MS = 60_000
 COMPARE = "Compare with another model's answer"
 
 
@@ -41,8 +40,8 @@ def window(
 def open_dialog(window: WindowPage, qtbot: QtBot | None = None) -> VersionsDialog:
     click_button(window.chat.answers()[-1], COMPARE)
     if qtbot is not None:
-        qtbot.waitUntil(lambda: window.view.findChild(VersionsDialog) is not None, timeout=LONG_MS)
-        qtbot.waitUntil(find(window.view, VersionsDialog).isVisible, timeout=LONG_MS)
+        qtbot.waitUntil(lambda: window.view.findChild(VersionsDialog) is not None)
+        qtbot.waitUntil(find(window.view, VersionsDialog).isVisible)
     dialog = find(window.view, VersionsDialog)
     assert dialog.isVisible()
     return dialog
@@ -145,15 +144,15 @@ def test_an_answer_is_kept_while_the_other_one_still_arrives(
     window = open_window(assistant, None, qtbot, mode="chat")
     server.script(Answer("Two barrels."))
     window.composer.send("How many barrels?")
-    qtbot.waitUntil(lambda: bool(window.view.transcript.last_answer_entry), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: bool(window.view.transcript.last_answer_entry))
     dialog = open_dialog(window, qtbot)
-    qtbot.waitUntil(lambda: any("large" in item for item in items(dialog)), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: any("large" in item for item in items(dialog)))
     server.script(Answer("Three barrels, at least.", stall_after=2))
     answer_with(dialog, "large")
-    qtbot.waitUntil(lambda: shown(dialog)[1].startswith("Three"), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: shown(dialog)[1].startswith("Three"))
     click_button(dialog.left, "Keep this answer")
-    qtbot.waitUntil(lambda: not window.chat.is_running, timeout=LONG_MS)
-    qtbot.waitUntil(lambda: read_answers(window) == [("Two barrels.", "1/2")], timeout=LONG_MS)
+    qtbot.waitUntil(lambda: not window.chat.is_running)
+    qtbot.waitUntil(lambda: read_answers(window) == [("Two barrels.", "1/2")])
 
 
 def test_nothing_is_said_when_the_other_answer_ends_in_a_chat_that_is_not_open(

@@ -179,7 +179,7 @@ def test_a_draft_is_saved_while_the_user_types(
 
     typing.timeout.connect(type_letter)
     typing.start()
-    qtbot.waitUntil(lambda: bool(saved), timeout=5_000)
+    qtbot.waitUntil(lambda: bool(saved))
     typing.stop()
     store.forget("a")
     store.finish()

@@ -19,7 +19,6 @@ from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Drops
 
 MODELS = ({"id": "eye", "capabilities": ["vision"]}, {"id": "ear", "capabilities": ["tools"]})
-WAIT_MS = 60_000
 
 
 @pytest.fixture
@@ -83,7 +82,7 @@ def wait_for_chip(window: WindowPage, qtbot: QtBot) -> QWidget:
         states = list(window.composer.chips.values())
         return len(states) == 1 and (states[0].tokens is not None or bool(states[0].obstacle))
 
-    qtbot.waitUntil(is_counted, timeout=WAIT_MS)
+    qtbot.waitUntil(is_counted)
     (chip,) = window.composer.view.chips.chips()
     return chip
 
@@ -108,9 +107,7 @@ def sent_image(server: ModelServer) -> QImage:
 
 
 def wait_for_answer(window: WindowPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(
-        lambda: not window.chat.is_running and len(window.chat.answers()) == 1, timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: not window.chat.is_running and len(window.chat.answers()) == 1)
 
 
 def test_a_pasted_image_is_shown_in_small_and_sent_and_shown_again_after_a_restart(
@@ -127,14 +124,14 @@ def test_a_pasted_image_is_shown_in_small_and_sent_and_shown_again_after_a_resta
     wait_for_answer(window, qtbot)
     assert sent_image(server).width() == 80
     (message,) = window.chat.user_messages()
-    qtbot.waitUntil(lambda: shows(message.chips, "red"), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: shows(message.chips, "red"))
     session = window.chat.session
     window.view.close()
     again = open_window(assistant, None, qtbot, mode="chat", is_begun=False)
     again.view.controllers.session.open(session)
-    qtbot.waitUntil(lambda: len(again.chat.user_messages()) == 1, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(again.chat.user_messages()) == 1)
     (message,) = again.chat.user_messages()
-    qtbot.waitUntil(lambda: shows(message.chips, "red"), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: shows(message.chips, "red"))
     again.view.close()
 
 
@@ -181,7 +178,7 @@ def test_text_with_a_picture_of_itself_is_pasted_as_text(window: WindowPage) -> 
 def test_an_image_of_the_vault_is_attached_by_its_name(window: WindowPage, qtbot: QtBot) -> None:
     window.view.controllers.notes.list()
     composer = window.composer.view
-    qtbot.waitUntil(lambda: bool(composer.completer._offers.images), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(composer.completer._offers.images))
     composer.input.setFocus()
     QTest.keyClicks(composer.input, "@plan.p")
     QTest.keyClick(composer.input, Qt.Key.Key_Return)
@@ -194,9 +191,7 @@ def test_a_model_that_does_not_see_gets_no_message_until_another_is_chosen(
 ) -> None:
     window.composer.choose_model("openai/ear")
     paste(window, image_data())
-    qtbot.waitUntil(
-        lambda: any(state.unseen for state in window.composer.chips.values()), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: any(state.unseen for state in window.composer.chips.values()))
     window.composer.send("What is it?")
     assert window.composer.error == (
         "openai/ear does not see images, as far as is known. Choose another model, remove the "
@@ -205,9 +200,7 @@ def test_a_model_that_does_not_see_gets_no_message_until_another_is_chosen(
     )
     assert window.composer.text == "What is it?"
     window.composer.choose_model("openai/eye")
-    qtbot.waitUntil(
-        lambda: not any(state.unseen for state in window.composer.chips.values()), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: not any(state.unseen for state in window.composer.chips.values()))
     assert server.bodies == []
     window.composer.send("What is it?")
     wait_for_answer(window, qtbot)
@@ -219,9 +212,7 @@ def test_an_image_is_accepted_as_soon_as_the_setting_names_its_model(
 ) -> None:
     window.composer.choose_model("openai/ear")
     paste(window, image_data())
-    qtbot.waitUntil(
-        lambda: any(state.unseen for state in window.composer.chips.values()), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: any(state.unseen for state in window.composer.chips.values()))
     window.view.open_settings("Models")
     dialog = window.settings.view
     dialog.activateWindow()
@@ -230,11 +221,9 @@ def test_an_image_is_accepted_as_soon_as_the_setting_names_its_model(
     field.setFocus()
     qtbot.waitUntil(field.hasFocus)
     QTest.keyClicks(field, "openai/ear")
-    with qtbot.waitSignal(dialog.changed, timeout=20_000):
+    with qtbot.waitSignal(dialog.changed):
         dialog.rows["chat.apiBase"].control.setFocus()
-    qtbot.waitUntil(
-        lambda: not any(state.unseen for state in window.composer.chips.values()), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: not any(state.unseen for state in window.composer.chips.values()))
     dialog.close()
     window.composer.send("What is it?")
     wait_for_answer(window, qtbot)

@@ -157,15 +157,15 @@ def test_a_reading_can_be_stopped_and_the_message_is_as_it_was(
     server.script(Silence())
     waiting = open_window(assistant, None, qtbot, mode="chat", is_begun=False)
     waiting.composer.attach(LOG)
-    qtbot.waitUntil(lambda: waiting.composer.offer != "", timeout=20_000)
+    qtbot.waitUntil(lambda: waiting.composer.offer != "")
     waiting.press("Read it all")
     waiting.composer.send(QUESTION)
-    qtbot.waitUntil(lambda: len(server.bodies) > 0, timeout=20_000)
+    qtbot.waitUntil(lambda: len(server.bodies) > 0)
     waiting.composer.press_send()
-    qtbot.waitUntil(lambda: not waiting.chat.is_running, timeout=5_000)
+    qtbot.waitUntil(lambda: not waiting.chat.is_running)
     assert waiting.composer.text == QUESTION
     assert [info.turns for info in assistant.list_sessions()] == [0]
-    qtbot.waitUntil(lambda: waiting.composer.offer.startswith("Read whole"), timeout=20_000)
+    qtbot.waitUntil(lambda: waiting.composer.offer.startswith("Read whole"))
 
 
 def test_what_is_chosen_comes_back_with_its_draft(

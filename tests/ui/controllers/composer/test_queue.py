@@ -19,7 +19,7 @@ def window(scripted: Assistant, server: ModelServer, qtbot: QtBot) -> Iterator[W
     page = open_window(scripted, None, qtbot, mode="chat")
     server.script(Answer("A long answer that stalls.", stall_after=1))
     type_message(page, "First?")
-    qtbot.waitUntil(lambda: page.chat.is_running and len(server.bodies) == 1, timeout=30_000)
+    qtbot.waitUntil(lambda: page.chat.is_running and len(server.bodies) == 1)
     yield page
     page.view.close()
 
@@ -44,13 +44,11 @@ def test_a_queued_message_is_sent_when_the_answer_is_complete(
 
     server.script(answer_late, Answer("Two."))
     type_message(page, "First?")
-    qtbot.waitUntil(lambda: page.chat.is_running and len(server.bodies) == 1, timeout=30_000)
+    qtbot.waitUntil(lambda: page.chat.is_running and len(server.bodies) == 1)
     type_message(page, "Second?")
     QTest.keyClicks(page.composer.view.input, "And thi")
     gate.set()
-    qtbot.waitUntil(
-        lambda: not page.chat.is_running and len(page.chat.answers()) == 2, timeout=30_000
-    )
+    qtbot.waitUntil(lambda: not page.chat.is_running and len(page.chat.answers()) == 2)
     assert [message.text for message in page.chat.user_messages()] == ["First?", "Second?"]
     assert [answer.text for answer in page.chat.answers()] == ["One.", "Two."]
     assert (page.composer.text, page.composer.waiting) == ("And thi", "")
@@ -67,13 +65,13 @@ def test_a_queued_message_is_shown_and_can_be_taken_back(window: WindowPage) -> 
 
 def test_a_stopped_answer_gives_the_queued_message_back(window: WindowPage, qtbot: QtBot) -> None:
     type_message(window, "Second?")
-    with qtbot.waitSignal(window.view.controllers.session.turn_ended, timeout=30_000):
+    with qtbot.waitSignal(window.view.controllers.session.turn_ended):
         window.run("stop")
     assert (window.composer.text, window.composer.waiting) == ("Second?", "")
 
 
 def test_a_queued_message_is_in_the_draft_of_its_chat(window: WindowPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: window.chat.session is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: window.chat.session is not None)
     session = window.chat.session
     type_message(window, "Second?")
     QTest.keyClicks(window.composer.view.input, "Third?")
@@ -93,7 +91,7 @@ def test_an_edited_message_is_not_lost_while_another_answer_is_on_its_way(
     window: WindowPage, qtbot: QtBot
 ) -> None:
     (message,) = window.chat.user_messages()
-    qtbot.waitUntil(lambda: bool(message.entry), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(message.entry))
     message.edit()
     QTest.keyClicks(message.editor.field, " And when?")
     QTest.keyClick(message.editor.field, Qt.Key.Key_Return)

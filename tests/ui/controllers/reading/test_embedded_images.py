@@ -16,7 +16,6 @@ from tests.support.window.window_pages import WindowPage, open_window
 from ui.controllers.reading.images import open_image, read_embedded
 from ui.tasks import TaskRunner
 
-WAIT_MS = 60_000
 BOMB_EDGE = 5_700  # 130 MB as decoded, which Qt allows by default
 MOST_GROWTH_MB = 60
 NOTE = """\
@@ -54,10 +53,10 @@ def window(assistant: Assistant, vault: Path, qtbot: QtBot) -> Iterator[WindowPa
 
 def open_note(window: WindowPage, name: str, qtbot: QtBot) -> NotePage:
     tree = window.sidebar.view.notes
-    qtbot.waitUntil(lambda: tree.model().rowCount() > 0, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: tree.model().rowCount() > 0)
     click_row(tree, name)
     note = NotePage(window.view)
-    qtbot.waitUntil(lambda: note.is_open and note.path == name, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: note.is_open and note.path == name)
     return note
 
 
@@ -81,21 +80,21 @@ def test_an_image_is_shown_when_it_is_decoded_and_the_note_is_usable_before(
         assistant.images, "read", lambda path: read(path) if may_read.wait(60) else None
     )
     note = open_note(window, "Beds.md", qtbot)
-    qtbot.waitUntil(lambda: "Loading image: bed.png" in note.text, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "Loading image: bed.png" in note.text)
     assert "Show image" not in note.text
     note.press_keys("Ctrl+E")
     assert note.text.startswith("# Beds")
     note.press_keys("Ctrl+E")
     assert not has_red(note)
     may_read.set()
-    qtbot.waitUntil(lambda: has_red(note), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: has_red(note))
     assert "bed.png" not in note.text
 
 
 def test_an_image_that_cannot_be_shown_says_why(window: WindowPage, qtbot: QtBot) -> None:
     note = open_note(window, "Beds.md", qtbot)
     said = ("The image torn.png cannot be shown: it is damaged", "There is no image named gone.png")
-    qtbot.waitUntil(lambda: all(text in note.text for text in said), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: all(text in note.text for text in said))
     assert note.text.count("Loading image") == 0
     assert note.text.count("Show image") == 0
     assert note.text.count("Open image") == 1  # only the image that is there
@@ -110,7 +109,7 @@ def test_a_hostile_image_takes_no_memory_of_the_window(
     before = read_peak_mb()
     note = open_note(window, "Bomb.md", qtbot)
     said = "The image huge.png cannot be shown: 60,000 × 2,000 pixels; images of up to 100 million"
-    qtbot.waitUntil(lambda: said in note.text, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: said in note.text)
     assert "bomb.png" not in note.text
     assert read_peak_mb() - before < MOST_GROWTH_MB
 

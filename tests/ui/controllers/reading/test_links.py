@@ -6,20 +6,20 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
+from tests.conftest import write_notes
 from tests.support.window.clicks import LEFT, NONE, choose_from_row, click_button, click_row, row_of
 from tests.support.window.note_page import NotePage
+from tests.support.window.waiting import settle
 from tests.support.window.window_pages import ChatPage, WindowPage, find, open_window
 from ui.chat.message.approval_card import ApprovalCard
 from ui.tasks import TaskRunner
 from ui.widgets.lists import ROW
 from ui.widgets.long_list import LongList, find_act_rect
 
-LONG_MS = 60_000
 TEXTS = {
     "Rain.md": "# Rain\n\nThe barrel collects rain water. See [[Pump]].\n",
     "Pump.md": "# Pump\n\nThe pump lifts rain water from the barrel.\n",
@@ -30,11 +30,7 @@ TEXTS = {
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    for name, text in TEXTS.items():
-        (folder / name).write_text(text, "utf-8")
-    return folder
+    return write_notes(tmp_path / "notes", TEXTS)
 
 
 @pytest.fixture
@@ -46,7 +42,7 @@ def window(
     list(assistant.index(CancelToken()))
     window = open_window(assistant, runner, qtbot)
     window.view.activateWindow()
-    qtbot.waitUntil(window.view.isActiveWindow, timeout=60_000)
+    qtbot.waitUntil(window.view.isActiveWindow)
     settle()
     click_row(window.sidebar.view.notes, "Rain.md")
     settle()
@@ -59,11 +55,6 @@ def window(
 @pytest.fixture
 def related(window: WindowPage) -> LongList:
     return window.view.column.related.list
-
-
-def settle() -> None:
-    for _ in range(20):
-        QApplication.processEvents()
 
 
 def press_row_button(related: LongList, title: str) -> None:
@@ -80,7 +71,7 @@ def find_card(window: WindowPage) -> ApprovalCard:
 
 def approve(window: WindowPage, qtbot: QtBot) -> None:
     card = find_card(window)
-    qtbot.waitUntil(lambda: card.is_armed, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: card.is_armed)
     click_button(card, "Add the link")
     settle()
 
@@ -148,7 +139,7 @@ def test_escape_refuses_and_leaves_note_and_focus_as_they_were(
     related.setFocus()
     press_row_button(related, "Hose")
     card = find_card(window)
-    qtbot.waitUntil(lambda: card.is_armed, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: card.is_armed)
     window.press_keys("Esc")
     settle()
     assert window.view.note.findChild(ApprovalCard) is None

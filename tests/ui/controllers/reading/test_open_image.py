@@ -7,7 +7,6 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -15,6 +14,7 @@ from chains.cancel import CancelToken
 from tests.support.window.clicks import choose_from_row, click_row, row_of
 from tests.support.window.desktop import Desktop
 from tests.support.window.note_page import NotePage
+from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.markdown.page.note_view import NoteView
 from ui.panels.notes.image import ImagePage
@@ -75,11 +75,6 @@ def draw(path: Path, width: int, height: int) -> None:
     image = QImage(width, height, QImage.Format.Format_RGB32)
     image.fill(INK)
     image.save(str(path))
-
-
-def settle() -> None:
-    for _ in range(20):
-        QApplication.processEvents()
 
 
 def find_page(note: NotePage) -> ImagePage:

@@ -7,7 +7,6 @@ import pytest
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QColor, QDesktopServices, QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -15,6 +14,7 @@ from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from tests.support.window.clicks import click_item, click_row, open_menu
 from tests.support.window.note_page import NotePage
+from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 from ui.theme import Theme
@@ -93,11 +93,6 @@ def count_ink(note: NotePage) -> int:
         for x in range(0, image.width(), 10)
         for y in range(0, image.height(), 10)
     )
-
-
-def settle() -> None:
-    for _ in range(20):
-        QApplication.processEvents()
 
 
 def open_note(window: WindowPage, name: str) -> None:

@@ -8,13 +8,15 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
+from tests.conftest import write_notes
 from tests.support.window.clicks import button_named, click_button, click_item, open_menu
 from tests.support.window.note_page import NotePage
+from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.panels.notes.finding import FindingCard
 from ui.panels.notes.review import ReviewPanel
@@ -35,11 +37,7 @@ NOTES = {
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    vault = tmp_path / "notes"
-    vault.mkdir()
-    for path, text in NOTES.items():
-        (vault / path).write_text(text, "utf-8")
-    return vault
+    return write_notes(tmp_path / "notes", NOTES)
 
 
 @pytest.fixture
@@ -66,11 +64,6 @@ def panel(window: WindowPage) -> ReviewPanel:
     settle()
     assert window.view.column.review.isVisible()
     return window.view.column.review
-
-
-def settle() -> None:
-    for _ in range(20):
-        QApplication.processEvents()
 
 
 def said(panel: ReviewPanel) -> list[str]:
@@ -289,10 +282,10 @@ def test_the_focus_waits_in_the_panel_until_nothing_is_found(
     window.press_keys("Ctrl+Shift+K")
     panel = window.view.column.review
     for _ in range(2):  # once more by the key that is meant for the focused button
-        qtbot.waitUntil(lambda: said(panel)[0] == "Nothing to look at", timeout=60_000)
+        qtbot.waitUntil(lambda: said(panel)[0] == "Nothing to look at")
         assert window.focus_name == "Look again"
         QTest.keyClick(window.view.focusWidget(), Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: not window.view.controllers.review.is_running, timeout=60_000)
+    qtbot.waitUntil(lambda: not window.view.controllers.review.is_running)
     window.close()
     runner.close()
 
@@ -314,7 +307,7 @@ def test_findings_are_offered_without_being_asked_for(
     review = view.controllers.review
     review.idle_timer.setInterval(0)
     view.controllers.index.start()
-    qtbot.waitUntil(lambda: not index.review.isHidden(), timeout=30_000)
+    qtbot.waitUntil(lambda: not index.review.isHidden())
     assert index.review.text() == "Look after your notes (2)"
     QTest.mouseClick(view.sidebar.switcher, Qt.MouseButton.LeftButton)
     click_item(open_menu(), "Look after your notes (2)")
@@ -328,7 +321,7 @@ def test_findings_are_offered_without_being_asked_for(
     assert not panel.isVisible()
     (vault / "Copy 2.md").write_text("Other words.\n", "utf-8")
     view.controllers.index.start()
-    qtbot.waitUntil(index.review.isHidden, timeout=30_000)
+    qtbot.waitUntil(index.review.isHidden)
 
 
 def test_the_index_panel_opens_what_it_offers(window: WindowPage) -> None:

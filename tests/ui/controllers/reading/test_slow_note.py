@@ -12,8 +12,6 @@ from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import open_window
 from vault.notes.note import Note
 
-LONG_MS = 60_000
-
 
 def test_a_note_that_takes_long_to_read_is_named(
     assistant: Assistant, small_vault: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
@@ -29,8 +27,8 @@ def test_a_note_that_takes_long_to_read_is_named(
     monkeypatch.setattr(assistant, "read_note", read_late)
     window.view.controllers.reading.slow_timer.setInterval(0)
     tree = window.view.sidebar.notes
-    qtbot.waitUntil(lambda: tree.isVisible() and tree.model().rowCount() > 1, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: tree.isVisible() and tree.model().rowCount() > 1)
     click_row(tree, "Watering.md")
-    qtbot.waitUntil(lambda: window.toasts() == ["Opening Watering.md…"], timeout=LONG_MS)
+    qtbot.waitUntil(lambda: window.toasts() == ["Opening Watering.md…"])
     may_read.set()
-    qtbot.waitUntil(lambda: NotePage(window.view).path == "Watering.md", timeout=LONG_MS)
+    qtbot.waitUntil(lambda: NotePage(window.view).path == "Watering.md")

@@ -44,7 +44,7 @@ class Notes(ListSearch):
     def read_allowed(self, path: str) -> Note:
         self.on_read()
         if self.meeting is not None:
-            self.meeting.wait(10)
+            self.meeting.wait(60)
         if path not in TEXTS:
             raise NoteUnreadable(path, "it is not there any more")
         return parse_note(path, TEXTS[path].encode())[0]
@@ -274,7 +274,7 @@ def test_a_stop_in_the_middle_of_a_tool_keeps_the_chat_whole(run, server, sessio
 
     def stop():
         token.cancel()
-        release.wait(10)
+        release.wait(60)
 
     notes.on_read = stop
     server.script(calling(("read_note", {"path": "Garden.md"})), Answer("Understood."))

@@ -84,10 +84,10 @@ def test_a_paused_run_stands_until_it_is_resumed() -> None:
         went_on.set()
 
     threading.Thread(target=run, daemon=True).start()
-    assert stood.wait(10)
+    assert stood.wait(60)
     assert not went_on.is_set()
     throttle.resume()
-    assert went_on.wait(10)
+    assert went_on.wait(60)
     assert not throttle.is_paused
 
 
@@ -133,10 +133,10 @@ def test_a_run_that_rests_goes_on_at_once_when_a_person_begins_to_wait() -> None
         went_on.set()
 
     threading.Thread(target=run, daemon=True).start()
-    assert rests.wait(10)
+    assert rests.wait(60)
     assert not went_on.is_set()
     with throttle.run_at_full_speed():
-        assert went_on.wait(10)
+        assert went_on.wait(60)
     assert throttle.wait(lambda: False) == 0  # what was done meanwhile asks for no rest
 
 
