@@ -79,7 +79,8 @@ class WindowFrame(QMainWindow):
     The signal `first_painted` is emitted once, when the window has been drawn for the first time.
 
     Attributes:
-        transcript: the messages of the open chat. `MainWindow.attach` sets this and the next three.
+        transcript: the messages of the open chat. This attribute and the next three are set by
+            `MainWindow.attach`.
         note: the panel that shows a note.
         docking: shows the panels of the right column.
         navigation: functions that controllers call to open notes, chats, settings and folders.

@@ -218,7 +218,7 @@ class FaultNotice(QObject):
         self._reported.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
     def tell(self) -> None:
-        """Schedule the toast. This may be called from any thread."""
+        """Schedule the toast about an unexpected exception. This may be called from any thread."""
         self._reported.emit()
 
     def _show(self) -> None:

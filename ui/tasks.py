@@ -279,7 +279,7 @@ class LatestWriter(Generic[Value]):
         self._thread: threading.Thread | None = None
 
     def put(self, value: Value) -> None:
-        """Write a value soon. It must not be changed afterwards."""
+        """Write a value soon. The value must not be changed afterwards."""
         with self._lock:
             if value == self._latest:
                 return

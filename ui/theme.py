@@ -135,7 +135,7 @@ class Theme(QObject):
         return int(tokens()["radius"][name])
 
     def duration(self, name: str) -> int:
-        """Return a motion token in milliseconds, or 0 if the desktop disables animations."""
+        """Return a named duration in milliseconds, or 0 if the desktop disables animations."""
         hint = QStyle.StyleHint.SH_Widget_Animation_Duration
         moves = name in {"fast", "base", "slow"}
         if moves and _application().style().styleHint(hint) == 0:

@@ -334,7 +334,7 @@ class MainWindow(WindowFrame):
         self.composer.setFocus()
 
     def _stop(self) -> None:
-        """Handle Esc: close the palette or drawer, refuse a proposal, or stop the turn.
+        """Handle Esc: close the palette, a drawer or the note, refuse a change, or stop the turn.
 
         Only the first possible action is performed.
         """

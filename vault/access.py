@@ -47,7 +47,7 @@ def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
     """Read a note for a tool call. Only file types that are indexed are allowed.
 
     Keys and passwords are usually stored in other file types, or in hidden files. A model receives
-    those only if the user attaches them.
+    such files only if the user attaches them.
 
     Raises:
         NoteExcluded: the note is hidden, excluded by a rule or marked as private.
@@ -64,7 +64,7 @@ def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
 
 
 def is_hidden(path: str) -> bool:
-    """Return whether a file name starts with a dot."""
+    """Return whether the last component of a path starts with a dot."""
     name = path.rstrip("/").rpartition("/")[2]
     return name.startswith(".") and name not in (".", "..")
 
@@ -91,7 +91,7 @@ def read_allowed_image(root: Path, path: str, exclude: Sequence[str] = ()) -> by
 
 
 def _refuse_excluded(root: Path, path: str, exclude: Sequence[str]) -> None:
-    """Raise `NoteExcluded` if a rule excludes a path, or the target of a symbolic link."""
+    """Raise `NoteExcluded` if a rule excludes a path, or the file to which the path resolves."""
     rules = ExcludeRules.load(root, exclude)
     real = safe_path(root, path).relative_to(root.resolve()).as_posix()
     for name in (path, real):

@@ -104,7 +104,10 @@ class Catalog:
         return str(found[0][0]) if found else None
 
     def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
-        """Return one passage for each text without a vector: passage ID, token count, file ID."""
+        """Return one passage for each text without a vector.
+
+        Each row contains the passage ID, the token count and the file ID.
+        """
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
@@ -277,7 +280,11 @@ class Catalog:
             )
 
     def _check_stamp(self) -> None:
-        """Clear a catalog made by another version, or raise `IndexUnusable` if it is read-only."""
+        """Clear a catalog made by another version of Strata.
+
+        Raises:
+            IndexUnusable: such a catalog is open for reading only, so it cannot be cleared.
+        """
         if self.is_new and not self.is_writable:
             return
         version = self.rows("PRAGMA user_version")[0][0]
@@ -306,7 +313,7 @@ class Catalog:
     def _refuse_damaged(self, said: str) -> None:
         """Raise `IndexDamaged` unless SQLite's damage check returned "ok".
 
-        This comes before the version check, because the version itself may be damaged.
+        This check comes before the version check, because the version itself may be damaged.
         """
         if said != "ok":
             raise self._damage_error(said)

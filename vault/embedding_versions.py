@@ -67,7 +67,8 @@ def _store_stamp(catalog: Catalog, stamp: str, name: str, model: EmbeddingModel)
 class Embedders:
     """The embedders of an index, one per model. Thread-safe.
 
-    There are two while vectors for a new model are computed and searches still use the old ones.
+    There are two embedders while the vectors for a new model are computed, because searches still
+    use the vectors of the old model.
     """
 
     def __init__(self, shared: Embedder | None = None, cache_dir: Path | None = None):
@@ -120,7 +121,8 @@ class Embedders:
     ) -> tuple[Embedder, EmbedderFailed | None]:
         """Return the embedder that is chosen in the settings.
 
-        If it cannot be used, return the embedder of the stored vectors, and the error.
+        If the chosen model cannot be used, return the embedder of the stored vectors, and the
+        error.
 
         Args:
             name: the value of the setting `embedding.model`.

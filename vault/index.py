@@ -224,7 +224,9 @@ class VaultIndex(IndexContents):
             in_play: notes that the session is about, which are boosted.
             reranks: whether to rerank with the cross-encoder, if one is configured.
             covers: the part of the vault to search, or None for all of it.
-            is_quoted: whether to correct the spelling and add passages around the best ones.
+            is_quoted: whether the passages are shown to the user directly, without a model's
+                answer. If so, the spelling of the query is corrected, and the passages around the
+                best ones are added at the end.
         """
         opened = self._handle.open()
         if opened is None:
@@ -290,7 +292,10 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes most related by meaning or links, without loading a model."""
+        """Return the `k` notes most closely related to a note by meaning or links.
+
+        No model is loaded.
+        """
         if (opened := self._handle.open()) is None:
             return []
         folder = read_settings(self.root).attachment_folder
@@ -305,8 +310,8 @@ class VaultIndex(IndexContents):
         Args:
             query: the query.
             path: the note.
-            shown: the hits that were shown or sent.
-            in_play: the notes that the session was about.
+            shown: the hits that were shown to the user or sent to a model.
+            in_play: the notes that the session was about when the query was run.
         """
         many = self.search(query, _MANY_HITS, in_play=in_play).hits
         return why_not(self._open_records(), path, many, shown)
@@ -339,7 +344,7 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def health(self) -> list[tuple[str, bool, str]]:
-        """Check each component, and return its name, whether it works, and details."""
+        """Check each component of the index, and return its name, whether it works, and details."""
         return HealthCheck(self.root, self._handle, self._embedders, self._options().model).run()
 
     def _fit_ranking(self, has_to_stop: Callable[[], bool]) -> None:
@@ -362,7 +367,10 @@ class VaultIndex(IndexContents):
         return "" if is_done else _BEHIND
 
     def _rebuild_replaced(self) -> None:
-        """Rebuild a damaged index, if the folder is being watched."""
+        """Start rebuilding an index whose damaged catalog was replaced with an empty one.
+
+        This is done only if the folder is being watched and no update is running.
+        """
         if self._watcher is not None and not self.updates.is_busy:
             rebuild = partial(self._watcher.call_changed, None)
             self._rebuild_thread = threading.Thread(target=rebuild, name="rebuild", daemon=True)

@@ -94,8 +94,8 @@ def m002_spare_vectors(connection: sqlite3.Connection) -> None:
 def m003_days(connection: sqlite3.Connection) -> None:
     """Add a table for dates in note properties, and schedule all notes for re-reading.
 
-    Until then, the indexed passages are kept. Searches still find them, except for files that are
-    parsed in a child process.
+    Until a note is read again, its indexed passages are kept. Searches still find them, except for
+    files that are parsed in a child process.
     """
     connection.execute(
         "CREATE TABLE days ("

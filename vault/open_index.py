@@ -132,7 +132,7 @@ class IndexStores:
     def refill_if_needed(self) -> None:
         """Start synchronizing the vector store in the background, unless it is ready.
 
-        Searches do not wait for it.
+        Searches do not wait until the store is synchronized.
         """
         with self._lock:
             if self.store is None or self.store.is_ready or self._is_closed:

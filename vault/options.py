@@ -26,7 +26,7 @@ class VectorServer:
         url: the address from the settings, such as `https://host:8000?tenant=mine&database=notes`.
         token: the access token, or an empty string.
         is_refused: whether the server must not be used, because it is remote and Strata is offline.
-        record: records each call to the server, or None.
+        record: a function that records each call to the server, or None.
     """
 
     url: str

@@ -90,7 +90,7 @@ class Records:
         return int(row[0]), int(row[1])
 
     def list_by_state(self, state: State) -> tuple[tuple[str, str], ...]:
-        """List the files in a state with the reasons, sorted by path."""
+        """List the files in a state, each with the reason for the state, sorted by path."""
         statement = "SELECT path, reason FROM files WHERE state = ? ORDER BY path"
         return tuple((row[0], row[1]) for row in self._catalog.rows(statement, (state,)))
 

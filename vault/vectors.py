@@ -76,7 +76,7 @@ class VectorStore:
 
     @property
     def size(self) -> int:
-        """The number of vectors at the last check."""
+        """The number of vectors in the store when it was last checked."""
         return len(self._held or ())
 
     def start(self) -> None:

@@ -124,7 +124,7 @@ class VersionsDialog(QDialog):
         self._fit()
 
     def open_for(self, name: str, answer: Answer) -> None:
-        """Open the dialog with an answer on the left."""
+        """Open the dialog with an answer and the name of its model on the left."""
         self._name.set_text(name)
         self.left.show_answer(answer)
         self.left.keep.setEnabled(True)

@@ -380,7 +380,7 @@ class ComposerController(QObject):
 
 
 def _show_in(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
-    """Show a message with actions. An empty string hides it."""
+    """Show a message with actions in a line of the composer. An empty text hides the line."""
     if text:
         line.say(text, actions)
     else:

@@ -286,7 +286,7 @@ class ContextController(QObject):
         self.show("next")
 
     def _announce(self, context: Context) -> None:
-        """Tell screen readers if the request has passed a threshold since the last preview."""
+        """Tell screen readers if the next request has passed a threshold of the token budget."""
         passed = find_passed_share(context)
         if passed > self._passed:
             announce(self._panel, f"The context is past {percent(passed)}")

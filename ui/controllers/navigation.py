@@ -371,7 +371,7 @@ class PaletteController(QObject):
             self._finder.close()
 
     def _order_commands(self) -> list[Choice]:
-        """Return all commands: recently used ones first, then useful ones, then the others."""
+        """Return all commands: recently used ones first, then common ones, then the others."""
         first = dict.fromkeys((*self._recent, *_USEFUL))
         places = {name: place for place, name in enumerate(first)}
         return sorted(command_choices(), key=lambda one: places.get(one.value, len(places)))

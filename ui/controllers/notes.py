@@ -154,7 +154,7 @@ class NotesController(QObject):
 
 
 def _add_names(notes: Sequence[NoteState], names: Sequence[NoteState]) -> tuple[NoteState, ...]:
-    """Return a note for each listed name, including names of notes that are not indexed yet."""
+    """Return the listed notes, each with its state in the index if the index contains it."""
     known = {note.path: note for note in notes}
     return tuple(known.get(name.path, name) for name in names)
 

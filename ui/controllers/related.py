@@ -1,4 +1,4 @@
-"""Information about single notes: related notes, and why a note was or was not sent."""
+"""Show related notes, and the reason why a note was or was not sent to the model."""
 
 from PySide6.QtCore import QObject
 
@@ -84,7 +84,7 @@ class RelatedController(QObject):
 
 
 class ReasonController(QObject):
-    """Shows the reason why a note was or was not sent for the last answer, above the sources."""
+    """Shows above the sources why a note was or was not sent to the model for the last answer."""
 
     def __init__(
         self,

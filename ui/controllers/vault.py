@@ -227,7 +227,9 @@ class VaultController(QObject):
 
 
 class InstructionsController(QObject):
-    """Asks whether to use a vault's or project's instructions, and again when they change.
+    """Asks whether to send a vault's or project's instructions to models.
+
+    The question is repeated when the instructions change.
 
     The signal `decided` is emitted when the user has accepted or refused the instructions.
     """

@@ -73,7 +73,7 @@ class ModelFileForm(QWidget):
 
     @property
     def connection(self) -> Connection | None:
-        """The connection to store, or None while no loadable file is chosen."""
+        """The model settings to save, or None until the user has chosen a loadable model file."""
         offer = self.offer
         return None if offer is None or offer.obstacle else Connection(offer.choice.name)
 

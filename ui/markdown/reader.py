@@ -58,7 +58,7 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Leaves that become final together.
+    """Blocks of parsed Markdown (leaves) that become final together.
 
     Attributes:
         line: the number of the first line, counting the lines of the prefix.

@@ -76,7 +76,7 @@ class RequestView(QDialog):
     def json(self) -> str:
         """Return the shown request as exact JSON.
 
-        Return an empty string if the report does not contain it.
+        Return an empty string if the report does not contain the exact request.
         """
         key = "request_body" if self.forms.value == "body" else "wire"
         found = self._context.get(key)

@@ -13,7 +13,7 @@
     search         the list of pages, and the search over them
     instructions   the user's instructions and memories for models
     project        the dialog with the settings of one project
-    writer         writes settings in a task, in order, and reports errors to the setting's row
+    writer         writes settings in the background, in order, and reports errors to their rows
 
 This package may import `ui.widgets`, `ui.panels.context.bar`, `ui.tasks` and `app`. It must not
 import `ui.window` or `ui.controllers`. A value that is rejected changes nothing, and the setting's

@@ -42,7 +42,9 @@ MEMORIES_WORDS = EditorWords(
 
 
 class UserTextSection(QWidget):
-    """An editor for a text. Once saved, the text is sent at the beginning of every request.
+    """An editor for the user's instructions or memories.
+
+    Once saved, the text is sent at the beginning of every request.
 
     The signal `saved` is emitted after the file has been written.
     """

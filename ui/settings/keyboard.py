@@ -34,8 +34,8 @@ _FREE = re.compile(r"(Shift\+)?(F\d+|Esc)")  # these type nothing
 class KeyField(QPushButton):
     """A button that shows a command's shortcuts, and records a new one after a click.
 
-    Esc ends the recording without a change. Emits `recorded` with the new shortcut as portable
-    text, which is empty after Backspace or Delete.
+    Esc stops recording without a change. Emits `recorded` with the new shortcut as portable text,
+    which is empty after Backspace or Delete.
     """
 
     recorded = Signal(str)
@@ -55,13 +55,13 @@ class KeyField(QPushButton):
         self._show("Press a key…" if self.is_recording else keys or "No key")
 
     def begin(self) -> None:
-        """Start recording. The next key that is pressed becomes the shortcut."""
+        """Start recording a shortcut: the next key that is pressed."""
         self.is_recording = True
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         self.show_keys(self._keys)
 
     def event(self, event: QEvent) -> bool:
-        """Receive all keys while recording, including shortcuts and keys that move the focus."""
+        """Receive all keys while a shortcut is recorded, even those that would run a command."""
         if self.is_recording and isinstance(event, QKeyEvent):
             if event.type() == QEvent.Type.ShortcutOverride:
                 event.accept()
@@ -87,7 +87,7 @@ class KeyField(QPushButton):
                 self.recorded.emit(_name_keys(event))
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """End the recording when the button loses the focus."""
+        """Stop recording a shortcut when the button loses the focus."""
         self._end()
         super().focusOutEvent(event)
 
@@ -136,8 +136,8 @@ class CommandRow(QWidget):
 
         Args:
             text: the message, as a sentence.
-            wanted: the shortcut, if another command uses it. In this case, a button offers to take
-                the shortcut from that command.
+            wanted: the shortcut, if another command uses it. If it is given, a button offers to
+                take the shortcut from that command.
         """
         self._wanted = wanted
         self._problem.setText(text)

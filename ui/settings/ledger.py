@@ -56,7 +56,7 @@ class LedgerSection(QWidget):
         column.addLayout(self._rows)
 
     def refresh(self) -> None:
-        """Read the ledger again."""
+        """Read the ledger of network calls again."""
         self._reads.ask(self._ledger.list_calls, now=True)
 
     def texts(self) -> list[str]:

@@ -79,7 +79,7 @@ class SettingRow(QWidget):
             self.refresh()
 
     def open_folder(self, path: str) -> None:
-        """Open a folder as the vault. This also changes the setting."""
+        """Open a folder as the vault. This also changes the row's setting."""
         if path and path != self._writer.value(self.spec.key):
             self._writer.open_folder(path)
         else:

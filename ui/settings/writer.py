@@ -1,4 +1,4 @@
-"""Write settings in tasks, one after another."""
+"""Write settings in background tasks, one at a time."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -41,7 +41,7 @@ class SettingsWriter(QObject):
         return self._assistant.settings.spec(key)
 
     def set(self, key: str, value: object) -> None:
-        """Set a setting to a value. The value is written later, in a task."""
+        """Set a setting to a value. The value is written later, in a background task."""
         self._add(key, lambda: self._assistant.settings.set(key, value))
 
     def update(self, key: str, change: Callable[[object], object]) -> None:
@@ -54,7 +54,10 @@ class SettingsWriter(QObject):
         self._add(key, lambda: self._assistant.settings.reset(key))
 
     def open_folder(self, folder: str) -> None:
-        """Open a folder as the vault. If that fails, the setting does not change."""
+        """Open a folder as the vault.
+
+        If that fails, the setting for the vault's folder does not change.
+        """
         self._add("vault.path", lambda: self._assistant.open_vault(Path(folder)))
 
     def _add(self, key: str, write: Callable[[], object]) -> None:

@@ -49,8 +49,8 @@ class ElidedLabel(QLabel):
     Args:
         text: the full text.
         mode: where to elide the text. Paths are elided in the middle.
-        is_ours: whether the text is one of Strata's own sentences, which are always laid out left
-            to right.
+        is_ours: whether the text is a sentence of the user interface. Such a sentence is always
+            laid out left to right, even if it starts with a name in a right-to-left script.
     """
 
     def __init__(

@@ -57,7 +57,7 @@ class DiffView(QFrame):
 
     Attributes:
         text: the field with the diff's lines.
-        more: the button that expands the box. It says how many lines are hidden.
+        more: the button that expands the box. Its label says how many lines are hidden.
     """
 
     def __init__(self, diff: str, name: str = "The change", parent: QWidget | None = None) -> None:

@@ -57,9 +57,10 @@ def is_rtl(text: str) -> bool:
 
 
 def from_left(sentence: str) -> str:
-    """Mark one of Strata's own sentences so that it is always laid out left to right.
+    """Mark a sentence of the user interface so that it is always laid out left to right.
 
-    A sentence can start with a note's name or a quotation in a right-to-left script.
+    Without the mark, a sentence that starts with a note's name or a quotation in a right-to-left
+    script would be laid out right to left.
     """
     return f"{_MARK}{sentence}" if is_rtl(sentence) else sentence
 

@@ -286,9 +286,10 @@ class NoteEditor:
             )
 
     def _find_same_name(self, path: str) -> str | None:
-        """Find a file whose name differs only in case or Unicode normalization.
+        """Find an existing file whose name equals that of `path`, ignoring case.
 
-        Return None if there is none.
+        Unicode normalization is ignored too. Return the path of the file, or None if there is no
+        such file.
         """
         folder, _, name = path.rpartition("/")
         with suppress(FileNotFoundError, NotADirectoryError):

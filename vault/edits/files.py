@@ -201,7 +201,7 @@ def _check_content(folder: int, name: str, path: str, content: bytes) -> None:
 def _write_temporary(
     folder: int, temporary: str, content: bytes, mode: int | None
 ) -> Iterator[None]:
-    """Write a temporary file. At the end, remove it unless it was renamed."""
+    """Write a temporary file. At the end of the `with` block, remove it unless it was renamed."""
     descriptor = os.open(temporary, _WRITE, 0o666 if mode is None else 0o600, dir_fd=folder)
     try:
         try:

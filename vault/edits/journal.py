@@ -76,7 +76,7 @@ class EditStep:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> "EditStep":
-        """Parse a line of the journal.
+        """Build a step from a journal line that was parsed as JSON.
 
         Raises:
             KeyError: a field is missing.

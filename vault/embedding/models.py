@@ -43,7 +43,10 @@ def load_tokenizer() -> "Tokenizer":
 
 
 def is_common_word(word: str) -> bool:
-    """Return whether a lower-case word is a single token. About 20,000 English words are."""
+    """Return whether a lower-case word is a single token for the packaged model's tokenizer.
+
+    This is the case for about 20,000 English words.
+    """
     return load_tokenizer().token_to_id(word) is not None
 
 

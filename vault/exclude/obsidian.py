@@ -38,7 +38,7 @@ class ObsidianSettings:
 
 
 def read_settings(root: Path) -> ObsidianSettings:
-    """Read a vault's settings, or return Obsidian's defaults without a settings file."""
+    """Read a vault's Obsidian settings. Without a settings file, return Obsidian's defaults."""
     try:
         data = read_bytes(root, SETTINGS_PATH) if (root / SETTINGS_PATH).exists() else b"{}"
     except NoteUnreadable as error:
@@ -80,7 +80,7 @@ _TOKEN = re.compile(
 
 
 class Filter(Protocol):
-    """A filter that may be disabled, in which case it gives the reason."""
+    """One filter of "Excluded files". If the filter is disabled, `problem` contains the reason."""
 
     text: str
     problem: str
@@ -145,7 +145,7 @@ class IgnoreFilters:
         return next((one.text for one in self._filters if one.matches(whole)), None)
 
     def list_problems(self) -> list[str]:
-        """List the disabled filters with the reasons."""
+        """List the disabled filters, each with the reason why it is disabled."""
         found = [
             f"its filter {_shorten(one.text)} is not used: {one.problem}"
             for one in self._filters
@@ -161,7 +161,7 @@ class IgnoreFilters:
 
 @lru_cache(maxsize=4 * MAX_EXPRESSIONS)
 def _build_filter(text: str) -> Filter:
-    """Build a filter. Filters are cached, so that slow ones stay disabled."""
+    """Build a filter of "Excluded files". Filters are cached, so that slow ones stay disabled."""
     is_expression = len(text) > 2 and text.startswith("/") and text.endswith("/")
     return _RegexFilter(text) if is_expression else _PrefixFilter(text)
 

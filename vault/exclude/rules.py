@@ -88,7 +88,7 @@ class _Pattern:
 
 
 class ExcludePatterns:
-    """Patterns as in a `.gitignore` file. The last match applies."""
+    """Patterns as in a `.gitignore` file. If several match a path, the last one applies."""
 
     def __init__(self, patterns: Sequence[str]):
         self._rules = tuple(

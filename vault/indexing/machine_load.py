@@ -1,6 +1,7 @@
 """Detect whether the machine is on battery or busy with other programs.
 
-This uses `/proc` and `/sys` on Linux. On other systems, updates are never slowed down.
+Background updates of an index are slowed down in these cases. The detection uses `/proc` and
+`/sys`, so it works only on Linux.
 """
 
 import os

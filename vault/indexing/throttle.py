@@ -100,7 +100,7 @@ class Throttle:
         self._read_load = read_load
 
     def begin(self) -> None:
-        """Record the start of an update. Short updates are never slowed down."""
+        """Record the start of an update, which is not slowed down in its first two seconds."""
         self._began = self._rested_at = self._read_at = self._clock()
         self._load = ""
         if self._read_load is not None:

@@ -261,7 +261,7 @@ def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
 
 
 def _build_weekday_span(match: re.Match[str], today: date) -> Span | None:
-    """Return the most recent day with the given weekday. With "last", it is before today."""
+    """Return the most recent day with the given weekday. After "last", today does not count."""
     back = (today.weekday() - _WEEKDAYS.index(match[1])) % 7
     if back == 0 and match[0].startswith("last"):
         back = 7

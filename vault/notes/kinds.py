@@ -70,7 +70,7 @@ def note_name(path: str) -> str:
 
 
 def is_small_enough(path: str, size: int) -> bool:
-    """Return whether a file is small enough to read. Scans call this often."""
+    """Return whether a file is small enough to be read as its file type."""
     return size <= MARKDOWN.max_bytes or size <= find_kind(path).max_bytes
 
 

@@ -147,7 +147,7 @@ class LinkResolver:
     def resolve(self, target: str, source: str = "") -> str | None:
         """Resolve a link in the note `source` to the path of a note or file.
 
-        Return None if there is no such file.
+        Return None if the link leads to no known note or file.
         """
         if not target:
             return source or None
@@ -158,7 +158,11 @@ class LinkResolver:
         return self._find_by_name(key, posixpath.dirname(source)) or self._by_alias.get(key)
 
     def _list_exact_paths(self, key: str, source: str) -> Iterator[str]:
-        """Yield the possible exact paths: relative to the vault, the note, and the attachments."""
+        """Yield the paths that a link may mean.
+
+        They are relative to the vault, to the folder of the note `source`, and to the attachment
+        folder.
+        """
         folder = posixpath.dirname(source)
         yield key.lstrip("/")
         yield posixpath.normpath(posixpath.join(folder, key))
@@ -167,7 +171,10 @@ class LinkResolver:
         yield posixpath.normpath(posixpath.join(base, attachments.lstrip("/"), key))
 
     def _find_by_name(self, key: str, folder: str) -> str | None:
-        """Return the shortest path that ends with the link's path, preferably in `folder`."""
+        """Return the path of a note or file that ends with `key`, or None if there is none.
+
+        Paths in `folder` are preferred, then paths with the fewest folders.
+        """
         tail = f"/{key.lstrip('./')}"
         named = self._by_name.get(posixpath.basename(key), [])
         fitting = [p for p in named if f"/{_normalize(drop_note_suffix(p))}".endswith(tail)]
@@ -211,8 +218,8 @@ def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
 def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[int, int]]:
     """Return the line range of each block with a `^name`.
 
-    A name at the end of a block refers to the innermost block. A name on its own refers to the
-    block above.
+    A name at the end of a block refers to the innermost block. A name on a line of its own refers
+    to the block above.
     """
     names = list(find_block_names(prose))
     if not names:

@@ -35,7 +35,7 @@ class Block:
             `heading`.
         inner: the line ranges of inner list items, paragraphs, code fences and tables, possibly
             nested.
-        heading: the heading if the block is one, otherwise None.
+        heading: the heading that the block consists of, or None for other blocks.
     """
 
     kind: str
@@ -54,7 +54,8 @@ class Document:
         code_lines: the line numbers of code fences and indented code.
         body_line: the first line after the front matter.
         is_private: whether the front matter marks the note as private.
-        is_paged: whether top-level headings are pages, which passages never cross.
+        is_paged: whether each top-level heading starts a page. No passage contains text of two
+            pages.
     """
 
     lines: tuple[str, ...]

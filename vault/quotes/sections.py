@@ -138,8 +138,8 @@ def _read_spans(catalog: Catalog, paths: set[str]) -> Mapping[str, list[_Span]]:
 def _find_around(spans: Sequence[_Span], place: PassagePlace) -> Iterator[_Span]:
     """Yield the other passages in the section around a passage.
 
-    The largest section that is short enough is used. If even the smallest is too long, only the
-    nearest passages are included.
+    The largest section that is short enough is used. If even the smallest section is too long, only
+    the nearest passages are included.
     """
     at = max((i for i, span in enumerate(spans) if span.first <= place.first), default=None)
     if at is None:

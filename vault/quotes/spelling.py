@@ -109,7 +109,10 @@ def _complete(catalog: Catalog, stem: str, word: str) -> str:
 
 
 def _is_slip(word: str, found: str) -> bool:
-    """Return whether two words differ by a typing error. In a short word, only a swap counts."""
+    """Return whether two words differ by a typing error.
+
+    In a short word, only a swap of two adjacent letters counts as a typing error.
+    """
     if len(word) <= SHORTEST_WORD:
         return sorted(word) == sorted(found) and measure_edits(word, found) == 1
     return measure_edits(word, found) <= _count_most_edits(word)

@@ -88,7 +88,7 @@ class Fit:
 
 
 class _Cancelled(Exception):
-    """The choice of weights was cancelled."""
+    """Raised to stop the fitting of the ranking weights when it is cancelled."""
 
 
 def fit_weights(
@@ -234,7 +234,10 @@ def _limit_weight(weight: float) -> float:
 def _find_nearest(
     weights: Sequence[RankingWeights], second: _QuestionSet, least: _Quality
 ) -> RankingWeights:
-    """Return the weights with the best R@10 among those that reach an nDCG@10 or come closest."""
+    """Return the weights whose nDCG@10 reaches that of `least`, or else comes closest to it.
+
+    If several weights reach it, the ones with the best R@10 are returned.
+    """
 
     def rate(each: RankingWeights) -> tuple[float, float, float]:
         quality = second.measure(each)
@@ -308,7 +311,7 @@ def read_fit(catalog: Catalog) -> Fit | None:
 
 
 def is_of_size(fit: Fit, notes: int) -> bool:
-    """Return whether the number of notes is similar to that at the time of the fit."""
+    """Return whether a number of notes is similar to the number when the weights were fitted."""
     return abs(notes - fit.notes) <= _MOST_CHANGE * fit.notes
 
 

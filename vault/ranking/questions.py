@@ -112,7 +112,7 @@ def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
 
 
 def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuestion]:
-    """Yield the texts as questions, if they have several words and belong to only a few notes."""
+    """Yield a question for each text that has several words and belongs to only a few notes."""
     for text, files in sorted(owners.items()):
         if len(files) <= _MOST_OWNERS and len(_WORDS.findall(text)) >= _FEWEST_WORDS:
             yield VaultQuestion(text, kind, frozenset(files))

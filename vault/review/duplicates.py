@@ -112,7 +112,7 @@ class DuplicateRule:
     def _compare(
         self, first: int, second: int, shared: int, distinct: "NDArray[np.intp]"
     ) -> Finding | None:
-        """Return a finding, or None unless most of the smaller note's text is in the larger one."""
+        """Return a finding if the larger note contains most of the smaller one, otherwise None."""
         smaller, larger = sorted((first, second), key=lambda at: (int(distinct[at]), at))
         share = shared / int(distinct[smaller])
         share_of_larger = shared / int(distinct[larger])

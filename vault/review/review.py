@@ -62,7 +62,7 @@ class ReviewReport:
 
 
 def read_fingerprint(index_dir: Path) -> str:
-    """Return a text that identifies the current state of all notes in an index.
+    """Return a string that identifies the current state of all notes in an index.
 
     Raises:
         IndexUnusable: there is no index yet, or it cannot be read.

@@ -2,7 +2,7 @@
 
 If a query names a note, that note is boosted, rather than the notes that mention it most often. If
 it names a tag, folder or day, the notes with this tag, folder or day are boosted. Notes linked with
-a named note are boosted too. A matching name can move a note up by many ranks, and other boosts by
+a named note are boosted too. A matching name can move a note up by many ranks, other matches by
 only a few.
 """
 

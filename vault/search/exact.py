@@ -80,7 +80,10 @@ class ExactScan:
             return self._hashes, None if self._matrix is None else self._matrix[: self._rows]
 
     def _append(self, added: "NDArray[np.float32]") -> None:
-        """Append vectors to the matrix. When it grows, spare rows are added, to avoid copying."""
+        """Append vectors to the matrix.
+
+        A new matrix gets spare rows, so that the vectors are rarely copied.
+        """
         import numpy as np
 
         rows = self._rows + len(added)

@@ -76,7 +76,7 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def find_by_hash(self, hashes: Collection[bytes]) -> dict[int, bytes]:
-        """Return the passages with the given text hashes, by passage id.
+        """Map the id of each passage that has one of the given text hashes to the hash.
 
         At most 20 passages are returned per hash.
         """

@@ -31,9 +31,9 @@ class RelatedNote:
 
     Attributes:
         score: the similarity, from 0 to 1.
-        is_linked: whether one of the notes links to the other.
-        tags: the common tags.
-        is_link_target: whether the other note links to this one.
+        is_linked: whether one of the two notes links to the other.
+        tags: the tags that both notes have.
+        is_link_target: whether the other note links to the related note.
     """
 
     path: str
@@ -57,12 +57,12 @@ class RelatedNote:
 def find_related_notes(
     catalog: Catalog, nearest: Nearest, path: str, k: int, attachments: str = "/"
 ) -> list[RelatedNote]:
-    """Return the `k` most related notes, best first.
+    """Return the `k` notes most closely related to a note, best first.
 
     Args:
         catalog: the catalog of the index.
         nearest: returns the nearest texts with cosine similarities.
-        path: the path of the note.
+        path: the path of the note for which related notes are searched.
         k: the maximum number of notes.
         attachments: Obsidian's attachment folder.
     """

@@ -136,7 +136,7 @@ def _build_text(hit: Hit) -> str:
 
 
 def _add_score(hit: Hit, score: float) -> Hit:
-    """Return a hit with a score from 0.5 to 1. All other hits score at most 0.5."""
+    """Return a reranked hit with a score from 0.5 to 1. Hits that are not reranked score lower."""
     signals = {**hit.signals, "rerank": round(score, 4)}
     return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
 

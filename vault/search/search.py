@@ -107,8 +107,9 @@ class Searcher:
             k: the maximum number of hits.
             in_play: the notes that the session is about.
             covers: the part of the vault to search, or None for all of it.
-            is_quoted: whether to correct the spelling, and to measure how well the hits support an
-                answer.
+            is_quoted: whether the passages are shown to the user directly, without a model's
+                answer. If so, the spelling of the query is corrected, and it is measured how well
+                the hits support an answer.
 
         Raises:
             IndexUnusable: the catalog cannot be read.

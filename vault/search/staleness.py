@@ -39,7 +39,7 @@ class StalenessFilter:
     def keep_current(
         self, passages: Iterable[tuple[int, Passage]]
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield the passages that still exist and are not excluded, and update their lines."""
+        """Yield the passages that still exist and are not excluded, with current line numbers."""
         for chunk_id, passage in passages:
             if passage.path not in self._seen:
                 self._seen[passage.path] = self._check_file(passage)
@@ -104,7 +104,10 @@ def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage
 
 
 def _find_most_alike(passage: Passage, chunks: Sequence[Chunk]) -> Chunk | None:
-    """Return the chunk with the most lines of a passage, or None if none has half of them."""
+    """Return the chunk with the most lines of a passage.
+
+    Return None if no chunk contains at least half of the lines.
+    """
     lines = set(passage.text.split("\n"))
     shared, best = max(
         ((len(lines & set(chunk.text.split("\n"))), chunk) for chunk in chunks),

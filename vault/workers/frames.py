@@ -65,7 +65,7 @@ class Requests:
 
         Args:
             ends_at_once: whether to exit immediately when the parent exits, even during a request.
-            idle_s: the number of idle seconds before the child exits, or None.
+            idle_s: the number of idle seconds before the child exits, or None to wait indefinitely.
         """
         self._input = os.fdopen(os.dup(0), "rb")
         self._output: BinaryIO = os.fdopen(os.dup(1), "wb")

@@ -214,7 +214,10 @@ class Child:
         return 0
 
     def _wait_turn(self, number: int) -> Frame | None:
-        """Return the answer if it arrives soon. Only one of the waiting threads reads answers."""
+        """Return the answer to a request if it arrives soon, otherwise None.
+
+        Only one of the waiting threads reads answers.
+        """
         with self._state:
             if number in self._answers:
                 return self._answers.pop(number)

@@ -182,7 +182,10 @@ class Chip(QAbstractButton):
         return Theme.current().px(_IMAGE_SIDE if self.image else 14)
 
     def _paint_image(self, painter: QPainter, spot: QRect) -> bool:
-        """Paint the image into a square. Return False if there is none or decoding fails."""
+        """Paint the attached image into a square.
+
+        Return False if the attachment is not an image, or cannot be decoded.
+        """
         if self.image is None:
             return False
         small = read_thumbnail(self.image, round(spot.width() * self.devicePixelRatioF()))

@@ -128,7 +128,7 @@ class Completer(QObject):
     def close(self) -> bool:
         """Hide the suggestions. Return False if none were shown.
 
-        They stay hidden until another trigger is typed.
+        The suggestions stay hidden until another trigger is typed.
         """
         if not self.is_open:
             return False

@@ -155,7 +155,7 @@ class SendButton(PushButton):
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the icon and the word farther apart than Qt does."""
+        """Draw the icon and the label farther apart than Qt does."""
         word, self._is_bare = self.text(), True
         super().paintEvent(event)
         self._is_bare = False
@@ -173,7 +173,7 @@ class SendButton(PushButton):
         painter.drawText(room, _LEFT, word)
 
     def initStyleOption(self, option: QStyleOptionButton) -> None:
-        """Omit the word while `paintEvent` runs, because that method draws it."""
+        """Omit the label while `paintEvent` runs, because that method draws the label itself."""
         super().initStyleOption(option)
         if self._is_bare:
             option.text = ""

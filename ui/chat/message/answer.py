@@ -121,7 +121,7 @@ class Answer(AccessibleFrame):
         self.view.setVisible(bool(text))
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
-        """Set the sources by citation number."""
+        """Set the sources that the answer cites, by citation number."""
         self._sources = sources
         self.view.set_sources(sources)
         self._say()
@@ -144,7 +144,7 @@ class Answer(AccessibleFrame):
         self._say()
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Set the entry ID, the versions and the label that are shown below the answer."""
+        """Set the answer's log entry ID, the entry IDs of all its versions, and its label."""
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 

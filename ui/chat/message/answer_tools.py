@@ -60,7 +60,10 @@ class AnswerTools(ToolStrip):
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Set the entry ID, versions and label. An answer with no entry ID can only be copied."""
+        """Set the answer's log entry ID, the entry IDs of all its versions, and its label.
+
+        Without an entry ID, the only available action is Copy.
+        """
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)

@@ -49,7 +49,7 @@ class _Line(Scaled, QWidget):
 
 
 class Divider(AccessibleFrame):
-    """A divider below turns that are no longer sent.
+    """A divider in the chat, below turns that are no longer sent to the model.
 
     Args:
         turns: how many turns are no longer sent.
@@ -138,10 +138,12 @@ class FoldedDivider(AccessibleFrame):
 
 
 class SummaryDivider(FoldedDivider):
-    """A divider below turns that are sent as a summary. The summary can be expanded.
+    """A divider in the chat, below turns that are sent to the model as a summary.
+
+    The user can expand the summary.
 
     The signal `edit_requested` is emitted when the user wants to edit the summary, which is
-    possible as long as it is in use.
+    possible as long as the model receives it.
     """
 
     edit_requested = Signal()

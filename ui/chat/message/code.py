@@ -96,7 +96,7 @@ class _Lines(QPlainTextEdit):
         self.setFixedHeight(self._compute_height(shown) + 2)
 
     def _compute_height(self, lines: int) -> int:
-        """Return the height of the first lines after layout, in pixels."""
+        """Return the height in pixels of the first `lines` lines as displayed, after wrapping."""
         total, block = 0.0, self.document().firstBlock()
         while lines > 0 and block.isValid():
             whole = self.blockBoundingRect(block).height()  # this call also lays the block out

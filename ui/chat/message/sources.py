@@ -81,9 +81,10 @@ def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str
 
 
 def _start_at_quote(passage: str, cited: str, citation: Citation | None) -> tuple[str, str]:
-    """Return both texts, without their beginning if the quotation is far from the start.
+    """Return the passage and the cited lines, both shortened to begin near the quotation.
 
-    The shortened texts start with the sentence that contains the quotation.
+    The shortened texts start with the sentence that contains the quotation. If the quotation is
+    near the start, both texts are returned unchanged.
     """
     if citation is None or not citation.quote or len(cited) < _FAR_CHARS:
         return passage, cited

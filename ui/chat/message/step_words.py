@@ -141,7 +141,7 @@ class StepView:
 
     @property
     def spoken(self) -> str:
-        """The whole line as text for screen readers."""
+        """The whole line of the step as text for screen readers."""
         took = f"{self.seconds:.1f} seconds" if self.seconds is not None else ""
         running = "running" if self.status == "running" else ""
         parts = (f"{self.verb} {self.argument}", took, self.outcome, running)

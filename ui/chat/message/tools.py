@@ -205,7 +205,10 @@ class Siblings(QWidget):
         return self._place.text()
 
     def show_versions(self, entries: Sequence[str], present: str) -> None:
-        """Show the position of the current version, or hide the switcher if there is only one."""
+        """Show the position of the current version.
+
+        If there is only one version, hide the switcher.
+        """
         self._entries = tuple(entries)
         self._at = self._entries.index(present) if present in self._entries else 0
         total = len(self._entries)
@@ -269,7 +272,7 @@ class LabelTag(Scaled, QWidget):
         return self._words.whole
 
     def show_label(self, text: str) -> None:
-        """Show a label. Without one, the tag is hidden unless it is being edited."""
+        """Show a label. If the label is empty, hide the tag unless the user is editing it."""
         self._words.set_text(text)
         self._fit()
         if self._stack.currentWidget() is not self.field:
@@ -372,7 +375,10 @@ class UserTools(ToolStrip):
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Set the entry ID, versions and label. A message without an ID can only be copied."""
+        """Set the message's log entry ID, the entry IDs of all its versions, and its label.
+
+        Without an entry ID, the only available action is Copy.
+        """
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)

@@ -111,7 +111,10 @@ class UserMessage(AccessibleFrame):
         return self._entry
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Set the entry ID, versions and label. Without an entry ID, a message cannot be edited."""
+        """Set the message's log entry ID, the entry IDs of all its versions, and its label.
+
+        Without an entry ID, the message can only be copied.
+        """
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 

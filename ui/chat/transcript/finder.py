@@ -164,7 +164,10 @@ class Finder(QObject):
         return [_Place(slot, nth) for slot, total in counts for nth in range(total)]
 
     def _choose_place(self) -> int:
-        """Return the index of the first match after the origin, or of the last if none follows."""
+        """Return the index of the first match below the position where the search began.
+
+        If no match follows, return the index of the last one.
+        """
         slots = self._transcript.feed.slots()
         order = {id(slot): at for at, slot in enumerate(slots)}
         origin, above = self._origin

@@ -22,7 +22,7 @@ _SHARE = 0.2
 
 
 class InstructionsBar(QWidget):
-    """A bar that asks whether to use instructions.
+    """A bar that asks whether to send the vault's instructions to models.
 
     Signals:
         accepted: the digest of the accepted instructions.

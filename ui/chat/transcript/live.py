@@ -87,7 +87,7 @@ class LiveTurn(QObject):
             answer.steps.end_step(event.id, event.status, event.seconds)
 
     def show_sources(self, sources: Sequence[Segment]) -> None:
-        """Set the sources by citation number."""
+        """Set the segments that the answer can cite."""
         if answer := self._get_running_answer():
             answer.set_sources(list_sources(sources))
 

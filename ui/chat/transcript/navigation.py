@@ -55,7 +55,10 @@ class KeyboardNavigation:
             announce(self._stop, self.row.widget.accessibleName())
 
     def tab(self, forward: bool) -> bool:
-        """Move the focus within the current message. Return False if it must leave the chat."""
+        """Move the focus within the current message.
+
+        Return False if the focus must leave the chat.
+        """
         row, focused = self.row, QApplication.focusWidget()
         inside = row.walk() if row else []
         if focused is self._stop:

@@ -52,7 +52,10 @@ class Scroller(PlaceKeeper, QWidget):
 
     @property
     def bar(self) -> QScrollBar:
-        """The scroll bar that controls the position. A copy of it is shown to the user."""
+        """The hidden scroll bar that controls the position.
+
+        The user sees another one that mirrors it.
+        """
         return self.area.verticalScrollBar()
 
     def to_end(self) -> None:
@@ -140,7 +143,7 @@ class Scroller(PlaceKeeper, QWidget):
         self._settle()
 
     def _settle(self) -> None:
-        """Restore the scroll position after heights have changed."""
+        """Restore the scroll position after the heights of messages have changed."""
         self._is_moving = True
         if self._is_following:
             self.bar.setValue(self.bar.maximum())

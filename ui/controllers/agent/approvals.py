@@ -38,7 +38,7 @@ class _Waiting:
 
 
 class ApprovalController(QObject):
-    """Connects the `ApprovalDesk` with the cards in the open chat."""
+    """Shows tool calls that need approval as cards, and passes decisions to the `ApprovalDesk`."""
 
     def __init__(
         self, assistant: Assistant, frame: WindowFrame, session: SessionController

@@ -25,7 +25,7 @@ _Edits = Mapping[str, Any]
 
 
 class EditsController(QObject):
-    """Connects an agent's edits to notes with the cards in the open chat."""
+    """Shows the notes that an agent changed as a card in the open chat, and undoes the changes."""
 
     def __init__(
         self,

@@ -69,7 +69,7 @@ class CompactionController(QObject):
         self._run(self._runner.call(lambda: preview(session, model)), self._on_previewed)
 
     def edit(self, item: SummaryItem) -> None:
-        """Open the dialog to edit a summary that is in use."""
+        """Open the dialog to edit a summary that the model receives instead of older messages."""
         session = self._session.session
         if session is None or self._session.is_running:
             self._frame.notifier.toast(_BUSY)

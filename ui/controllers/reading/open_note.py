@@ -81,7 +81,7 @@ class VisitHistory:
         self._at += step
 
     def leave(self, top: int) -> None:
-        """Remember the scroll position of the current note."""
+        """Remember the line at the top of the viewport for the current visit."""
         if self._visits:
             self._visits[self._at] = replace(self._visits[self._at], top=top)
 

@@ -58,7 +58,10 @@ class LinkHandler(QObject):
         return self._card
 
     def point_at(self, url: QUrl) -> None:
-        """Behave as if the pointer hovered over an anchor. An empty address ends the hover."""
+        """Behave as if the pointer hovered over a link or citation.
+
+        An empty address ends the hover.
+        """
         self.hide_card()
         href = url.toString()
         number = _number(href)
@@ -70,7 +73,7 @@ class LinkHandler(QObject):
             QToolTip.showText(QCursor.pos(), f"<qt>{escape(target)}</qt>", self._view)
 
     def focus(self, href: str) -> None:
-        """Behave like `point_at`, and announce a citation's source to screen readers."""
+        """Show a link or citation as if hovered, and announce its source to screen readers."""
         self.point_at(QUrl(href))
         if source := self._source(href):
             announce(self._view, source.spoken)

@@ -72,7 +72,7 @@ class NoteView(MarkdownView):
         return None if band is None else (round(band[0]), round(band[1]))
 
     def find_height(self, line: int) -> int:
-        """Return the y coordinate of a line of the note. If it is not drawn, use the next line."""
+        """Return the y coordinate of a line of the note, or of the next line if it is not drawn."""
         band = self.find_band(line, line + self.part.text.count("\n") + 1)
         return band[0] if band else 0
 

@@ -1,4 +1,4 @@
-"""The space between leaves, and the indentation of boxes.
+"""The space between blocks of Markdown (leaves), and the indentation in lists, quotes and callouts.
 
 Space is always added above a leaf, so that written text does not change when more is appended.
 """
@@ -37,14 +37,14 @@ _CODE_HEAD = 24
 
 @dataclass(frozen=True, slots=True)
 class Inset:
-    """The indentation of a leaf in pixels, at the start and the end of its lines."""
+    """The indentation of a block of Markdown in pixels, at the start and the end of its lines."""
 
     start: float
     end: float
 
 
 def compute_inset(boxes: tuple[Box, ...]) -> Inset:
-    """Return the indentation of a leaf inside the given boxes."""
+    """Return the indentation of a block of Markdown inside the given boxes, such as list items."""
     theme = Theme.current()
     start = end = 0.0
     for box in boxes:
@@ -57,7 +57,7 @@ def compute_inset(boxes: tuple[Box, ...]) -> Inset:
 
 
 def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the space above a leaf, including the padding of surrounding boxes."""
+    """Return the space above a block of Markdown, including the padding of surrounding boxes."""
     opened = compute_padding_above(leaf, previous)
     if previous is None:
         return opened
@@ -65,7 +65,7 @@ def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the padding above a leaf, including that of boxes that start with it."""
+    """Return the padding above a block of Markdown, including that of boxes that start with it."""
     before = previous.boxes if previous else ()
     inner = sum(_PADDING[box.kind] for box in leaf.boxes if box not in before)
     if isinstance(leaf, CodeLines):
@@ -74,7 +74,7 @@ def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
-    """Return the padding below a leaf, including that of boxes that end with it."""
+    """Return the padding below a block of Markdown, including that of boxes that end with it."""
     after = following.boxes if following else ()
     outer = sum(_PADDING[box.kind] for box in leaf.boxes if box not in after)
     return outer + (CODE_PADDING if isinstance(leaf, CodeLines | Missing) else 0)

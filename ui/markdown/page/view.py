@@ -98,7 +98,7 @@ class MarkdownView(QTextBrowser):
         self.set_leaves(stream.finish())
 
     def set_leaves(self, leaves: Sequence[Leaf]) -> None:
-        """Replace the text with leaves that have already been parsed."""
+        """Replace the text with blocks of Markdown that have already been parsed."""
         self._leaves, self._stream = list(leaves), None
         self._rewrite()
 
@@ -154,9 +154,10 @@ class MarkdownView(QTextBrowser):
         return self._pointing.card
 
     def point_at(self, href: str) -> None:
-        """Behave as if the pointer hovered over an anchor such as `cite:1`.
+        """Behave as if the pointer hovered over a link or citation.
 
-        An empty string ends the hover.
+        `href` is the address of the link, or `cite:1` for a citation. An empty string ends the
+        hover.
         """
         self._pointing.point_at(QUrl(href))
 

@@ -94,7 +94,10 @@ class DocumentWriter:
 
     @property
     def open_code(self) -> Panel | None:
-        """The background of an unfinished code block at the text's end, or None if it has none."""
+        """The background of the unfinished code block at the end of the text, or None.
+
+        This is None if the text does not end with an unfinished code block.
+        """
         return self._code
 
     @property

@@ -342,7 +342,10 @@ class ChatList(FitTree):
 
 
 def list_mark_actions(chat: "SessionInfo") -> "list[tuple[ChatMark, str, str]]":
-    """Return the actions that set or clear a chat's marks: mark, menu text and shortcut."""
+    """Return the actions that pin, unpin, archive or restore a chat.
+
+    Each action is given as the mark (`pinned` or `archived`), the menu text and the shortcut.
+    """
     pin = "Unpin" if chat.pinned else "Pin to the top"
     archive = "Restore from the archive" if chat.archived else "Archive"
     return [("pinned", pin, _PIN_KEYS), ("archived", archive, _ARCHIVE_KEYS)]

@@ -39,7 +39,8 @@ _EDITED: Final = "Edited. Its tokens are counted when it is used."
 class CompactionDialog(QDialog):
     """A dialog that previews a compaction and then lets the user edit the summary.
 
-    The dialog can also be opened to edit a summary that is already in use.
+    The dialog can also be opened to edit a summary that the model already receives in place of
+    earlier messages.
 
     Emits `make_requested` with the user's instructions for the summary, and then `use_requested`
     with the edited summary. Nothing is stored before that. Qt's signal `rejected` is emitted if the
@@ -132,11 +133,11 @@ class CompactionDialog(QDialog):
         self._begin_editing(said, summary, figures)
 
     def begin_edit(self, summary: str, figures: str) -> None:
-        """Open the dialog to edit a summary that is already in use.
+        """Open the dialog to edit a summary that the model already receives.
 
         Args:
             summary: the text of the summary.
-            figures: the token counts of its compaction.
+            figures: the token counts of the compaction that produced the summary, as text.
         """
         self._set_title(_EDIT)
         self._begin_editing(_IN_USE, summary, figures)
@@ -144,7 +145,7 @@ class CompactionDialog(QDialog):
         self.text.setFocus()
 
     def show_problem(self, sentence: str) -> None:
-        """Show why the summary could not be written or used. Its text stays in the dialog."""
+        """Show why the summary could not be written or used. The summary stays in the dialog."""
         self._problem.setText(sentence)
         self._problem.setVisible(bool(sentence))
         self.text.setReadOnly(self._made is None)

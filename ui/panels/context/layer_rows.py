@@ -65,7 +65,7 @@ class LayerRow:
 
     @property
     def tip(self) -> str:
-        """The tooltip: the layer's code and name, and whether the provider read it before."""
+        """The tooltip: the layer's code and name, and whether the provider reuses the layer."""
         reused = "\nThe service has read this before" if self.is_reused else ""
         return f"{self.code} {self.title}{reused}"
 

@@ -31,7 +31,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class PartTree(FitTree):
-    """A tree whose rows the user can open and pin.
+    """A tree of the items in a request. The user can open an item's note, and pin an item.
 
     Signals:
         place_chosen: the path and lines of a segment.
@@ -95,7 +95,7 @@ class PartTree(FitTree):
 
 
 class LayerTree(PartTree):
-    """The tree of all eight layers with their items."""
+    """The tree of a request's eight layers, each with its items."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Layers", parent)
@@ -126,7 +126,7 @@ class LayerTree(PartTree):
 
 
 class PinList(PartTree):
-    """The list of pinned items."""
+    """The list of the items that the user has pinned in the chat."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Pinned", parent)

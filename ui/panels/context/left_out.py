@@ -33,7 +33,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class LeftOutRow:
-    """Something that a request omits or shortens.
+    """A row for something that a request omits or shortens.
 
     Attributes:
         tokens: the number of tokens saved by the omission, or None if unknown.

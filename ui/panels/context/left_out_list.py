@@ -22,7 +22,7 @@ _MIDDLE = Qt.TextElideMode.ElideMiddle
 
 
 class LeftOutList(FitTree):
-    """The tree of omitted items. Rows with details can be expanded.
+    """The tree of the items that a request omits or shortens. Rows with details can be expanded.
 
     Signals:
         place_chosen: the path and lines of a note.

@@ -25,7 +25,7 @@ _BROKEN = "history_guarantee_broken"
 
 @dataclass(frozen=True)
 class NoticeText:
-    """The content of a notice.
+    """The content of the notice about a request's main problem.
 
     Attributes:
         tone: `danger`, `amber` or `info`.

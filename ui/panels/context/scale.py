@@ -90,7 +90,7 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
 
 
 def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
-    """Return the trim, compact and block marks.
+    """Return the marks at the thresholds for trimming, compacting and blocking a request.
 
     If the request exceeds the budget, return only the mark at the end of the budget.
     """

@@ -25,7 +25,7 @@ class IndexPanel(Pane):
 
     Signals:
         rebuild_confirmed: the user confirmed that the index should be rebuilt.
-        review_requested: the user wants to see what needs care in the notes.
+        review_requested: the user wants to see the findings of the review of the notes.
         looked_at: the panel became visible.
     """
 
@@ -65,7 +65,7 @@ class IndexPanel(Pane):
         self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")
 
     def show_findings(self, number: int) -> None:
-        """Show the number of findings that have not been dismissed, if there are any."""
+        """Show the number of review findings that have not been dismissed, if there are any."""
         self.review.setText(f"Look after your notes ({count(number)})")
         self.review.setVisible(number > 0)
 

@@ -85,7 +85,7 @@ class IndexState:
 
     @property
     def title(self) -> str:
-        """The heading for the state. It omits the counts if `work` contains them."""
+        """The heading for the state. The counts are omitted if `work` contains them."""
         if self.work:
             return _TITLES.get(self.kind, self.text)
         return self.text
@@ -135,7 +135,7 @@ class IndexState:
     def slowed(self) -> str:
         """A sentence that says why the indexing run is throttled.
 
-        This is an empty string if it is not throttled.
+        This is an empty string if the run is not throttled.
         """
         return _SLOW.get(self.slow, "") if self.kind == "running" else ""
 

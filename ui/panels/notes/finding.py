@@ -28,7 +28,9 @@ _INDENT = 24
 
 
 class FindingCard(AccessibleFrame):
-    """Shows a finding. A click on a note's row opens the note.
+    """A card with one finding of a review: its reason, and a row for each of its two notes.
+
+    A click on a row opens the note.
 
     Signals:
         note_chosen: the path, and the first and last line, of a note to open.
@@ -53,7 +55,7 @@ class FindingCard(AccessibleFrame):
         self._notes[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def list_rows(self) -> "tuple[NoteButton, ...]":
-        """Return the rows of the notes."""
+        """Return the rows of the finding's two notes."""
         return tuple(self._notes)
 
     def _make_note(self, note: "FindingNote") -> "NoteButton":

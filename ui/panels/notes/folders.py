@@ -52,7 +52,7 @@ class Node:
 
     @property
     def appearance(self) -> str:
-        """A text that changes whenever the node looks different: its counts, or why it is marked.
+        """A string that changes whenever the node looks different: its counts, or why it is marked.
 
         A note that waits to be indexed looks like an indexed one.
         """
@@ -83,7 +83,7 @@ class Folders:
         return self._paths == other._paths
 
     def list_changed_nodes(self, before: "Folders") -> list[int]:
-        """Return the numbers of the nodes that look different than in an earlier tree.
+        """Return the indexes of the nodes that look different than in an earlier tree.
 
         The earlier tree must have the same paths.
         """

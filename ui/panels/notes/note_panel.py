@@ -256,7 +256,7 @@ class NotePanel(Pane):
         (self.source if self.is_source else self.page).show_line(line)
 
     def find_top_line(self) -> int:
-        """Return the number of the line at the upper edge."""
+        """Return the number of the note's line at the upper edge of the panel."""
         return self.source.first_visible_line() if self.is_source else self.page.find_top_line()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

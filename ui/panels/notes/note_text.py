@@ -77,7 +77,10 @@ class NoteText(QPlainTextEdit):
         Theme.current().changed.connect(self._on_theme)
 
     def show_text(self, text: str, start: int, first: int, last: int) -> None:
-        """Show a text whose first line has the number `start`. Highlight some of its lines."""
+        """Show a text whose first line has the number `start`.
+
+        The lines from `first` to `last` are highlighted.
+        """
         self._start, self._first, self._last = start, first, max(first, last)
         self._colors.begin(is_note_start=start == 1)
         self.setPlainText(text)

@@ -96,7 +96,7 @@ class NoteReader(QScrollArea):
         self._fill()
 
     def find_top_line(self) -> int:
-        """Return the line of the note at the upper edge."""
+        """Return the number of the note's line at the upper edge of the visible area."""
         return self._find_anchor()[0] or 1
 
     def find_lit_lines(self) -> tuple[int, int] | None:
@@ -294,7 +294,7 @@ class NoteReader(QScrollArea):
         self._restore()
 
     def _restore(self) -> None:
-        """Scroll back to the anchor line after heights have changed."""
+        """Scroll back to the line that was at the upper edge before the parts were resized."""
         line, distance = self._anchor
         self._is_placing = True
         self.verticalScrollBar().setSingleStep(Theme.current().line("body"))

@@ -41,7 +41,7 @@ _CHANGED = "Your notes have changed since."
 
 
 class ReviewPanel(Pane):
-    """The findings of a review.
+    """The panel that lists the findings of a review.
 
     Signals:
         looked_at: the panel became visible.

@@ -39,7 +39,7 @@ class Extract:
     Attributes:
         title: the title in the file, or an empty string to use the file name.
         aliases: other names that links can use.
-        is_paged: whether top-level headings are pages.
+        is_paged: whether each top-level heading starts a page.
     """
 
     parts: Sequence[ExtractPart]
