@@ -75,13 +75,13 @@ class Mailbox(QObject):
                 self._called.emit()
 
     def close(self) -> None:
-        """Drop the waiting items and deliver no more."""
+        """Drop the items that wait for delivery, and deliver no more items."""
         with self._lock:
             self._is_closed = True
             self._items.clear()
 
     def flush(self) -> None:
-        """Deliver the waiting items now, or at the end of the frame if delivery is throttled."""
+        """Deliver the waiting items now, or with the next batch if delivery is throttled."""
         wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
         if self._is_paced and wait_s > 0:
             self._timer.start(max(1, round(wait_s * 1000)))

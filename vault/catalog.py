@@ -78,7 +78,7 @@ class Catalog:
 
     @property
     def is_new(self) -> bool:
-        """Whether the catalog has no schema or version stamp yet."""
+        """Whether the catalog's database has no schema or version stamp yet."""
         if self.rows("PRAGMA user_version")[0][0] == 0:
             return True
         return not self.rows("SELECT 1 FROM meta LIMIT 1")
@@ -133,7 +133,10 @@ class Catalog:
         return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
 
     def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
-        """Return the hash and embedded text of each passage. Missing passages are skipped."""
+        """Return each passage's text as it is embedded, with the text's hash.
+
+        Skip missing passages.
+        """
         return [
             (bytes(row[0]), build_embedded_text(row[1], row[2]))
             for row in self.rows(
@@ -153,7 +156,7 @@ class Catalog:
         return bytes(found[0][0]) if found else None
 
     def vectors(self, hashes: Collection[bytes]) -> dict[bytes, bytes]:
-        """Return the vectors of texts by hash. Texts without a vector are skipped."""
+        """Map the hashes of texts to their vectors. Texts without a vector are skipped."""
         marks = ", ".join("?" * len(hashes))
         rows = self.rows(
             f"SELECT hash, vector FROM vectors WHERE hash IN ({marks})",  # noqa: S608 - marks
@@ -192,7 +195,7 @@ class Catalog:
     def add_vectors(
         self, hashes: Sequence[bytes], vectors: Sequence[bytes], table: VectorTable = "vectors"
     ) -> None:
-        """Store vectors as float32 bytes, by the hashes of their texts."""
+        """Store vectors, given as float32 bytes, under the hashes of their texts."""
         pairs = list(zip(hashes, vectors, strict=True))
         statement = f"INSERT OR IGNORE INTO {table} (hash, vector) VALUES (?, ?)"  # noqa: S608
         self.run_many(statement, pairs)
@@ -211,7 +214,7 @@ class Catalog:
         self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def clear(self) -> None:
-        """Delete all files and vectors."""
+        """Delete all files and vectors from the catalog."""
         self._forget_files()
         for table in ("vectors", "spare_vectors"):
             self.run(f"DELETE FROM {table}")  # noqa: S608 - a name of ours

@@ -59,7 +59,7 @@ _MOST_WITHOUT_TORCH = 200
 
 
 def main() -> None:
-    """Answer requests until the parent exits."""
+    """Answer requests until the parent process exits."""
     idle_s, folder_name, *more = sys.argv[1:]
     requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:

@@ -73,7 +73,7 @@ class Embedder:
 
     @property
     def pid(self) -> int | None:
-        """The id of the child process, or None if it is not running."""
+        """The id of the child process that embeds, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
@@ -101,7 +101,7 @@ class Embedder:
             self._answer(self._ask([], exports=True), on_wait)
 
     def start(self) -> None:
-        """Start the child process. It loads the model in the background."""
+        """Start the child process, which loads the embedding model in the background."""
         self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":
@@ -179,7 +179,7 @@ class Embedder:
                 asked.child.abandon(asked.number)
 
     def close(self) -> None:
-        """Stop the child process."""
+        """Stop the child process that embeds."""
         with self._lock:
             self._is_closed = True
             child, self._child = self._child, None

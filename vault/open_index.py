@@ -378,7 +378,7 @@ def take_lock(index_dir: Path) -> IO[bytes]:
 
 
 def _is_worth_asking(store: VectorStore) -> bool:
-    """Return whether to query the store, because it is a server or faster than a scan."""
+    """Return whether to query the vector store, because it is a server or faster than a scan."""
     return store.server is not None or store.size > _FEW_VECTORS
 
 

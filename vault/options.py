@@ -36,12 +36,12 @@ class VectorServer:
 
     @property
     def host(self) -> str:
-        """The host name of the server."""
+        """The host name of the vector server."""
         return urlsplit(self.url).hostname or self.url
 
     @property
     def port(self) -> int:
-        """The port of the server, by default 8000 for http and 443 for https.
+        """The port of the vector server, by default 8000 for http and 443 for https.
 
         Raises:
             VectorStoreFailed: the address is invalid.

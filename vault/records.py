@@ -39,12 +39,12 @@ class FileRow(NamedTuple):
     version: str
 
     def differs(self, seen: FileStat) -> bool:
-        """Return whether the file may have changed since it was recorded."""
+        """Return whether a file may have changed since its attributes were recorded."""
         return self[2:6] != seen and self.stat.differs(seen)
 
     @property
     def stat(self) -> FileStat:
-        """The recorded file attributes."""
+        """The file's attributes as recorded in the catalog."""
         return FileStat(self.mtime_ns, self.size, self.device, self.inode)
 
 
@@ -144,7 +144,7 @@ class Records:
         return LinkResolver(notes, attachments, [(path, title) for path, _, title in rows if title])
 
     def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
-        """Store a note, replacing any record with the same path."""
+        """Store a note in the catalog, replacing any record with the same path."""
         file_id = self._put_file(note.path, stat, "indexed", "", note.version)
         aliases = json.dumps(note.aliases, ensure_ascii=False)
         self._catalog.run(
@@ -210,7 +210,7 @@ class Records:
             self._catalog.run(unseen + chosen, (json.dumps(list(paths)),))
 
     def remove(self, path: str) -> None:
-        """Remove a file and its passages."""
+        """Remove a file and its passages from the catalog."""
         self._remove_words(path)
         self._catalog.run("DELETE FROM files WHERE path = ?", (path,))
 

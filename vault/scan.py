@@ -20,7 +20,7 @@ from vault.paths import is_text_name, printable
 
 
 class FileStat(NamedTuple):
-    """The file attributes that reveal changes."""
+    """The attributes of a file that show whether it has changed."""
 
     mtime_ns: int
     size: int
@@ -28,7 +28,7 @@ class FileStat(NamedTuple):
     inode: int
 
     def differs(self, seen: "FileStat") -> bool:
-        """Return whether the file may have changed. The device number is ignored."""
+        """Return whether the file may have changed since. The device number is not compared."""
         return (self.mtime_ns, self.size, self.inode) != (seen.mtime_ns, seen.size, seen.inode)
 
 

@@ -23,7 +23,7 @@ _MOST_ON_A_SERVER = 300  # the limit of Chroma's own service for one request
 
 
 def main() -> None:
-    """Answer requests until the parent exits."""
+    """Answer requests until the parent process exits."""
     requests = Requests(ends_at_once=False)
     os.umask(0o077)
     if len(sys.argv) < 2:

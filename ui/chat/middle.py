@@ -158,7 +158,7 @@ class Middle(Scaled, Pane):
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Align the bars with the text column, and emit `composer_resized`."""
+        """Align the bars above the chat with the text column, and emit `composer_resized`."""
         if event.type() == QEvent.Type.Resize:
             self._fit()
             self._tell_height()

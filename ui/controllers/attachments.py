@@ -58,7 +58,7 @@ class AttachmentController(QObject):
 
     @property
     def states(self) -> Mapping[Attachment, ChipState]:
-        """The chip state of each attachment, in order."""
+        """The state that each attachment's chip shows, in the order of the attachments."""
         return dict(self._states)
 
     @property

@@ -192,7 +192,7 @@ class IndexController(QObject):
         self._show(replace(self.state, kind="paused") if is_paused else self._settled)
 
     def show_counts(self, notes: int, failed: int) -> None:
-        """Show the number of notes in the index and of failed notes, unless a run is incomplete."""
+        """Show the numbers of indexed and of failed notes, unless an indexing run is incomplete."""
         if self.state.kind == "done" and notes + failed:
             self._show(IndexState("done", notes=notes, failed=failed))
 

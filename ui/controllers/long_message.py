@@ -87,12 +87,12 @@ class LongMessageController(QObject):
         self._budget = int(context["budget"]) - int(context["used"]) + self._tokens
 
     def keep(self, message: UnsentMessage) -> None:
-        """Take over the remaining parts of a split message that has been restored."""
+        """Take over the remaining parts of a split message that was restored from a draft."""
         self._before = None
         self.waiting, self.parts = message.waiting, message.parts
 
     def next(self) -> UnsentMessage:
-        """Return the next part of a split message, or an empty message if no part is left."""
+        """Return the next part of a split message, or an empty message if no parts remain."""
         if not self.waiting:
             return UnsentMessage()
         return UnsentMessage(self.waiting[0], waiting=self.waiting[1:], parts=self.parts)

@@ -288,7 +288,7 @@ class SessionController(QObject):
                 self._transcript.live.place_question(event.entry_id)
 
     def _show_step(self, text: str = "") -> None:
-        """Show a new step. If the text is empty, update the current step's elapsed time."""
+        """Show a new step of the turn. If the text is empty, update the elapsed time only."""
         self._step = text or self._step
         turn = self.turn
         if turn is None:

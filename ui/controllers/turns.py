@@ -106,7 +106,7 @@ class ChatTurn(QObject):
         return "waits for you" if self.is_waiting else "answering"
 
     def count_down(self, step: str) -> str:
-        """Describe the current step, with the seconds until the next attempt if one is pending."""
+        """Describe the turn's current step, with the seconds until the next attempt, if any."""
         if self._wait is None or self._wait[0] != step:
             return step
         text, seconds, since_s = self._wait

@@ -50,7 +50,7 @@ class ChoiceCard(QAbstractButton):
         return QSize(320, Theme.current().px(height))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the card, with an accent-coloured border if it is chosen."""
+        """Draw the card of a choice. The chosen card has an accent-coloured border."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_on = self.isChecked()
@@ -104,7 +104,10 @@ class ChoiceCard(QAbstractButton):
 
 
 class StepBar(QWidget):
-    """A bar with the names of the steps. Completed steps have a tick. The current one is filled."""
+    """A bar with the names of the first run's steps.
+
+    The circle of a completed step contains a tick, and the circle of the current step is filled.
+    """
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
@@ -115,7 +118,7 @@ class StepBar(QWidget):
         self.show_step(0)
 
     def show_step(self, current: int) -> None:
-        """Show which step is the current one."""
+        """Show which step of the first run is the current one."""
         self._current = current
         self.setAccessibleName(f"Step {current + 1} of {len(self._names)}: {self._names[current]}")
         self.update()
@@ -125,7 +128,7 @@ class StepBar(QWidget):
         return QSize(320, Theme.current().px(_CIRCLE + 4))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a circle and a name for each step, and the lines between them."""
+        """Draw the steps of the first run as circles with names, and lines between the circles."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         side, left = theme.px(_CIRCLE), 0

@@ -50,11 +50,11 @@ class FirstRunDialog(QDialog):
 
     @property
     def step(self) -> int:
-        """The number of the current step, counted from 0."""
+        """The number of the first run's current step, counted from 0."""
         return self.stack.currentIndex()
 
     def show_step(self, step: int) -> None:
-        """Show a step by its number."""
+        """Show the page of a step, given by its number."""
         self.stack.setCurrentIndex(step)
         self.line.show_step(step)
         page = self.pages[step]

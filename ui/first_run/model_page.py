@@ -86,7 +86,7 @@ class ModelPage(StepPage):
 
     @property
     def label(self) -> str:
-        """The label of the main button."""
+        """The label of the page's main button."""
         server = self._chosen_server
         if server is not None:
             return f"Use {server.short_name}"
@@ -95,7 +95,7 @@ class ModelPage(StepPage):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the choice is complete, and is not being stored at the moment."""
+        """Whether the choice of a model is complete, and is not being stored at the moment."""
         if self._file.isChecked():
             return not self._is_saving and self.file.connection is not None
         return not self._is_saving and (not self._service.isChecked() or self.form.is_complete)
@@ -106,12 +106,12 @@ class ModelPage(StepPage):
         self._find()
 
     def choose_service(self) -> None:
-        """Select the card for a service with a key."""
+        """Select the card for a model service that needs an API key."""
         self._is_chosen_by_hand = True
         self._service.setChecked(True)
 
     def focus_first(self) -> None:
-        """Focus the chosen card or, for a service, the first empty field of the form."""
+        """Focus the card of the current choice or, for a service, the first empty field."""
         if self._service.isChecked():
             self.form.focus_first()
         else:
@@ -237,7 +237,7 @@ class _ServerModels(QWidget):
 
     @property
     def title(self) -> str:
-        """The server's name and where it runs."""
+        """The name of the model server, and where it runs."""
         where = ", on this computer" if self._server.is_local else ""
         return f"{self._server.name}{where}"
 

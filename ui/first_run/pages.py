@@ -67,7 +67,7 @@ class StepPage(QWidget):
         outer.addWidget(self._area, 1)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the width of the cards when a scroll bar appears beside them."""
+        """Keep the width of the page's cards when a scroll bar appears beside them."""
         if event.type() == QEvent.Type.Resize:
             bar = self._area.width() - self._area.viewport().width()
             self.column.setContentsMargins(_SIDE, 4, _SIDE - bar, 8)
@@ -75,12 +75,12 @@ class StepPage(QWidget):
 
     @property
     def label(self) -> str:
-        """The label of the main button."""
+        """The label of the page's main button."""
         raise NotImplementedError
 
     @property
     def is_ready(self) -> bool:
-        """Whether the main button can be pressed."""
+        """Whether the page's main button can be pressed."""
         return True
 
     def refresh(self) -> None:
@@ -91,17 +91,17 @@ class StepPage(QWidget):
         raise NotImplementedError
 
     def show_problem(self, info: ErrorInfo) -> None:
-        """Show why the step could not be completed."""
+        """Show on the page why the step could not be completed."""
         self.notice.show_notice("danger", one_line(info.message), one_line(info.hint or ""), ())
 
     def focus_first(self) -> None:
-        """Focus the chosen card."""
+        """Focus the card of the current choice."""
         for card in self.cards:
             if card.isChecked():
                 card.setFocus()
 
     def add_card(self, card: ChoiceCard, before: ChoiceCard | None = None) -> ChoiceCard:
-        """Add a card before another card, or at the end if `before` is None."""
+        """Add the card of a choice before another card, or at the end if `before` is None."""
         if before is None:
             self.cards.append(card)
             self.choices.addWidget(card)
@@ -112,7 +112,7 @@ class StepPage(QWidget):
         return card
 
     def remove_card(self, card: ChoiceCard) -> None:
-        """Remove a card from the page."""
+        """Remove the card of a choice from the page."""
         self.cards.remove(card)
         self.choices.removeWidget(card)
         card.hide()
@@ -152,7 +152,7 @@ class NotesPage(StepPage):
 
     @property
     def label(self) -> str:
-        """The label of the main button."""
+        """The label of the page's main button."""
         if self._folder.isChecked():
             return "Choose a folder…"
         return "Open the sample notes" if self._samples.isChecked() else "Keep this folder"
@@ -201,7 +201,7 @@ class AskPage(StepPage):
 
     @property
     def label(self) -> str:
-        """The label of the main button."""
+        """The label of the page's main button."""
         return "Ask"
 
     @property

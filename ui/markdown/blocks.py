@@ -203,7 +203,7 @@ Leaf = Paragraph | HeadingLeaf | CodeLines | TableRows | Missing | Rule
 
 
 def plain(runs: tuple[Run, ...]) -> str:
-    """Return the text of runs without their styles."""
+    """Return the text of styled runs without their styles."""
     return "".join(run.text for run in runs)
 
 

@@ -84,7 +84,7 @@ def _is_plain_mail(address: str) -> bool:
 
 
 def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
-    """Convert the inline tokens of a paragraph, heading or table cell to runs."""
+    """Convert the inline tokens of a paragraph, heading or table cell to styled runs of text."""
     runs: list[Run] = []
     style, link = Style.NONE, ""
     for token in tokens:
@@ -113,7 +113,10 @@ def pictures_only(tokens: Sequence[Token]) -> list[Picture]:
 
 
 def split_first_line(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Split runs at the first line break. The second part is empty if there is no line break."""
+    """Split runs of text at the first line break.
+
+    The second part is empty if there is no line break.
+    """
     for index, run in enumerate(runs):
         if BREAK in run.text:
             before, after = run.text.split(BREAK, 1)
@@ -190,7 +193,7 @@ def _note_words(target: str) -> str:
 
 
 def _join(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Merge adjacent runs of the same style."""
+    """Merge adjacent runs of text that have the same style."""
     joined: list[Run] = []
     for run in runs:
         if not run.text:

@@ -41,11 +41,11 @@ class NotePart:
     repeated: int = 0
 
     def find_note_line(self, line: int) -> int:
-        """Convert a line number in the part's text to a line number in the note."""
+        """Convert a line number in this part's text to a line number in the whole note."""
         return max(self.line, self.line + line - 1 - self.repeated)
 
     def find_own_line(self, line: int) -> int:
-        """Convert a line number in the note to a line number in the part's text."""
+        """Convert a line number in the whole note to a line number in this part's text."""
         return line - self.line + 1 + self.repeated
 
 
@@ -64,13 +64,13 @@ def find_part(parts: Sequence[NotePart], line: int) -> int:
 
 
 def read_part(part: NotePart) -> tuple[Leaf, ...]:
-    """Return the leaves of a part of a note. Unlike in answers, `[1]` is plain text."""
+    """Parse a part of a note into blocks (leaves). Unlike in answers, `[1]` is plain text."""
     units = read_units(part.text, Resume(), is_final=True, has_citations=False)
     return tuple(leaf for unit in units for leaf in unit.leaves)
 
 
 class _Cutter:
-    """Cuts lines into parts, keeping track of the open code block or table."""
+    """Cuts a note's lines into parts, keeping track of the open code block or table."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
@@ -79,7 +79,7 @@ class _Cutter:
         self._table: tuple[int, int] | None = None
 
     def cut(self) -> Iterator[NotePart]:
-        """Yield the parts in order."""
+        """Yield the parts of the note in order."""
         start, size, head = 0, 0, list[str]()
         for at, line in enumerate(self._lines):
             is_long = len(line) > LONGEST_LINE

@@ -93,7 +93,7 @@ def read_units(
 
 
 class _Reader:
-    """Converts the tokens of one text to units."""
+    """Converts the parser's tokens of one text to units, which become final one by one."""
 
     def __init__(
         self, lines: list[str], resume: Resume, is_final: bool, markdown: MarkdownIt
@@ -104,7 +104,10 @@ class _Reader:
         self._markdown = markdown
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
-        """Yield the top-level units. Only the first block can continue an earlier block."""
+        """Yield the top-level units of a text.
+
+        Only the first block can continue an earlier block.
+        """
         for group in _group_siblings(tokens):
             yield from self._units(group)
             self._resume = Resume()
@@ -123,7 +126,7 @@ class _Reader:
             yield Unit(start, end, leaves, is_sealed=bool(first.meta.get("is_closed")))
 
     def _items(self, group: Sequence[Token]) -> Iterator[Unit]:
-        """Yield a unit for each list item, except for an item that only repeats the prefix."""
+        """Yield a unit for each list item, except for an item that was read before."""
         resume = self._resume
         number = _first_number(group[0]) if resume.number is None else resume.number
         for index, item in enumerate(_group_siblings(group[1:-1])):

@@ -224,7 +224,7 @@ class _Effect(QFrame):
 
 
 class _Half(QWidget):
-    """One of the two bars in the preview, and its numbers."""
+    """One of the two bars in the preview of the context limit, and the numbers of the bar."""
 
     def __init__(self, word: str) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ __all__ = ["Control", "MakeControl", "SettingRow"]
 
 @dataclass(frozen=True)
 class Control:
-    """A row's input widget, and a function that shows a value in it."""
+    """The input widget of a setting's row, and a function that shows a value in the widget."""
 
     widget: QWidget
     show: Callable[[Any], object]
@@ -62,13 +62,13 @@ class SettingRow(QWidget):
         self.reset_button.setVisible(value != self.spec.default)
 
     def set_problem(self, text: str) -> None:
-        """Show an error message below the row. An empty string hides it."""
+        """Show an error message below the setting's row. An empty string hides the message."""
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
         _mark_invalid(self.control, bool(text))
 
     def problem(self) -> str:
-        """Return the error message below the row, or an empty string if none is shown."""
+        """Return the error message below the setting's row, or an empty string if none is shown."""
         return self._problem.text()
 
     def write(self, value: object) -> None:

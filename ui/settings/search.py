@@ -85,7 +85,10 @@ class SettingsSearch(QObject):
         }
 
     def show_matches(self, text: str) -> None:
-        """Show only the rows that contain all words of a text. An empty string shows all rows."""
+        """Show only those rows of the dialog that contain all words of a text.
+
+        An empty string shows all rows.
+        """
         words = text.casefold().split()
         found = [name for name, rows in self._pages.items() if self._filter(name, rows, words)]
         self.filtered.emit(found)

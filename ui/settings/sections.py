@@ -96,7 +96,7 @@ class IndexSection(QWidget):
         column.addLayout(self._rows)
 
     def refresh(self) -> None:
-        """Reload the list of notes."""
+        """Reload the list of notes that are missing from the index."""
         self._lists.ask(self._assistant.notes, now=True)
 
     def show_notes(self, notes: Sequence[NoteState]) -> None:
@@ -130,7 +130,7 @@ class PrivacySection(QWidget):
         column.addWidget(self._text)
 
     def refresh(self) -> None:
-        """Check where the model runs, and update the text."""
+        """Check where the model runs, and update the explanation of what is sent."""
         self._asks.ask(self._assistant.model_choices, now=True)
 
     def _on_choices(self, choices: Sequence[ModelChoice]) -> None:

@@ -184,7 +184,7 @@ class ChoiceView(QListView):
         self.scrollToTop()
 
     def step(self, by: int) -> None:
-        """Move the selection by a number of rows. A step of one row wraps around at the ends."""
+        """Move the selection by a number of rows. A move by one row wraps around at the ends."""
         rows = len(self.matches)
         if rows:
             row = self.currentIndex().row() + by

@@ -83,7 +83,7 @@ class DiffView(QFrame):
         self._say()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the edge of the box."""
+        """Paint the edge of the box around the diff."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(theme.color("line.hairline"))
@@ -139,7 +139,7 @@ class HunkList(QWidget):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all hunks are kept."""
+        """Whether all hunks of the change are kept."""
         return all(switch.isChecked() for switch in self.switches)
 
     def find_kept(self) -> list[int]:
@@ -230,7 +230,7 @@ class _DiffText(QPlainTextEdit):
 
     @property
     def is_long(self) -> bool:
-        """Whether there are more lines than the collapsed box shows."""
+        """Whether the diff has more lines than the collapsed box shows."""
         return self._all_lines > _LINES
 
     @property
@@ -239,7 +239,7 @@ class _DiffText(QPlainTextEdit):
         return self._all_lines - self._shown_lines
 
     def set_whole(self, is_whole: bool) -> None:
-        """Show all lines, or only the first twelve."""
+        """Show all lines of the diff, or only the first twelve."""
         self.is_whole = is_whole
         self._fit()
 

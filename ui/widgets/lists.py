@@ -123,7 +123,7 @@ class RowDelegate(QStyledItemDelegate):
         return QSize(0, Theme.current().px(28))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw one row."""
+        """Draw one row of a list."""
         row = index.data(ROW)
         rect: QRect = option.rect.adjusted(_INSET, 0, -_INSET, 0)
         painter.save()

@@ -133,7 +133,7 @@ class _TwoLinesDelegate(QStyledItemDelegate):
         return QSize(0, Theme.current().px(44))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw one row."""
+        """Draw one row with its title and detail."""
         theme, row = Theme.current(), index.data(ROW)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -171,7 +171,7 @@ def find_act_rect(rect: QRect) -> QRect:
 
 
 def _paint_mark(painter: QPainter, rect: QRect, mark: tuple[str, str]) -> int:
-    """Paint a row's mark at the right edge, and return the x position of its left edge."""
+    """Paint a row's mark (an icon and a word) at the right edge, and return its left edge."""
     icon, word = mark
     if not word:
         return rect.right()

@@ -226,7 +226,7 @@ def _format_hunk(group: Sequence[_Opcode], old: Sequence[str], new: Sequence[str
 
 
 class _KnownOpcodes(SequenceMatcher[str]):
-    """A sequence matcher that uses given opcodes instead of computing them."""
+    """A `SequenceMatcher` that uses given opcodes instead of comparing the sequences."""
 
     def __init__(self, opcodes: list[_Opcode]) -> None:
         super().__init__()
@@ -237,7 +237,7 @@ class _KnownOpcodes(SequenceMatcher[str]):
 
 
 def _format_range(start: int, end: int) -> str:
-    """Format a line range for a unified diff. An empty range names the line before it."""
+    """Format a line range for a unified diff. An empty range is given as the line before it."""
     length = end - start
     if length == 1:
         return str(start + 1)

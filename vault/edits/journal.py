@@ -66,12 +66,12 @@ class EditStep:
 
     @property
     def temporary(self) -> str:
-        """The name of the temporary file used by this step."""
+        """The name of the temporary file that this step of an edit uses."""
         return f".strata-{self.id}.tmp"
 
     @property
     def new_path(self) -> str:
-        """The path of the file after the step."""
+        """The path of the changed file after this step of an edit."""
         return self.to or self.path
 
     @classmethod
@@ -109,7 +109,7 @@ class EditJournal:
             os.close(handle)
 
     def read(self) -> list[EditStep]:
-        """Return all steps in order. Each has its latest status."""
+        """Return all steps in the journal in order, each with its latest status."""
         steps: dict[str, EditStep] = {}
         for line in self._read_lines():
             with suppress(ValueError, KeyError, TypeError):
@@ -181,7 +181,7 @@ class EditJournal:
         return kept
 
     def _rewrite(self, steps: Sequence[EditStep]) -> None:
-        """Rewrite the journal with the given steps, and remove unused contents."""
+        """Rewrite the journal with the given steps, and remove file contents that no step uses."""
         new = self._file.with_name("journal.new")
         new.unlink(missing_ok=True)
         lines = [_write_step(step) for step in steps]
@@ -202,7 +202,7 @@ class EditJournal:
             return 0
 
     def load(self, digest: str) -> bytes:
-        """Load stored content by its hash.
+        """Load a file's content from the journal by its hash.
 
         Raises:
             UndoRefused: the content is missing, unreadable or damaged.

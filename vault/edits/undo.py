@@ -44,7 +44,7 @@ class NetChange:
 
     @property
     def diff(self) -> str:
-        """A unified diff of the note before and after the run."""
+        """A unified diff of the note before and after the run of edits."""
         return build_diff(
             printable(self.path),
             read_text(self.before),
@@ -69,7 +69,7 @@ class UndoneRun:
         return f"{edits} undone: {shown}{more}."
 
     def to_dict(self) -> dict[str, object]:
-        """Return the result as JSON."""
+        """Return the result of the undo as JSON."""
         undone = [{"path": printable(step.path), "edit": step.id} for step in self.steps]
         return {"run": self.run, "undone": undone}
 
@@ -81,7 +81,7 @@ class EditHistory:
         self._journal = journal
 
     def find_last_run(self, session: str | None = None) -> str:
-        """Return the last run that has not been undone, of one session or of all sessions.
+        """Return the last run of edits that has not been undone, of one session or of all sessions.
 
         Raises:
             UndoRefused: there is no such run.
@@ -93,7 +93,10 @@ class EditHistory:
         raise UndoRefused(f"There is no edit{where} to undo.")
 
     def list_offered_runs(self, sessions: Collection[str]) -> frozenset[str]:
-        """Return the runs that can be undone: the last one of all, and the last of each session."""
+        """Return the runs of edits that can be undone.
+
+        These are the last run of all, and the last run of each session.
+        """
         last: dict[str, str] = {}
         newest = ""
         for step in self._journal.read():
@@ -141,7 +144,7 @@ class EditHistory:
         )
 
     def list_changed_paths(self, run: str) -> tuple[str, ...]:
-        """List the distinct paths of the notes that a run has changed so far."""
+        """List the distinct paths of the notes that a run of edits has changed so far."""
         return tuple(dict.fromkeys(step.new_path for step in self._list_valid_steps(run)))
 
     def remove_leftovers(self) -> None:
@@ -225,7 +228,7 @@ class _Files:
         self._hashes: dict[tuple[str, str], str | None] = {}
 
     def revert(self, step: EditStep) -> bool:
-        """Revert a step in the simulation. Return whether this is possible on disk."""
+        """Revert a step in the simulated undo. Return whether this is possible on disk."""
         now, then = self._find(step.root, step.new_path), self._find(step.root, step.path)
         if step.to:
             is_moved = now == step.after and (then is None or _is_one_file(step))
@@ -263,7 +266,7 @@ def _build_refusal(changed: Iterable[EditStep]) -> UndoRefused:
 
 
 def _remove_leftovers(journal: EditJournal) -> None:
-    """Clean up after a killed process, and update the status of its steps."""
+    """Remove the temporary files of a killed process, and update the status of its steps."""
     unfinished = [step for step in journal.read() if step.mark in ("begun", "undoing")]
     for step in unfinished:
         remove_temporary(Path(step.root), step.path, step.temporary)

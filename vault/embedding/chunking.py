@@ -59,12 +59,12 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
-        """The text to embed: the title and headings, then the passage."""
+        """The text to embed: the note's title and headings, then the passage."""
         return build_embedded_text(self.context, self.text)
 
     @cached_property
     def hash(self) -> bytes:
-        """The SHA-256 of the embedded text. Equal texts are embedded only once."""
+        """The SHA-256 of the passage's embedded text. Equal texts are embedded only once."""
         return hashlib.sha256(self.embedded_text.encode("utf-8")).digest()
 
 
@@ -122,7 +122,7 @@ class _Text:
                 self._up_to.append(self._up_to[-1] + tokens)
 
     def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
-        """Return the span from line `first` to line `last`, both counted from 1."""
+        """Return the span of text from line `first` to line `last`, both counted from 1."""
         tokens = self._up_to[last] - self._up_to[first - 1]
         return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
 
@@ -187,7 +187,10 @@ def _pack(
 def _split_block(
     text: _Text, path: tuple[Heading, ...], block: Block, room: int
 ) -> Iterator[_Piece]:
-    """Split a block into the largest units that fit: inner blocks, lines or sentences."""
+    """Split a block into the largest units that fit into a passage.
+
+    These are inner blocks, lines or sentences.
+    """
     whole = text.piece(block.first, block.last, path)
     if whole.tokens <= room:
         yield replace(whole, is_heading=block.heading is not None)

@@ -142,7 +142,7 @@ class OnnxFiles:
 
     @classmethod
     def locate(cls, folder: Path, stamp: str) -> "OnnxFiles":
-        """Return the file paths for a model stamp."""
+        """Return the paths of the two files of the ONNX model with a stamp."""
         name = hashlib.sha256(stamp.encode()).hexdigest()[:16]
         return cls(folder / f"{name}.onnx", folder / f"{name}.onnx.json")
 

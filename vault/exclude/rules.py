@@ -17,7 +17,7 @@ DOT_FOLDER: Final = "a folder whose name begins with a dot"
 
 
 class ExcludeRules:
-    """The exclude rules of a vault."""
+    """The rules that exclude files of a vault."""
 
     def __init__(
         self, exclude: Sequence[str] = (), obsidian: ObsidianSettings | None = None

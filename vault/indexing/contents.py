@@ -52,7 +52,7 @@ class IndexContents:
 
     @retry_when_damaged
     def notes(self) -> tuple[NoteState, ...]:
-        """List every file with its state, sorted by path."""
+        """List every file of the vault with its state in the index, sorted by path."""
         records = self._open_records()
         return () if records is None else tuple(records.list_states())
 

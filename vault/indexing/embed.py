@@ -94,7 +94,7 @@ class EmbeddingRun:
         self._run_unless_broken(lambda: self._store.synchronize(on_wait=self._meter.tick))
 
     def _embed_and_store(self, waiting: Batch) -> Iterator[list[bytes]]:
-        """Embed and commit batch by batch, and yield the hashes of each batch."""
+        """Embed the passages in batches, and yield the hashes of each committed batch."""
         asked: deque[tuple[Batch, list[bytes]]] = deque()
         for vectors in self._embedder.embed(
             self._read_batches(waiting, asked), self._meter.tick, self._meter.can_work_ahead
@@ -173,7 +173,7 @@ def split_into_batches(
 
 
 def _split_by_length(passages: Sequence[_Placed]) -> Iterator[Sequence[_Placed]]:
-    """Split passages, sorted by length, into batches with a limited token count."""
+    """Split passages, which are sorted by length, into batches with a limited token count."""
     batch: list[_Placed] = []
     for place, passage in passages:
         is_full = batch and batch[0][1].tokens * (len(batch) + 1) > _BATCH_TOKENS

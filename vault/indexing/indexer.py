@@ -381,7 +381,7 @@ class Indexer:
 
 
 def _build_sort_key(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
-    """Return a sort key that puts slow files last."""
+    """Return a sort key that puts files that are slow to read last."""
     path, stat = file
     return find_kind(path).needs_worker, stat.size > _LARGE_BYTES, path
 

@@ -128,7 +128,7 @@ def order_passages(catalog: Catalog, waiting: Sequence[Row]) -> Sequence[Row]:
 
 
 def _rank(values: Mapping[int, int]) -> dict[int, int]:
-    """Rank files by value. The largest value has rank 0."""
+    """Map each file id to the rank of its value. The largest value has rank 0."""
     ordered = sorted(values, key=lambda file: (-values[file], file))
     return {file: rank for rank, file in enumerate(ordered)}
 

@@ -50,17 +50,17 @@ class Throttle:
 
     @property
     def is_paused(self) -> bool:
-        """Whether updates are paused."""
+        """Whether index updates are paused."""
         return self._is_paused
 
     @property
     def reason(self) -> ThrottleReason:
-        """Why updates are slowed down or paused. This is an empty string at full speed."""
+        """Why index updates are slowed down or paused, or an empty string at full speed."""
         return "paused" if self._is_paused else self._yielding_to
 
     @property
     def _yielding_to(self) -> LoadReason:
-        """Why background updates are slowed down. This is an empty string at full speed."""
+        """Why background updates of the index are slowed down, or an empty string at full speed."""
         return "" if self._waiters else self._load
 
     @contextmanager
@@ -80,12 +80,12 @@ class Throttle:
                 self._waiters -= 1
 
     def pause(self) -> None:
-        """Pause updates before the next note or batch."""
+        """Pause index updates before the next note or batch."""
         with self._changed:
             self._is_paused = True
 
     def resume(self) -> None:
-        """Resume updates at once."""
+        """Resume paused index updates at once."""
         with self._changed:
             self._is_paused = False
             self._changed.notify_all()
@@ -100,7 +100,7 @@ class Throttle:
         self._read_load = read_load
 
     def begin(self) -> None:
-        """Record the start of an update, which is not slowed down in its first two seconds."""
+        """Record the start of an index update. Its first two seconds are never slowed down."""
         self._began = self._rested_at = self._read_at = self._clock()
         self._load = ""
         if self._read_load is not None:
@@ -166,7 +166,7 @@ class UpdateQueue:
 
     @property
     def is_busy(self) -> bool:
-        """Whether an update is running."""
+        """Whether an index update is running."""
         return self._lock.locked()
 
     @contextmanager
@@ -217,12 +217,12 @@ class UpdateQueue:
         self._has_words = True
 
     def stop(self) -> None:
-        """Stop all running and waiting updates."""
+        """Stop all running and waiting index updates."""
         self._stops += 1
 
     @contextmanager
     def end_updates(self) -> Iterator[None]:
-        """Stop the running update, and block new ones within the `with` block."""
+        """Stop the running index update, and block new ones within the `with` block."""
         self._is_ending = True
         try:
             with self._lock:
@@ -231,7 +231,7 @@ class UpdateQueue:
             self._is_ending = False
 
     def wait_until_idle(self, timeout_s: float) -> bool:
-        """Wait until no update is running. Return False after `timeout_s` seconds."""
+        """Wait until no index update is running. Return False after `timeout_s` seconds."""
         with self._throttle.run_at_full_speed():
             if not self._lock.acquire(timeout=timeout_s):
                 return False

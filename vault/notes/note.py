@@ -222,7 +222,7 @@ def _strip_suffix(path: str) -> str:
 
 
 def _find_property(properties: Mapping[str, Any], *names: str) -> Any:
-    """Return the first non-empty property with one of the names, ignoring case."""
+    """Return the first non-empty property that has one of the given names, ignoring case."""
     lowered = {name.strip().lower(): value for name, value in properties.items()}
     return next((lowered[name] for name in names if lowered.get(name)), None)
 

@@ -83,7 +83,7 @@ class Fit:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the weights differ from the default ones."""
+        """Whether the fitted ranking weights differ from the default ones."""
         return self.weights != DEFAULT_WEIGHTS
 
 
@@ -94,7 +94,7 @@ class _Cancelled(Exception):
 def fit_weights(
     questions: Sequence[VaultQuestion], collect: Collect, is_cancelled: Callable[[], bool]
 ) -> Fit | None:
-    """Choose weights on one half of the questions, and test them on the other half.
+    """Choose ranking weights on one half of the questions, and test them on the other half.
 
     Args:
         questions: the questions, alternating between kinds.
@@ -176,7 +176,7 @@ def _ask(question: VaultQuestion, collect: Collect, check: Callable[[], None]) -
 
 
 def _fit_asked(asked: Sequence[_Asked], check: Callable[[], None]) -> Fit:
-    """Choose weights on one half of the questions, and measure them on the other half."""
+    """Choose ranking weights on one half of the questions, and test them on the other half."""
     first = _QuestionSet([*asked[0::4], *asked[1::4]], check)
     second = _QuestionSet([*asked[2::4], *asked[3::4]], check)
     single = second.measure_single()
@@ -227,7 +227,7 @@ def _list_single_weights() -> list[RankingWeights]:
 
 
 def _limit_weight(weight: float) -> float:
-    """Limit a weight so that every score keeps at least a small share."""
+    """Limit a ranking weight so that every score keeps at least a small share."""
     return min(max(weight, _REST), 1.0 - _REST)
 
 
@@ -259,7 +259,7 @@ def _is_clearly_better(weights: RankingWeights, first: _QuestionSet, second: _Qu
 
 
 def _has_loser(both: _QuestionSet, weights: RankingWeights) -> bool:
-    """Return whether any kind of question gets worse than with the default weights."""
+    """Return whether any kind of question gets worse results than with the default weights."""
     for kind in {each.question.kind for each in both.asked}:
         alike = [each for each in both.asked if each.question.kind == kind]
         half = _QuestionSet(alike, both.check)
@@ -298,7 +298,7 @@ def _rate(ranked: Iterable[tuple[int, float]], scores: Scores, answers: frozense
 
 
 def read_fit(catalog: Catalog) -> Fit | None:
-    """Return the weights stored for the current embedding model, or None if there are none."""
+    """Return the ranking weights stored for the current embedding model, or None."""
     stored = catalog.meta(RANKING)
     if not stored:
         return None
@@ -316,6 +316,6 @@ def is_of_size(fit: Fit, notes: int) -> bool:
 
 
 def store_fit(catalog: Catalog, fit: Fit) -> None:
-    """Store the weights for the current embedding model, within the current transaction."""
+    """Store ranking weights for the current embedding model, within the current transaction."""
     stamped = replace(fit, model=read_used_model(catalog)[1])
     catalog.set_meta(RANKING, json.dumps(asdict(stamped)))

@@ -118,7 +118,7 @@ def _compute_fingerprint(notes: Sequence[NoteInfo]) -> str:
 
 
 class _Rules:
-    """All rules, and the vocabulary that they share."""
+    """All rules of the review, and the vocabulary that they share."""
 
     def __init__(self, outdated: OutdatedRule) -> None:
         self.vocabulary = Vocabulary()
@@ -127,14 +127,14 @@ class _Rules:
         self.outdated = outdated
 
     def add(self, note: NoteInfo, lines: list[NoteLine]) -> None:
-        """Add a note to all rules."""
+        """Add a note to the notes that each rule of the review compares."""
         words = [word for line in lines if line.kind != "front" for word in split_words(line.text)]
         self.duplicates.add(note, self.vocabulary.add_note(words))
         self.contradictions.add(note, lines)
         self.outdated.add(note, lines)
 
     def find(self, check: Check) -> Iterator[Finding]:
-        """Yield the findings of all rules."""
+        """Yield the findings of all rules of the review."""
         yield from self.contradictions.find(self.vocabulary, check)
         yield from self.duplicates.find(check)
         yield from self.outdated.find(check)

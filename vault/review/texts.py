@@ -170,7 +170,7 @@ def _is_template(path: str) -> bool:
 
 
 def _split_lines(passages: Iterable[tuple[int, str]]) -> Iterator[NoteLine]:
-    """Yield the lines of a note from its passages. They must be in the order of the file."""
+    """Yield the lines of a note from its passages, which must be in the order of the file."""
     in_code = in_front = False
     for first, text in passages:
         in_front = first == 1 and text.startswith("---\n")

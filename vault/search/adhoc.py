@@ -113,7 +113,7 @@ def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
 
 
 def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Iterator[int]:
-    """Yield the passages before and after the found ones in the same text."""
+    """Yield the passages before and after each found passage in the same text."""
     place = {number: (text, at) for text, row in by_text.items() for at, number in enumerate(row)}
     for number in tuple(found):
         text, at = place[number]

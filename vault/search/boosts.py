@@ -99,7 +99,7 @@ class PassageDetails:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The names of the folders that contain the note."""
+        """The names of all folders on the path of the note."""
         return tuple(self.path.split("/")[:-1])
 
     @property
@@ -340,6 +340,6 @@ def _score(key: int, found: Collection[int] | None) -> float | None:
 
 
 def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
-    """Return whether the query contains all words of a name."""
+    """Return whether the query contains all words of at least one name."""
     parts = (part for name in names for part in {name, name.rpartition("/")[2]})
     return any((words := list_telling_words(part)) and words <= wanted for part in parts)

@@ -90,7 +90,7 @@ class Chip(QAbstractButton):
 
     @property
     def figures(self) -> str:
-        """The text after the name: the counts or, in a sent message, the part that was sent."""
+        """The text after the attachment's name: the counts or, once sent, which part was sent."""
         return self._state.figures if self._state else self._used
 
     def set_state(self, state: ChipState) -> None:
@@ -111,7 +111,7 @@ class Chip(QAbstractButton):
         return QSize(wide + (theme.px(_CROSS) if self._state else _PADDING), height)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest size at which the chip is still recognisable."""
+        """Return the smallest size at which the attachment's chip is still recognisable."""
         return QSize(Theme.current().px(72), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -153,7 +153,7 @@ class Chip(QAbstractButton):
             self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the chip's border, icon, name, counts and remove button."""
+        """Paint the attachment's chip: border, icon, name, counts and remove button."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_field(painter)
@@ -266,7 +266,7 @@ class ChipRow(FlowRow):
         self.hide()
 
     def chips(self) -> list[Chip]:
-        """Return the chips in the order in which they are shown."""
+        """Return the chips of the attachments in the order in which they are shown."""
         return [chip for chip in self.shown() if isinstance(chip, Chip)]
 
     def show_states(self, states: Mapping[Attachment, ChipState]) -> None:
@@ -296,7 +296,7 @@ class ChipRow(FlowRow):
         self._show([self._connect(chip) for chip in chips])
 
     def focus_last(self) -> bool:
-        """Focus the last chip. Return False if there is no chip."""
+        """Focus the chip of the last attachment. Return False if there is no chip."""
         chips = self.chips()
         if chips:
             chips[-1].setFocus(Qt.FocusReason.BacktabFocusReason)

@@ -86,7 +86,7 @@ class Meter(QAbstractButton):
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the bar and the percentage."""
+        """Paint the bar and the percentage of the token budget."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -256,17 +256,17 @@ class ComposerFrame(QFrame):
         self._is_focused = self._is_error = self._is_target = False
 
     def set_target(self, is_target: bool) -> None:
-        """Set whether the frame is highlighted as a drop target."""
+        """Set whether the composer's frame is highlighted as a drop target."""
         self._is_target = is_target
         self.update()
 
     def set_focused(self, is_focused: bool) -> None:
-        """Set whether the frame shows that the text field has the focus."""
+        """Set whether the composer's frame shows that the text field has the focus."""
         self._is_focused = is_focused
         self.update()
 
     def set_error(self, is_error: bool) -> None:
-        """Set whether the frame shows that there is an error."""
+        """Set whether the composer's frame shows that there is an error."""
         self._is_error = is_error
         self.update()
 

@@ -97,7 +97,7 @@ class Answer(AccessibleFrame):
         return self._entry
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show the current step, and the seconds since the turn started."""
+        """Show the current step of the turn, and the seconds since the turn started."""
         self.seconds = seconds
         self.step.show_step(text, seconds)
 
@@ -109,7 +109,10 @@ class Answer(AccessibleFrame):
         self.view.append(text)
 
     def begin_step(self, step: StepView) -> None:
-        """Add a running step, and move the text that arrived before it into the step's row."""
+        """Add a running step of the agent.
+
+        The text that arrived before the step is moved into the step's row.
+        """
         self.steps.begin_step(replace(step, said=self._text.strip()))
         if self._text:
             self.set_text("")

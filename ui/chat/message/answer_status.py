@@ -27,7 +27,7 @@ _PADDING = 12
 
 
 class StepLine(Scaled, AccessibleFrame):
-    """The line with the current step and the seconds since the turn started, updated live."""
+    """The line with the turn's current step and the seconds since the turn started."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.StatusBar, parent)
@@ -50,11 +50,11 @@ class StepLine(Scaled, AccessibleFrame):
 
     @property
     def text(self) -> str:
-        """The sentence that describes the current step."""
+        """The sentence that describes the current step of the turn."""
         return self._text.whole
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show a step and the elapsed seconds, which are omitted below 0.1 s."""
+        """Show the turn's current step and the elapsed seconds, which are omitted below 0.1 s."""
         if text != self._text.whole:
             self._text.set_text(text)
             self._text.updateGeometry()

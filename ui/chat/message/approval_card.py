@@ -175,7 +175,10 @@ class ApprovalCard(AccessibleFrame):
         self._timer.start()
 
     def decide(self, decision: Decision) -> None:
-        """Emit the user's decision, unless the card has appeared less than half a second ago."""
+        """Emit the user's decision, unless the card for the approval has just appeared.
+
+        During the first half second, clicks are ignored.
+        """
         if not self.is_armed:
             return
         verdict: Verdict = decision
@@ -191,7 +194,7 @@ class ApprovalCard(AccessibleFrame):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move between the card's switches and buttons with Tab."""
+        """Move between the switches and buttons of the approval card with Tab."""
         switches = [] if self.hunks is None else self.hunks.switches
         stops = [stop for stop in (*switches, *self._buttons) if stop.isEnabled()]
         focus = QApplication.focusWidget()
@@ -203,12 +206,12 @@ class ApprovalCard(AccessibleFrame):
         return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the buttons below the note if the card is narrow, and next to it otherwise."""
+        """Put the buttons below the explanation if the card is narrow, and next to it otherwise."""
         super().resizeEvent(event)
         self._fold()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the card's background and border."""
+        """Paint the background and border of the approval card."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(theme.color("line.strong"))

@@ -38,7 +38,7 @@ class CodeBox(QFrame):
         self.more.setVisible(self.text.is_cut)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box's raised background."""
+        """Paint the raised background of the box around the text."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -73,7 +73,7 @@ class EditsCard(AccessibleFrame):
         self.undo.setEnabled(True)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the card's border."""
+        """Paint the border of the card that lists the changed notes."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(theme.color("line.hairline"))

@@ -49,7 +49,7 @@ class StepRow(QWidget):
         self._show(step)
 
     def set_step(self, step: StepView) -> None:
-        """Show a new state of the step."""
+        """Show the new state of an agent's step."""
         if step == self.step:
             return
         self.step = step
@@ -79,7 +79,7 @@ class StepRow(QWidget):
 
 
 class _StepLine(QAbstractButton):
-    """A step's line: icon, verb, argument, time, and the outcome if the step failed."""
+    """The line of an agent's step: icon, verb, argument, time, and the outcome if it failed."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -91,7 +91,7 @@ class StepView:
 
     @property
     def verb(self) -> str:
-        """The verb for the step, such as `Reading` or, once it has finished, `Read`."""
+        """The verb for the agent's step, such as `Reading` or, once it has finished, `Read`."""
         words = _TOOLS.get(self.name, _OTHER)
         if self.status == "running":
             return words.present
@@ -136,7 +136,7 @@ class StepView:
 
     @property
     def took(self) -> str:
-        """The duration of the step, such as `1.4 s`, or an empty string if it is unknown."""
+        """The duration of the agent's step, such as `1.4 s`, or an empty string if unknown."""
         return "" if self.seconds is None else took(self.seconds)
 
     @property
@@ -154,12 +154,12 @@ def took(seconds: float) -> str:
 
 
 def describe_running_step(step: StepView) -> str:
-    """Describe a running step, such as `Reading Backups.md…`."""
+    """Describe a running step of an agent, such as `Reading Backups.md…`."""
     return f"{_TOOLS.get(step.name, _OTHER).present} {step.argument}…"
 
 
 def summary(steps: Iterable[StepView]) -> str:
-    """Summarise all steps in one line, such as `Searched twice, read 3 notes, 1 failed`."""
+    """Summarise an agent's steps in one line, such as `Searched twice, read 3 notes, 1 failed`."""
     names = list(steps)
     done = [step for step in names if step.is_done]
     parts = [

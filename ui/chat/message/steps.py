@@ -43,21 +43,21 @@ class Steps(AccessibleFrame):
 
     @property
     def steps(self) -> list[StepView]:
-        """The steps in order."""
+        """The steps that the agent took for the answer, in order."""
         return [row.step for row in self._rows]
 
     @property
     def rows(self) -> list[StepRow]:
-        """The rows of the steps, in the same order as `steps`."""
+        """The rows that show the agent's steps, in the same order as `steps`."""
         return list(self._rows)
 
     @property
     def is_open(self) -> bool:
-        """Whether the list is expanded, so that each step has a visible row."""
+        """Whether the list of steps is expanded, so that each step has a visible row."""
         return not self._list.isHidden()
 
     def set_steps(self, steps: Sequence[StepView]) -> None:
-        """Replace the steps. Expanded rows stay expanded."""
+        """Replace the agent's steps. Rows that are expanded stay expanded."""
         known = {row.step.id: row for row in self._rows}
         rows = [known.get(step.id) or StepRow(step) for step in steps]
         for row in self._rows:
@@ -72,14 +72,14 @@ class Steps(AccessibleFrame):
         self._say()
 
     def begin_step(self, step: StepView) -> None:
-        """Add a step that has just started."""
+        """Add a step that the agent has just started."""
         row = StepRow(step)
         self._rows.append(row)
         self._column.addWidget(row)
         self._say()
 
     def end_step(self, id: str, status: str, seconds: float) -> None:
-        """Show the status and duration of a finished step."""
+        """Show the status and duration of a finished step of the agent."""
         for row in self._rows:
             if row.step.id == id:
                 row.set_step(replace(row.step, status=status, seconds=seconds))
@@ -99,7 +99,7 @@ class Steps(AccessibleFrame):
 
 
 class _Head(QAbstractButton):
-    """The summary line: chevron, summary of all steps, total time."""
+    """The line above an agent's steps: a chevron, a summary of all steps, and the total time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class _Head(QAbstractButton):
 
     @property
     def took(self) -> str:
-        """The total duration of the steps, such as `1.4 s`, or an empty string if it is unknown."""
+        """The total duration of all steps, such as `1.4 s`, or an empty string if it is unknown."""
         return self._took
 
     def show_words(self, words: str, took: str) -> None:

@@ -201,7 +201,7 @@ class Siblings(QWidget):
 
     @property
     def text(self) -> str:
-        """The position and the total, such as `2/3`."""
+        """The number of the current version and the number of all versions, such as `2/3`."""
         return self._place.text()
 
     def show_versions(self, entries: Sequence[str], present: str) -> None:

@@ -138,7 +138,7 @@ class Feed(QWidget):
 
     @property
     def rows(self) -> list[MessageRow]:
-        """The rows of the messages that have a widget, from oldest to newest."""
+        """The rows of those messages that currently have a widget, from oldest to newest."""
         return [slot.row for slot in self._slots[self._first : self._last] if slot.row]
 
     @property
@@ -228,7 +228,7 @@ class Feed(QWidget):
             self._restore(slot, place)
 
     def slots(self) -> list[Slot]:
-        """Return the slots of the whole chat, from oldest to newest."""
+        """Return the slots of all messages of the chat, from oldest to newest."""
         return list(self._slots)
 
     def show_latest(self) -> None:

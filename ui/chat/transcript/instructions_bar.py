@@ -69,7 +69,7 @@ class InstructionsBar(QWidget):
         self.show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Align the bar with the transcript's column, and limit its height."""
+        """Align the bar with the transcript's column, and limit the bar's height."""
         super().resizeEvent(event)
         self._fit()
 

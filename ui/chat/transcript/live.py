@@ -72,7 +72,7 @@ class LiveTurn(QObject):
             slot.row.quiet()
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show the current step and the seconds since the turn started."""
+        """Show the current step of the turn and the seconds since the turn started."""
         if answer := self._get_running_answer():
             answer.show_step(text, seconds)
 

@@ -28,7 +28,10 @@ class KeyboardNavigation:
 
     @property
     def row(self) -> MessageRow | None:
-        """The row of the current message, or None if there is none or it has no widget."""
+        """The row of the current message.
+
+        This is None if no message is current, or if the current message has no widget.
+        """
         return self._row if self._row in self._scroller.feed.rows else None
 
     def step(self, by: int) -> None:
@@ -47,7 +50,10 @@ class KeyboardNavigation:
         self._row = None
 
     def show(self) -> None:
-        """Mark the current message, or a visible one if there is none, without scrolling."""
+        """Show the focus ring of the current message without scrolling.
+
+        If no message is current, a visible message becomes the current one.
+        """
         if self.row is None:
             self._row = self._scroller.find_row_in_view()
         if self.row is not None:

@@ -110,7 +110,7 @@ class Scroller(PlaceKeeper, QWidget):
             self.bar.setValue(top - page // 3)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the feed, the scroll bar and the jump button to the new size."""
+        """Fit the messages, the scroll bar and the button "Jump to latest" to the new size."""
         super().resizeEvent(event)
         self.feed.set_margins(*set_in(self.width()))
         self.area.setGeometry(self.rect())

@@ -309,7 +309,7 @@ class Transcript(QWidget):
             row.widget.tools.siblings.take_focus()
 
     def _find_failure(self, item: TranscriptItem) -> Slot | None:
-        """Return the slot that already shows the error of a failed answer, or None if none does."""
+        """Return the slot in the chat that already shows the error of a failed answer, or None."""
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):
             return None
@@ -317,7 +317,7 @@ class Transcript(QWidget):
         return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
-        """Return the slots together with the blocks that are not in the log, such as errors."""
+        """Return the slots of the chat, including those of blocks that are not in the log."""
         present, found = {id(slot) for slot in slots}, list(slots)
         before: Slot | None = None
         for slot in self.feed.slots():

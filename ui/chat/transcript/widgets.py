@@ -65,25 +65,28 @@ class MessageMaker(QObject):
         self._places: dict[str, tuple[str, str]] = {}
 
     def set_models(self, choices: Sequence[ModelChoice], rows: Sequence[MessageRow]) -> None:
-        """Set the models' labels and locations, and update the answers in the given rows."""
+        """Set the models' labels and locations, and update the answers that are shown."""
         self._places = {choice.name: (choice.label, choice.where) for choice in choices}
         for row in rows:
             if isinstance(row.widget, Answer):
                 self._tell_about(row.widget)
 
     def slot(self, item: TranscriptItem) -> Slot:
-        """Create a slot for a transcript item."""
+        """Create a slot for a transcript item. The slot builds the item's widget when needed."""
         made = self.loose(_find_kind(item), self._choose_maker(item))
         made.key = build_key(item)
         made.item = item
         return made
 
     def loose(self, kind: str, make: Callable[[], QWidget]) -> Slot:
-        """Create a slot for a widget that is not in the log, such as an error."""
+        """Create a slot in the chat for a widget that is not in the log, such as an error."""
         return Slot(make, _ABOVE.get(kind, 0), kind)
 
     def renew(self, slot: Slot, item: TranscriptItem) -> bool:
-        """Update a slot for a changed item. Return False if its widget must be rebuilt."""
+        """Update the slot of a changed transcript item.
+
+        Return False if the widget of the item must be rebuilt.
+        """
         is_same, slot.item = slot.item == item, item
         slot.make = self._choose_maker(item)
         widget = slot.row.widget if slot.row else None

@@ -131,7 +131,10 @@ class ApprovalController(QObject):
                 self._forget(id)
 
     def _on_session_changed(self, _session: str | None) -> None:
-        """Forget the cards of the previous chat. Its tool calls still wait for approval."""
+        """Forget the approval cards of the previous chat.
+
+        Its tool calls still wait for approval.
+        """
         for waiting in self._waiting.values():
             hunks = waiting.card.hunks if waiting.card is not None else None
             if hunks is not None:

@@ -125,7 +125,7 @@ class CitationCard(QFrame):
         self.show()
 
     def shown(self) -> tuple[str, str, str, str]:
-        """Return the texts in the card: title, place, passage and doubt."""
+        """Return the texts in the card: the title, place, passage and problem of the source."""
         return self._title.whole, self._place.whole, self._passage.text, self._doubt.text()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -79,7 +79,7 @@ class LinkHandler(QObject):
             announce(self._view, source.spoken)
 
     def hide_card(self) -> None:
-        """Hide the card, and cancel one that is about to be shown."""
+        """Hide the card that shows a citation's source, or cancel one that is about to appear."""
         self._timer.stop()
         if self._card:
             self._card.hide()

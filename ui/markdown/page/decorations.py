@@ -131,7 +131,10 @@ class BoxDecorations:
         self._open: dict[int, Panel] = {}
 
     def forget(self) -> None:
-        """Forget all boxes that are still open. Their backgrounds then stop growing."""
+        """Forget all quotes, callouts and lists that are still open.
+
+        Their backgrounds stop growing.
+        """
         self._open = {}
 
     def follow(

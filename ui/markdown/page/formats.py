@@ -82,7 +82,7 @@ class Formats:
         return made
 
     def code(self, color: str) -> QTextCharFormat:
-        """Return the character format for a run of code, by the name of its colour."""
+        """Return the character format for a piece of code, by the name of its colour."""
         return self.text("code", f"syntax.{color}", _PLAIN)
 
     def block(self, role: str, text: str = "", *, top: float = 0) -> QTextBlockFormat:

@@ -52,7 +52,7 @@ class NoteView(MarkdownView):
                 self._rewrite()
 
     def show_images(self) -> None:
-        """Draw the part again, because images have been loaded."""
+        """Draw this part of the note again, because images have been loaded."""
         self._rewrite()
 
     def light(self, first: int, last: int) -> None:

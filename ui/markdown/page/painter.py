@@ -71,7 +71,7 @@ class DecorationPainter:
             self._placed.pop(id(open_code), None)
 
     def panel_rect(self, panel: Panel) -> QRectF:
-        """Return the rectangle of a panel's background."""
+        """Return the rectangle of the background behind a code block, callout or quote."""
         return self._place(panel).rects[0]
 
     def pill_rects(self, pill: Pill) -> list[QRectF]:

@@ -76,7 +76,7 @@ class WideBlocks(QObject):
 
     @property
     def bars(self) -> list[QScrollBar]:
-        """The scroll bars that are visible."""
+        """The visible scroll bars of wide code blocks and tables."""
         return [bar for bar in self._bars if not bar.isHidden()]
 
     def forget(self) -> None:
@@ -98,7 +98,10 @@ class WideBlocks(QObject):
         self._place_bars()
 
     def scroll(self, y: int, by: int) -> bool:
-        """Scroll the wide block at a y coordinate of the view. Return False if there is none."""
+        """Scroll the wide code block or table at a y coordinate of the view.
+
+        Return False if there is no wide block at that position.
+        """
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.top() <= y <= strip.rect.bottom() + _BAR:
                 bar.setValue(bar.value() + by)
@@ -106,7 +109,10 @@ class WideBlocks(QObject):
         return False
 
     def step(self, by: int, seen: QRect) -> bool:
-        """Scroll visible wide blocks by steps of 40 pixels. Return False if none is visible."""
+        """Scroll the visible wide blocks by steps of 40 pixels.
+
+        Return False if no wide block is visible.
+        """
         moved = False
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.intersects(seen):

@@ -102,11 +102,11 @@ class DocumentWriter:
 
     @property
     def padding_below(self) -> float:
-        """The padding in pixels between the last leaf's text and the end of its background."""
+        """The padding in pixels between the last block's text and the end of its background."""
         return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
-        """Replace the changing leaves at the end with new final leaves and new changing ones."""
+        """Replace the changing blocks at the end with new final blocks and new changing ones."""
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in final:
@@ -187,7 +187,7 @@ class DocumentWriter:
         self._previous = leaf
 
     def _last_position(self, leaf: Leaf) -> int:
-        """Return a text position in the leaf's last block, or in a table's last cell."""
+        """Return a text position in a Markdown block's last line, or in a table's last cell."""
         is_table = isinstance(leaf, TableRows)
         return self._ink.tables[-1].start if is_table else self._cursor.position()
 
@@ -322,7 +322,10 @@ class DocumentWriter:
         boxes: tuple[Box, ...],
         char: QTextCharFormat | None = None,
     ) -> None:
-        """Begin a block, indented for its boxes. Right-to-left text is indented from the right."""
+        """Begin a text block, indented for the boxes around it.
+
+        Right-to-left text is indented from the right.
+        """
         inset = compute_inset(boxes)
         is_rtl_block = block.layoutDirection() == _RTL
         block.setLeftMargin(inset.end if is_rtl_block else inset.start)

@@ -86,14 +86,14 @@ class ChatListModel(QAbstractListModel):
         self.endResetModel()
 
     def toggle_archive(self) -> QModelIndex:
-        """Show or hide the archived chats, and return the index of the row that toggles them."""
+        """Show or hide the archived chats, and return the index of the row that does this."""
         self._is_archive_open = not self._is_archive_open
         self.set_chats(self._chats, self._running)
         at = next(at for at, (row, _) in enumerate(self._rows) if row.arrow)
         return self.index(at, 0)
 
     def is_archive(self, index: Index) -> bool:
-        """Return whether a row is the toggle for archived chats."""
+        """Return whether a row is the one that shows and hides archived chats."""
         return index.isValid() and bool(self._rows[index.row()][0].arrow)
 
     def chat(self, index: Index) -> "SessionInfo | None":

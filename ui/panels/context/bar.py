@@ -43,7 +43,10 @@ _MARK_TIPS = {
 
 
 class ContextBar(QProgressBar):
-    """A stacked bar of a request's layers. The arrow keys step through its segments."""
+    """A stacked bar with a segment for each layer of a request.
+
+    The arrow keys step through them.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,7 +63,7 @@ class ContextBar(QProgressBar):
         self.setAccessibleName("Context")
 
     def show_context(self, context: Mapping[str, Any]) -> None:
-        """Show a request report. Changes to the bar segments are animated."""
+        """Show a request report as bar segments. Their changes are animated."""
         before, after = self._parts, bar_parts(context)
         self._from = {part.code: (left, width) for part, left, width in self._drawn()}
         self._context, self._parts = context, after
@@ -77,15 +80,15 @@ class ContextBar(QProgressBar):
         self.update()
 
     def slots(self) -> list[Slot]:
-        """Return the bar segments with their positions after any animation."""
+        """Return the bar segments with their positions at the end of any running animation."""
         return slots(self._parts, self.width())
 
     def marks(self) -> list[ScaleMark]:
-        """Return the bar's threshold marks with their positions."""
+        """Return the marks of the trimming and compaction thresholds, with their positions."""
         return [] if self._context is None else marks(self._context, self.width())
 
     def bar_rect(self) -> QRect:
-        """Return the rectangle of the bar without its labels."""
+        """Return the rectangle of the stacked bar without its labels."""
         theme = Theme.current()
         high = theme.px(theme.value("bar.height"))
         return QRect(0, self.height() - high - _BELOW, self.width(), high)
@@ -194,7 +197,7 @@ class ContextBar(QProgressBar):
         painter.fillRect(line, Theme.current().color("success.graphic"))
 
     def _paint_beyond(self, painter: QPainter, bar: QRect) -> None:
-        """Hatch the part of the bar that exceeds the budget."""
+        """Hatch the part of the bar that exceeds the token budget."""
         for mark in self.marks():
             if mark.name == "budget":
                 beyond = bar.adjusted(mark.x, 0, 0, 0)

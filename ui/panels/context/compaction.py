@@ -169,7 +169,7 @@ class CompactionDialog(QDialog):
         self._on_text_changed()
 
     def _show_step(self, said: str, parts: Sequence[QWidget], name: str) -> None:
-        """Show one step of the dialog, and only those widgets that belong to it."""
+        """Show one step of the dialog, and hide the widgets that belong to other steps."""
         self._about.setText(said)
         self._problem.hide()
         for part in (self._figures, self.text, self.make, self.use):

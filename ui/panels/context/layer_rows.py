@@ -43,7 +43,7 @@ class LayerRow:
 
     @property
     def figure(self) -> str:
-        """The formatted token count."""
+        """The layer's formatted token count."""
         if not self.is_counted:
             return "–"
         return f"≈ {count(self.tokens)}" if self.is_estimate else count(self.tokens)
@@ -55,7 +55,7 @@ class LayerRow:
 
     @property
     def name(self) -> str:
-        """The row's text for screen readers."""
+        """The text for screen readers of the row for a layer."""
         if not self.is_counted:
             return f"{self.code} {self.title}, not counted yet"
         about = "about " if self.is_estimate else ""
@@ -95,12 +95,12 @@ class PartRow:
 
     @property
     def figure(self) -> str:
-        """The formatted token count."""
+        """The item's formatted token count."""
         return "" if self.tokens is None else count(self.tokens)
 
     @property
     def name(self) -> str:
-        """The row's text for screen readers."""
+        """The text for screen readers of the row for an item in a layer."""
         size = "" if self.tokens is None else f"{self.figure} tokens"
         beside = self.beside[0] if self.beside else ""
         pinned = "pinned" if self.is_pinned and beside != "pinned" else ""
@@ -189,7 +189,10 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
 def _plain_rows(
     context: Mapping[str, Any], code: str, questions: Mapping[str, str]
 ) -> list[PartRow]:
-    """Return rows for items that are not segments: tools, system parts and turns."""
+    """Return rows for those items of a layer that are not segments.
+
+    These are, for example, tools, parts of the system prompt, and turns.
+    """
     written = {segment["id"] for segment in context["segments"] if segment["layer"] == code}
     found = context.get("parts", {}).get(code, ())
     shown = [

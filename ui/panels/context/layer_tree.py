@@ -50,7 +50,7 @@ class PartTree(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Pin or unpin the row if its pin icon is clicked. Otherwise handle the click as usual."""
+        """Pin or unpin an item if its pin icon is clicked. Otherwise handle the click as usual."""
         spot = event.position().toPoint()
         row = self.indexAt(spot).data(ROW)
         if self._is_on_pin(spot) and isinstance(row, PartRow) and row.target:
@@ -59,7 +59,7 @@ class PartTree(FitTree):
         super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pin or unpin the current row with the key P."""
+        """Pin or unpin the item in the current row with the key P."""
         row = self.currentIndex().data(ROW)
         if event.key() == Qt.Key.Key_P and isinstance(row, PartRow) and row.target:
             self.pin_chosen.emit(row.target, not row.is_pinned)
@@ -67,7 +67,7 @@ class PartTree(FitTree):
         super().keyPressEvent(event)
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create a row's context menu: open the note, pin or unpin it, copy its name."""
+        """Create an item's context menu: open its note, pin or unpin it, copy its name."""
         menu, row = super().build_menu(index), index.data(ROW)
         if not isinstance(row, PartRow):
             return menu
@@ -158,7 +158,7 @@ class _PartDelegate(QStyledItemDelegate):
         return QSize(0, Theme.current().px(26 if is_layer else 22))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw one row."""
+        """Draw the row of a layer or of an item."""
         row = index.data(ROW)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

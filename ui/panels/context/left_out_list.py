@@ -55,7 +55,7 @@ class LeftOutList(FitTree):
         self.fit()
 
     def is_open(self, index: Index) -> bool:
-        """Return whether a row's details are shown."""
+        """Return whether the details of an omitted item are shown."""
         return self.isExpanded(self._model.index(index.row(), 0))
 
     def _open_rows(self) -> list[int]:
@@ -88,7 +88,7 @@ class _LeftOutDelegate(QStyledItemDelegate):
         return QSize(0, line + 4 if is_detail else 2 * line + 6)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw one row."""
+        """Draw the row of an omitted item, or one of its details."""
         row = index.data(ROW)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

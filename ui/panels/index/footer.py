@@ -71,7 +71,7 @@ class IndexFooter(Scaled, Pane):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a progress bar along the upper edge."""
+        """Draw the progress of indexing as a bar along the upper edge."""
         width = round(self.width() * (self.state.fraction or 0.0))
         QPainter(self).fillRect(0, 0, width, 2, Theme.current().color("accent.base"))
 

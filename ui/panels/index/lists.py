@@ -65,7 +65,7 @@ class NoteLists(QWidget):
         self._refresh()
 
     def show_notes(self, notes: NotesByState) -> None:
-        """Replace the notes, keeping the current row and the scroll position."""
+        """Replace the listed notes, keeping the current row and the scroll position."""
         bar, row = self.list.verticalScrollBar(), self.list.currentIndex().row()
         at, path = bar.value(), self._model.notes[row].path if row >= 0 else ""
         self._notes = notes

@@ -13,7 +13,7 @@ __all__ = ["ProgressBar", "ProgressBox"]
 
 
 class ProgressBox(QWidget):
-    """The state of the index with buttons, a progress bar, and details below."""
+    """A box that shows the state of the index, with buttons, a progress bar and details."""
 
     pause_requested = Signal()
     continue_requested = Signal()

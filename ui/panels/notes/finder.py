@@ -88,7 +88,10 @@ class NoteFinder(QObject):
             self._show()
 
     def _recount(self) -> None:
-        """Count the matches again. A drawn part can have fewer matches than its Markdown."""
+        """Count the matches again.
+
+        A part of the note can have fewer matches when it is drawn than in its Markdown.
+        """
         present = self._places[self._at] if self._places else None
         self._places = self._list_places()
         if present is not None:

@@ -51,7 +51,7 @@ class FindingCard(AccessibleFrame):
         self._lay_out()
 
     def take_focus(self) -> None:
-        """Focus the row of the first note."""
+        """Focus the row of the finding's first note."""
         self._notes[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def list_rows(self) -> "tuple[NoteButton, ...]":

@@ -203,7 +203,7 @@ class NotePanel(Pane):
         show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()), self.more)
 
     def show_columns(self, is_alone: bool, needs_sidebar: bool, has_panel: bool) -> None:
-        """Show the column buttons if the chat, whose header has the same buttons, is hidden."""
+        """Show the buttons for the side columns if the chat, which has the same ones, is hidden."""
         self._sidebar.setVisible(is_alone and needs_sidebar)
         self._panel.setVisible(is_alone)
         self._panel.setChecked(has_panel)
@@ -276,7 +276,7 @@ class NotePanel(Pane):
         return (self.source if self.is_source else self.page).find_selected_lines()
 
     def _fill_source(self, line: int) -> None:
-        """Fill the source view. A large note is cut to the part around a line."""
+        """Show the note's source text. A large note is cut to the part around a line."""
         if self._note is None:
             return
         start, shown, total = cut_source(self._note.text, line)

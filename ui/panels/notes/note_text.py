@@ -286,7 +286,7 @@ class MarkdownColors(QSyntaxHighlighter):
             )  # goes on to the lines below as long as their state changes
 
     def highlightBlock(self, text: str) -> None:
-        """Highlight one line, unless it will be highlighted in a later step."""
+        """Highlight the Markdown in one line, unless a later step will highlight the line."""
         if self.currentBlock().blockNumber() >= self._lines:
             return
         before = self.previousBlockState()

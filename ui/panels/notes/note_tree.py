@@ -60,7 +60,7 @@ class NoteTreeModel(QAbstractItemModel):
                 self.dataChanged.emit(first, last)
 
     def _rearrange(self, folders: Folders) -> None:
-        """Replace the tree with one that has other paths, and update the rows that views hold."""
+        """Replace the tree with one that has other paths, and update the views' indexes."""
         self.layoutAboutToBeChanged.emit()
         held = self.persistentIndexList()
         paths = [self.path(index) for index in held]

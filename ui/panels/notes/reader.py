@@ -109,7 +109,7 @@ class NoteReader(QScrollArea):
         return next((lines for lines in found if lines), None)
 
     def read_texts(self) -> list[str]:
-        """Return the displayed text of each part, or its Markdown if it is not drawn."""
+        """Return the displayed text of each part of the note, or its Markdown if not drawn."""
         return [
             self._views[at].toPlainText() if at in self._views else part.text
             for at, part in enumerate(self._parts)
@@ -120,28 +120,28 @@ class NoteReader(QScrollArea):
         return len(self._parts)
 
     def find_view(self, part: int) -> NoteView | None:
-        """Return the view of a part, or None if it is not drawn."""
+        """Return the view of a part of the note, or None if the part is not drawn."""
         return self._views.get(part)
 
     def draw_part(self, part: int) -> NoteView:
-        """Draw a part if it is not drawn yet, and return its view."""
+        """Draw a part of the note if it is not drawn yet, and return its view."""
         if part not in self._views:
             self._make(part)
         return self._views[part]
 
     def show_spot(self, part: int, top: int, height: int) -> None:
-        """Scroll to an area of a part if it is hidden or close to an edge of the viewport."""
+        """Scroll to an area of a part of the note if it is hidden or close to an edge."""
         y, room = self._tops[part] + top, self.viewport().height()
         if not self._value + room // 8 <= y <= self._value + room - room // 8 - height:
             self.verticalScrollBar().setValue(y - room // 3)
 
     def find_top_part(self) -> tuple[int, int]:
-        """Return the number of the topmost visible part, and its hidden height in pixels."""
+        """Return the number of the note's topmost visible part, and the part's hidden height."""
         part = max(0, bisect_right(self._tops, self._value) - 1)
         return part, self._value - self._tops[part] if self._tops else 0
 
     def views(self) -> list[NoteView]:
-        """Return the views of the parts that are drawn, from top to bottom."""
+        """Return the views of the parts of the note that are drawn, from top to bottom."""
         return [self._views[index] for index in sorted(self._views)]
 
     def is_visible_line(self, line: int) -> bool:
@@ -163,7 +163,7 @@ class NoteReader(QScrollArea):
         self._fill()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Position the parts again when the height of a part changes."""
+        """Position the parts of the note again when the height of a part changes."""
         is_part = isinstance(watched, NoteView)
         if is_part and event.type() == QEvent.Type.Resize and not self._is_placing:
             self._lay_out()
@@ -219,7 +219,7 @@ class NoteReader(QScrollArea):
     def _drop_views(self, spare: int) -> None:
         """Delete the views that are more than `spare` pixels from the visible area.
 
-        A view that has the focus or a selection is kept.
+        The view of a part that has the focus or a selection is kept.
         """
         top, bottom = self._value - spare, self._value + self.viewport().height() + spare
         focus = self.focusWidget()
@@ -274,7 +274,7 @@ class NoteReader(QScrollArea):
         self.part_drawn.emit(index)
 
     def _lay_out(self) -> None:
-        """Lay out all parts from top to bottom.
+        """Lay out all parts of the note from top to bottom.
 
         The text column is the same as in the chat: it is computed from the full width, including
         the scroll bar.

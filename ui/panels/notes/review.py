@@ -160,7 +160,7 @@ class ReviewPanel(Pane):
         return tuple(self._findings)
 
     def list_cards(self) -> Sequence[FindingCard]:
-        """Return the cards that are shown."""
+        """Return the cards of the findings that are shown."""
         return tuple(self._cards)
 
     def take_focus(self) -> None:
@@ -237,7 +237,10 @@ class ReviewPanel(Pane):
         self._focus_card(place)
 
     def _focus_card(self, place: int) -> None:
-        """Focus the card at an index, or the last one. Without cards, focus the header's button."""
+        """Focus the card of a finding by its index, or the last card.
+
+        If there are no cards, focus the button in the header.
+        """
         if self._cards:
             self._cards[min(place, len(self._cards) - 1)].take_focus()
         else:

@@ -55,7 +55,7 @@ class SourceRow:
 
     @property
     def name(self) -> str:
-        """The row's text for screen readers."""
+        """The text for screen readers of the row for a source."""
         word = "verified" if self.is_verified else "not verified"
         start = f"Source {self.number}" if self.number is not None else "Quotation"
         return f"{start}, {self.title}, {self.detail}, {word}"
@@ -114,7 +114,7 @@ class SourcesPanel(Pane):
         self._lay_out()
 
     def show_rows(self, rows: Sequence[SourceRow], empty: str = "") -> None:
-        """Replace all rows. `empty` is the text shown if there are no rows."""
+        """Replace the rows of all sources. `empty` is the text shown if there are no rows."""
         self._model.removeRows(0, self._model.rowCount())
         for row in rows:
             item = QStandardItem(row.title)
@@ -132,13 +132,13 @@ class SourcesPanel(Pane):
             self.cited.emit(cited)
 
     def show_reason(self, reason: str) -> None:
-        """Show the reason why a note was or was not used, above the rows."""
+        """Show above the sources why a note was or was not used for the answer."""
         self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
         self._scroll.verticalScrollBar().setValue(0)
         announce(self, reason)
 
     def hide_reason(self) -> None:
-        """Hide the reason shown above the rows."""
+        """Hide the reason why a note was or was not used."""
         self._reason.hide()
 
     def mark(self, number: int) -> None:
@@ -147,11 +147,11 @@ class SourcesPanel(Pane):
         self.list.viewport().update()
 
     def rows(self) -> list[SourceRow]:
-        """Return the panel's rows."""
+        """Return the rows of the sources that are listed."""
         return [self._model.item(n).data(ROW) for n in range(self._model.rowCount())]
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Emit `hovered` with 0 when the pointer leaves the rows."""
+        """Emit `hovered` with 0 when the pointer leaves the list of sources."""
         if event.type() == QEvent.Type.Leave:
             self.hovered.emit(0)
         return False
@@ -208,7 +208,7 @@ class _SourceDelegate(QStyledItemDelegate):
         return QSize(0, Theme.current().px(44))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw one row."""
+        """Draw the row of one source."""
         theme = Theme.current()
         row: SourceRow = index.data(ROW)
         painter.save()

@@ -215,7 +215,7 @@ class _Body:
         self._is_text = False
 
     def take(self, event: str, name: str, attributes: Mapping[str, str]) -> Iterator[ExtractPart]:
-        """Handle an XML event, and yield the completed parts."""
+        """Handle an XML event, and yield the parts of the text that it completes."""
         if event == "text":
             if self._is_text and not self._skipped and self._open:
                 self._open[-1].text.append(name)

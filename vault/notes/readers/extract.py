@@ -161,7 +161,7 @@ class _DocumentBuilder:
 
 
 def _find_runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the line range of each group of non-blank lines."""
+    """Yield the line range of each group of consecutive non-blank lines."""
     first = 0
     for number, line in enumerate([*lines, ""], start=1):
         if line.strip():
