@@ -204,12 +204,12 @@ class WindowFrame(QMainWindow):
             self._saving.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Save the new size after a short delay."""
+        """Save the window's new size after a short delay."""
         super().resizeEvent(event)
         self.remember_soon()
 
     def moveEvent(self, event: QMoveEvent) -> None:
-        """Save the new position after a short delay."""
+        """Save the window's new position after a short delay."""
         super().moveEvent(event)
         self.remember_soon()
 

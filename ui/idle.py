@@ -60,7 +60,7 @@ class IdleTimer(QObject):
         self._busy_s = self._read_busy_s()  # the receivers' own work says nothing about the user
 
     def stop(self) -> None:
-        """Stop checking."""
+        """Stop checking whether the GUI thread is idle."""
         self._timer.stop()
 
 

@@ -48,7 +48,7 @@ class InstanceServer(QObject):
             self._server.listen(name)
 
     def close(self) -> None:
-        """Stop listening. The next start opens a window."""
+        """Stop listening for later starts of the program. The next start opens a new window."""
         self._server.close()
 
     def _on_connection(self) -> None:

@@ -180,7 +180,7 @@ class DesktopNotifier(QObject):
         self._tray: QSystemTrayIcon | None = None
 
     def tell(self, text: str) -> None:
-        """Show a notification, unless the window is in use."""
+        """Show a desktop notification, unless the window is in use."""
         if self._window.isActiveWindow():
             return
         QApplication.alert(self._window)
@@ -309,7 +309,7 @@ class _Toast(QWidget):
         self.expired.start()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Stop the timer while the pointer is over the toast."""
+        """Stop the timer that hides the toast while the pointer is over it."""
         self.expired.stop()
 
     def leaveEvent(self, event: QEvent) -> None:

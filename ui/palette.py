@@ -97,7 +97,7 @@ class Palette(AccessibleFrame):
         return event.type() == QEvent.Type.KeyPress and self._take(key)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the popup's background and border."""
+        """Draw the background and border of the palette."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(theme.color("line.strong"))

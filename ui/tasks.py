@@ -222,7 +222,7 @@ class LatestOnly(QObject):
         self._timer.timeout.connect(self._start)
 
     def ask(self, question: Call, *, now: bool = False) -> None:
-        """Replace the waiting call with a new one. If `now` is True, skip the pause."""
+        """Replace the waiting call with a new one. If `now` is True, run it without a pause."""
         self._waiting = question
         self._is_stale = self._task is not None
         if now or self._runner.is_synchronous:
@@ -289,7 +289,7 @@ class LatestWriter(Generic[Value]):
                 self._thread.start()
 
     def flush(self) -> None:
-        """Wait until the latest value is written."""
+        """Wait until the latest value is written to disk."""
         with self._lock:
             thread = self._thread
         if thread is not None:

@@ -104,10 +104,7 @@ class Catalog:
         return str(found[0][0]) if found else None
 
     def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
-        """Return one passage for each text without a vector.
-
-        Each row contains the passage ID, the token count and the file ID.
-        """
+        """Return a row for each text without a vector: passage ID, token count, file ID."""
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
@@ -133,10 +130,7 @@ class Catalog:
         return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
 
     def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
-        """Return each passage's text as it is embedded, with the text's hash.
-
-        Skip missing passages.
-        """
+        """Return the hash and the embedded text of each passage. Missing passages are skipped."""
         return [
             (bytes(row[0]), build_embedded_text(row[1], row[2]))
             for row in self.rows(
@@ -283,11 +277,7 @@ class Catalog:
             )
 
     def _check_stamp(self) -> None:
-        """Clear a catalog made by another version of Strata.
-
-        Raises:
-            IndexUnusable: such a catalog is open for reading only, so it cannot be cleared.
-        """
+        """Clear a catalog of another Strata version. If it is read-only, raise `IndexUnusable`."""
         if self.is_new and not self.is_writable:
             return
         version = self.rows("PRAGMA user_version")[0][0]

@@ -234,7 +234,7 @@ def _find_damages(connection: sqlite3.Connection) -> Iterator[str]:
 def _find_table_damages(
     connection: sqlite3.Connection, table: str, columns: list[tuple[str, str]]
 ) -> Iterator[str]:
-    """Describe each damage in a table. For vectors, only the type is checked."""
+    """Describe each damage in a table. Of columns with vectors, only the type is checked."""
     wanted = [f"typeof({name})" if name == "vector" else name for name, _ in columns]
     for row in connection.execute(f"SELECT {', '.join(wanted)} FROM {table}"):  # noqa: S608 - ours
         for (name, kind), value in zip(columns, row, strict=True):

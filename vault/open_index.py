@@ -94,7 +94,7 @@ class IndexStores:
             fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
 
     def search_in_one_version(self, search: Callable[[int], SearchResult], k: int) -> SearchResult:
-        """Search, and repeat the search if the vectors were replaced while it ran."""
+        """Search, and repeat the search if vectors were replaced while the search ran."""
         while True:
             before = read_used_model(self.catalog)
             try:

@@ -323,7 +323,7 @@ class RemovedNotes:
         return old
 
     def list_rest(self) -> list[tuple[str, FileRow]]:
-        """Return the missing notes that have not been matched."""
+        """Return the missing notes that have not been recognised as moved."""
         return list(self._gone.items())
 
 

@@ -88,7 +88,7 @@ class Middle(Scaled, Pane):
         QWidget.setTabOrder(self._panel, transcript)  # between the header and the composer
 
     def take_note(self, note: QWidget) -> None:
-        """Set the panel that shows a note. It is hidden at first."""
+        """Set the panel that shows a note. The panel is hidden at first."""
         self._note = note
         note.hide()
         self._columns.addWidget(note)
@@ -153,7 +153,7 @@ class Middle(Scaled, Pane):
         self._fit()
 
     def clear_notice(self) -> None:
-        """Hide the notice."""
+        """Hide the notice above the chat."""
         self._notice.hide()
         self._fit()
 

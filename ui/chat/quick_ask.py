@@ -78,7 +78,7 @@ class QuickAskWindow(Pane):
         self.field.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
 
     def clear(self) -> None:
-        """Remove the question and its answer."""
+        """Remove the question and its answer from the window."""
         self.field.set_text("")
         self.show_answer(None)
         self.tell("")
@@ -110,7 +110,7 @@ class QuickAskWindow(Pane):
         self._update_send()
 
     def tell(self, text: str) -> None:
-        """Show a message below the field. An empty string removes it."""
+        """Show a message below the field for the question. An empty string removes the message."""
         self.state.setText(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

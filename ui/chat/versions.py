@@ -66,7 +66,7 @@ class VersionColumn(Pane):
         answer.show()
 
     def clear(self, text: str) -> None:
-        """Remove the answer and show a sentence in its place."""
+        """Remove the answer from the column and show a sentence in its place."""
         if self.answer is not None:
             self.answer.hide()
             self.answer.deleteLater()

@@ -68,7 +68,7 @@ class AttachmentController(QObject):
 
     @property
     def sendable(self) -> tuple[Attachment, ...]:
-        """The attachments without a known problem."""
+        """The attachments of the unsent message that have no known problem."""
         return tuple(item for item, state in self._states.items() if not state.problem)
 
     def add(self, items: Iterable[Attachment]) -> None:

@@ -82,7 +82,7 @@ class ContextController(QObject):
         self._connect()
 
     def add_action(self, act: Act, perform: Perform) -> None:
-        """Add an action to the panel.
+        """Add an action to the context panel.
 
         `perform` is called with the entry ID of a compaction, or with an empty string.
         """
@@ -104,7 +104,7 @@ class ContextController(QObject):
         self.show("last")
 
     def show_request_for(self, entry: str) -> None:
-        """Open the panel and show the request of the turn that an entry belongs to."""
+        """Open the context panel and show the request of the turn that an entry belongs to."""
         session = self._session.session
         if session is None:
             return
@@ -115,7 +115,7 @@ class ContextController(QObject):
         self._frame.columns.show_right()
 
     def show_last_request(self) -> None:
-        """Open the panel and show the request that was sent last."""
+        """Open the context panel and show the request that was sent last."""
         self.show("last")
         self._frame.columns.show_right()
 
@@ -131,7 +131,7 @@ class ContextController(QObject):
         self.redraw()
 
     def redraw(self) -> None:
-        """Show the currently selected request in the panel."""
+        """Show the currently selected request in the context panel."""
         which = self._panel.which
         shown = self._shown.get(which) or self._shown.get("last") or self._shown.get("next")
         if shown is None:
@@ -250,7 +250,7 @@ class ContextController(QObject):
             self.refresh()
 
     def _on_session_changed(self, _session: str | None) -> None:
-        """Reset the panel and preview the next request when another chat is opened."""
+        """Reset the context panel and preview the next request when another chat is opened."""
         if self._session.is_followed:
             return
         self._shown = {key: value for key, value in self._shown.items() if key == "next"}

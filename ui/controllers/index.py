@@ -215,7 +215,7 @@ class IndexController(QObject):
         self._show(replace(failed, is_elsewhere=is_elsewhere))
 
     def refresh_status(self) -> None:
-        """Reload the index status if the panel is visible."""
+        """Reload the index status if the index panel is visible."""
         if self._panel.isVisible():
             self._status.ask(self._read_status)
 

@@ -48,7 +48,7 @@ class ReadWholeController(QObject):
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the user accepted the current offer."""
+        """Whether the user accepted the current offer to read large attachments in parts."""
         return self._cost is not None and self._cost == self._agreed
 
     @property

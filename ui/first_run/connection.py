@@ -66,7 +66,7 @@ class ConnectionForm(QWidget):
         self._on_service(_SERVER)
 
     def refresh(self) -> None:
-        """Load the list of services when the form is shown for the first time."""
+        """Load the list of model services when the form is shown for the first time."""
         if not self._services:
             self._lists.ask(self._setup.list_services, now=True)
 
@@ -88,7 +88,7 @@ class ConnectionForm(QWidget):
         return bool(found.model) and (bool(found.api_base) or self.service.value != _SERVER)
 
     def say(self, text: str, tone: str = "secondary") -> None:
-        """Show the result of a test below the fields."""
+        """Show the result of testing the connection below the fields."""
         self.state.setText(one_line(text))
         self.state.setVisible(bool(text))
         dress(self.state, "caption", tone)

@@ -78,12 +78,12 @@ class ModelFileForm(QWidget):
         return None if offer is None or offer.obstacle else Connection(offer.choice.name)
 
     def say(self, text: str, tone: str = "secondary") -> None:
-        """Show a description of the file, or why it cannot be used."""
+        """Show a description of the model file, or why it cannot be used."""
         self.state.setText(one_line(text))
         dress(self.state, "caption", tone)
 
     def forget(self) -> None:
-        """Forget the chosen file, because it cannot be used."""
+        """Forget the chosen model file, because it cannot be used."""
         self.offer = None
         self.say("")
         self.changed.emit()

@@ -84,7 +84,7 @@ class StepPage(QWidget):
         return True
 
     def refresh(self) -> None:
-        """Update the page before it is shown."""
+        """Update the step's page before it is shown."""
 
     def go_on(self) -> None:
         """Perform the main button's action. Afterwards, `done` is emitted."""
@@ -232,7 +232,7 @@ class AskPage(StepPage):
         self.field.setFocus()
 
     def go_on(self) -> None:
-        """Ask the question in the field."""
+        """Ask the question in the page's field."""
         if self.is_ready:
             self._ask(self.field.text().strip())
 

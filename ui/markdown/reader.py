@@ -319,7 +319,7 @@ def _close_code(before: str, content: str, language: str) -> CodeLines:
 
 
 def _newest(code: str, lines: list[str], language: str) -> tuple[Line, ...]:
-    """Highlight the newest lines. Up to 7 earlier lines are used as context."""
+    """Highlight the newest lines of a code block, with up to 7 earlier lines as context."""
     final = code.split("\n")[:-1]
     since = len(final) - len(final) % CHUNK_LINES
     text = "\n".join([*final[since:], *lines])

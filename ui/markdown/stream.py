@@ -49,7 +49,7 @@ class MarkdownStream:
         self._read_chars = 0
 
     def feed(self, text: str) -> None:
-        """Append text that has arrived."""
+        """Append newly arrived text, which the next call of `update` reads."""
         self._tail += text
 
     def update(self) -> Growth:
@@ -128,7 +128,7 @@ def _mend_link(line: str) -> tuple[str] | None:
 
 
 def _mend_table(text: str) -> str:
-    """Hide a table's header until the line below it begins, and complete that line."""
+    """Hide the header of a table until its delimiter line begins, then complete that line."""
     body, _, last = text.rpartition("\n")
     if last.lstrip().startswith("|") and not body.rpartition("\n")[2].lstrip().startswith("|"):
         return body

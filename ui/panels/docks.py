@@ -76,11 +76,11 @@ class RightColumn(DockWindow):
         self.review_dock.setWidget(review)
 
     def docks(self) -> "tuple[_Dock, ...]":
-        """Return all docks, the topmost first."""
+        """Return all docks of the right column, the topmost first."""
         return (self.context_dock, self.sources_dock, *self._tabs())
 
     def reset(self) -> None:
-        """Restore the default positions of all docks."""
+        """Restore the default positions of all docks in the right column."""
         for dock in self.docks():
             dock.setFloating(False)
             self.addDockWidget(_AREA, dock)
@@ -110,7 +110,7 @@ class RightColumn(DockWindow):
         return self.restoreState(places, _VERSION)
 
     def sizeHint(self) -> QSize:
-        """Return the default size of the column."""
+        """Return the default size of the right column."""
         theme = Theme.current()
         return QSize(theme.px(theme.value("layout.right.default")), 600)
 
@@ -149,7 +149,7 @@ class _Dock(QDockWidget):
             button.clicked.connect(self.close)
 
     def set_head_shown(self, is_shown: bool) -> None:
-        """Show the header, or hide it because the tab replaces it."""
+        """Show the dock's header, or hide it because a tab shows the same text."""
         if self._head.is_folded == is_shown:
             self._head.set_folded(not is_shown)
             direct = Qt.FindChildOption.FindDirectChildrenOnly
@@ -229,7 +229,7 @@ class Docking(QObject):
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_among_folders(self, path: str) -> None:
-        """Select a note in the sidebar's note tree."""
+        """Show the sidebar, select a note in its note tree, and focus the tree."""
         self._columns.show_sidebar()
         self._sidebar.notes.select(path)
         self._sidebar.notes.setFocus(Qt.FocusReason.OtherFocusReason)

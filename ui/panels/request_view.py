@@ -154,7 +154,10 @@ def as_lines(exact: str) -> str:
 
 
 def find_places(text: str, words: str) -> list[tuple[int, int]]:
-    """Find all matches, ignoring case. Positions are UTF-16 offsets, as in Qt."""
+    """Find all occurrences of a search text, ignoring case.
+
+    Offsets count UTF-16 units, as in Qt.
+    """
     if not words.strip():
         return []
     found = [match.span() for match in re.finditer(re.escape(words), text, re.IGNORECASE)]

@@ -137,13 +137,13 @@ class Sidebar(Pane):
         self._share_height()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Distribute the height among the lists again when the sidebar is resized."""
+        """Distribute the height among the sidebar's lists again when the sidebar is resized."""
         if event.type() == QEvent.Type.Resize:
             self._share_height()
         return super().eventFilter(watched, event)
 
     def _share_height(self) -> None:
-        """Distribute the height among the lists, so that no list gets more than it needs."""
+        """Distribute the height among the sidebar's lists, so that none gets more than it needs."""
         free = self._lists.height() - 3 * Theme.current().px(_HEAD) - _BELOW
         for text in (self._no_notes, self._no_projects, self._no_chats):
             if not text.isHidden():
@@ -217,7 +217,7 @@ class RowButton(QAbstractButton):
         return QSize(120, Theme.current().px(28))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the row."""
+        """Draw the button's icon, label and shortcut."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_row(self, painter)

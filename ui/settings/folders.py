@@ -66,7 +66,7 @@ class FolderSection(QWidget):
         row.addWidget(self.open, 0, Qt.AlignmentFlag.AlignTop)
 
     def refresh(self) -> None:
-        """List the files again."""
+        """List the user's files in the folder again."""
         self._reads.ask(lambda: list(self._list_files(self._folder)), now=True)
 
     def _on_read(self, lines: list[str]) -> None:

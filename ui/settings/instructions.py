@@ -78,7 +78,7 @@ class UserTextSection(QWidget):
 
     @property
     def is_changed(self) -> bool:
-        """Whether the field has unsaved changes."""
+        """Whether the text in the field has unsaved changes."""
         return self.field.document().isModified()
 
     @property
@@ -87,7 +87,7 @@ class UserTextSection(QWidget):
         return self.field.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
 
     def refresh(self) -> None:
-        """Reload the file, unless the field has unsaved changes."""
+        """Reload the text from its file, unless the field has unsaved changes."""
         self._reads.ask(self._file.read, now=True)
 
     def _on_read(self, found: UserText) -> None:

@@ -50,7 +50,7 @@ class KeyField(QPushButton):
         self.show_keys("")
 
     def show_keys(self, keys: str) -> None:
-        """Show the command's shortcuts. An empty string shows that there is none."""
+        """Show the command's shortcuts. An empty string means that the command has none."""
         self._keys = keys
         self._show("Press a key…" if self.is_recording else keys or "No key")
 
@@ -234,7 +234,7 @@ class KeyboardRow(SettingRow):
         writer.changed.connect(self._apply)
 
     def refresh(self) -> None:
-        """Enable the button if any shortcut differs from its default."""
+        """Enable the button that restores all defaults if any shortcut differs from its default."""
         super().refresh()
         self.reset_button.hide()
 

@@ -139,7 +139,7 @@ class _Scale(QWidget):
         scale_size(self, height=18)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the numbers of the scale."""
+        """Draw the numbers of the scale below the slider."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setFont(theme.font("caption", numbers=True))
         painter.setPen(theme.color("text.secondary"))
@@ -243,7 +243,7 @@ class _Half(QWidget):
         column.addWidget(self._bar)
 
     def show_context(self, context: Mapping[str, Any]) -> None:
-        """Show a request's limit and usage."""
+        """Show the context limit of a request, and how much of it the request uses."""
         used, budget = count(context["used"]), count(context["budget"])
         self._limit.setText(f"{count(context['threshold'])} {self._word}")
         self._figures.setText(f"{used} of {budget} · {percent(context['fraction'])}")

@@ -52,7 +52,7 @@ class SettingRow(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the current value."""
+        """Show the setting's current value."""
         value = self._writer.value(self.spec.key)
         self._show(value)
         self.set_problem("")
@@ -72,7 +72,7 @@ class SettingRow(QWidget):
         return self._problem.text()
 
     def write(self, value: object) -> None:
-        """Write a value to the settings unless it equals the current one."""
+        """Write a new value of the setting, unless it equals the current value."""
         if value != self._writer.value(self.spec.key):
             self._writer.set(self.spec.key, value)
         else:

@@ -118,7 +118,7 @@ class ChoiceModel(QAbstractListModel):
         self.matches: Sequence[Match] = ()
 
     def set_matches(self, matches: Sequence[Match]) -> None:
-        """Replace all matches."""
+        """Replace all matching choices in the list."""
         self.beginResetModel()
         self.matches = matches
         self.endResetModel()

@@ -52,7 +52,7 @@ class DiffLine:
 
     @property
     def text(self) -> str:
-        """The text of all parts of the line."""
+        """The text of the whole diff line."""
         return "".join(part.text for part in self.parts)
 
 

@@ -269,7 +269,7 @@ def _belong_together(above: _Piece, below: _Piece) -> bool:
 
 
 def _is_inside(above: _Piece, below: _Piece) -> bool:
-    """Return whether a span is in the section that contains the section of the span above it."""
+    """Return whether a span belongs to the parent section of the section above it."""
     parents = above.path[:-1]
     return below.path[: len(parents)] == parents
 

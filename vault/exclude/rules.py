@@ -42,7 +42,7 @@ class ExcludeRules:
         return self._obsidian.attachment_folder
 
     def __bool__(self) -> bool:
-        """Return whether there are any rules."""
+        """Return whether there are any exclude rules."""
         return bool(self._patterns or self._filters)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
@@ -96,7 +96,7 @@ class ExcludePatterns:
         )
 
     def __bool__(self) -> bool:
-        """Return whether there are any patterns."""
+        """Return whether there are any exclude patterns."""
         return bool(self._rules)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:

@@ -42,7 +42,7 @@ class IndexProgress:
 
     @property
     def remaining_s(self) -> float | None:
-        """The estimated time until the phase ends, in seconds, or None if unknown."""
+        """The estimated time until the indexing phase ends, in seconds, or None if unknown."""
         return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class ProgressMeter:
         return (self._now.total - done) * rate / work_left if work_left else rate
 
     def _measure_rate(self, done: int) -> float:
-        """Return the number of items per second, excluding start-up time."""
+        """Return the number of finished notes or passages per second, excluding start-up time."""
         if done and not self._first_done:
             self._first_done, self._first_at = done, time.monotonic()
         elapsed = time.monotonic() - self._first_at

@@ -67,8 +67,8 @@ class Throttle:
     def run_at_full_speed(self) -> Iterator[None]:
         """Run updates at full speed within the block, regardless of the load.
 
-        An update that is resting because of the load continues at once. After `pause`, updates
-        still wait for `resume`.
+        An update that is waiting because of the load continues at once. Updates that were paused
+        with `pause` still wait for `resume`.
         """
         with self._changed:
             self._waiters += 1
@@ -270,7 +270,7 @@ class IdleJob:
         self._paused_until = self._rested_at = clock()
 
     def start(self) -> None:
-        """Start the job, unless it is already running."""
+        """Start the background job, unless it is already running."""
         with self._lock:
             if self._stop.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
@@ -279,7 +279,7 @@ class IdleJob:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Pause the job within the block, and for a few seconds after it."""
+        """Pause the background job within the `with` block, and for a few seconds after it."""
         with self._lock:
             self._pauses += 1
         try:
@@ -296,7 +296,7 @@ class IdleJob:
             return self._pauses > 0 or self._clock() < self._paused_until
 
     def close(self) -> None:
-        """Stop the job and wait for it to end."""
+        """Stop the background job and wait for it to end."""
         self._stop.set()
         with self._lock:
             thread = self._thread

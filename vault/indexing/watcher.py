@@ -77,7 +77,7 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
     def start(self) -> None:
-        """Start watching in a new thread."""
+        """Start watching the folder in a new thread."""
         self._thread.start()
 
     @property
@@ -119,7 +119,7 @@ class Watcher:
             return is_done
 
     def release(self) -> None:
-        """Wake all callers of `catch_up`, because the changes can be searched now."""
+        """Wake all callers of `catch_up`, because all changes have been indexed."""
         with self._state:
             self._is_busy = False
             self._state.notify_all()
@@ -133,7 +133,7 @@ class Watcher:
             self._on_failure(error)
 
     def close(self) -> None:
-        """Stop watching, after the running callback has returned."""
+        """Stop watching the folder, after the running callback has returned."""
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(_CLOSE_S)

@@ -49,7 +49,7 @@ def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
 
 
 def has_private_tag(lines: Iterable[Line]) -> bool:
-    """Return whether the tag `#private` occurs anywhere."""
+    """Return whether the tag `#private` occurs in any of the lines."""
     return any(
         "#" in line and _PRIVATE.search(_LINK_TARGET.sub(" ", line)) is not None
         for _, line in lines

@@ -64,7 +64,7 @@ def list_inner_headings(text: str) -> tuple[str, ...]:
 
 
 def fold(text: str) -> str:
-    """Normalize case, accents and compatibility forms."""
+    """Normalize a text's case, accents and compatibility forms."""
     if text.isascii():
         return text.replace("\0", " ").lower()
     encodable = text.encode("utf-8", "replace").decode("utf-8")

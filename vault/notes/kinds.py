@@ -85,7 +85,7 @@ _PAGE: Final = re.compile(r"Page (\d+)")
 
 
 def format_page_heading(number: int | str) -> str:
-    """Build the heading to insert above a page."""
+    """Build the heading to insert above the text of a page, such as `Page 3`."""
     return f"Page {number}"
 
 

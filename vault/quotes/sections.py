@@ -159,7 +159,7 @@ def _find_around(spans: Sequence[_Span], place: PassagePlace) -> Iterator[_Span]
 
 
 def _find_section(spans: Sequence[_Span], at: int, heading: tuple[str, ...]) -> tuple[int, int]:
-    """Return the range of passages below the same heading."""
+    """Return the range of adjacent passages around index `at` that are below a heading."""
     depth = len(heading)
     start = end = at
     while start > 0 and spans[start - 1].heading[:depth] == heading:

@@ -192,7 +192,7 @@ def _score_by_words(scores: Scores, note_share: float) -> dict[int, float]:
 
 
 def _score_by_meaning(dense: Mapping[int, float]) -> dict[int, float]:
-    """Normalize cosine similarities by dividing them by the largest one."""
+    """Normalize cosine similarities by dividing each of them by the largest one."""
     best = max(dense.values())
     if best <= 0.0:
         return dict.fromkeys(dense, 0.0)

@@ -41,7 +41,7 @@ class DuplicateRule:
         self._hashes: list[Numbers] = []
 
     def add(self, note: NoteInfo, words: Sequence[int]) -> None:
-        """Add a note. Its words are given as numbers, in order."""
+        """Add a note, given with its words in order. Each word is represented by a number."""
         import numpy as np
 
         self._notes.append(note)

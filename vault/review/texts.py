@@ -129,7 +129,7 @@ class Vocabulary:
         self.notes = 0
 
     def add_note(self, words: Iterable[str]) -> list[int]:
-        """Count the words of one note, and return the number of each word in order."""
+        """Count the note for each of its words, and return the numbers of the words in order."""
         numbers = self._numbers
         found = [numbers.setdefault(word, len(numbers)) for word in words]
         self._note_counts.update(set(found))

@@ -207,7 +207,7 @@ class Booster:
         self._tags: dict[int, Collection[str]] = {}
 
     def load(self, numbers: Collection[int]) -> None:
-        """Preload the details of passages while the query is being embedded."""
+        """Load the details of passages early, while the query is being embedded."""
         if missing := [number for number in numbers if number not in self._known]:
             found = self._reader.read_passages(missing)
             files = {context.file_id for context in found.values()} - self._tags.keys()

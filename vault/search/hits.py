@@ -78,7 +78,7 @@ class SearchResult:
     support: float | None = None
 
     def explain_no_hits(self) -> str:
-        """Explain why nothing was found."""
+        """Explain in a sentence why nothing was found."""
         filters = [
             f"{name}:{value}"
             for name, values in self.filters.items()

@@ -1,8 +1,8 @@
 """Rerank the best passages with a cross-encoder.
 
-This is slow, so only the best passages are reranked, and only if a model is configured. If it
-fails, the order is unchanged and a warning is added. The child process is started on demand, exits
-when idle, and is restarted if it dies.
+Reranking is slow, so only the best passages are reranked, and only if a model is configured. If the
+model fails, the order is unchanged and a warning is added. The child process is started on demand,
+exits when idle, and is restarted if it dies.
 """
 
 import threading

@@ -28,7 +28,7 @@ Handler = Callable[[Frame], Answer]
 
 
 def encode_frame(header: Mapping[str, Any], payload: bytes = b"") -> bytes:
-    """Encode a message."""
+    """Encode a message for a child process or its parent."""
     text = json.dumps(header, ensure_ascii=True).encode("ascii")
     return _LENGTHS.pack(len(text), len(payload)) + text + payload
 

@@ -101,17 +101,17 @@ class Child:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process is running."""
+        """Whether the child process is running."""
         return not self._end and self._process.poll() is None
 
     @property
     def has_left(self) -> bool:
-        """Whether the process exited normally, for example because it was idle."""
+        """Whether the child process exited normally, for example because it was idle."""
         return self._process.poll() == 0
 
     @property
     def signal(self) -> int | None:
-        """The signal that killed the process, or None if no signal did."""
+        """The signal that killed the child process, or None if no signal did."""
         code = self._process.poll()
         return -code if code is not None and code < 0 else None
 
@@ -164,7 +164,7 @@ class Child:
     def request(
         self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60
     ) -> Frame:
-        """Send a request and wait for its answer."""
+        """Send a request to the child process and wait for the answer."""
         return self.answer(self.submit(header, payload, timeout_s), timeout_s)
 
     def abandon(self, number: int) -> None:
@@ -174,7 +174,7 @@ class Child:
                 self._abandoned.add(number)
 
     def kill(self, reason: str) -> None:
-        """Kill the process. `reason` is used in the error message."""
+        """Kill the child process. The errors of its requests then give `reason` as the cause."""
         self._end = self._end or reason
         self._process.kill()
         self._release()

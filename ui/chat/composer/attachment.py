@@ -53,7 +53,7 @@ class Attachment:
 
     @property
     def whole_name(self) -> str:
-        """The name with the full path, for the tooltip."""
+        """The attachment's name with the full path, for the tooltip."""
         if self.is_web_page:
             return self.target
         folder = "" if self.is_tag else self.target.rstrip("/").rpartition("/")[0]
@@ -61,7 +61,7 @@ class Attachment:
 
     @property
     def icon(self) -> str:
-        """The name of the icon."""
+        """The name of the icon for the attachment."""
         if self.is_tag:
             return "hash"
         if self.is_web_page:

@@ -142,12 +142,12 @@ class Chip(QAbstractButton):
         self.update()
 
     def cross_rect(self) -> QRect:
-        """Return the rectangle of the remove button."""
+        """Return the rectangle of the button that removes the attachment."""
         side = Theme.current().px(_CROSS)
         return QRect(self.width() - side, 0, side, self.height())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Update the size when the font scale changes."""
+        """Update the chip's size when the font scale changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.updateGeometry()

@@ -71,7 +71,7 @@ class Trigger:
 
 
 def find_trigger(before: str, line_start: int) -> Trigger | None:
-    """Return the trigger before the cursor, or None if there is nothing to complete.
+    """Return the word before the cursor that can be completed, or None if there is none.
 
     Args:
         before: the current line up to the cursor.
@@ -108,17 +108,17 @@ class Completer(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether the suggestions are shown."""
+        """Whether the completion suggestions are shown."""
         return not self.popup.isHidden()
 
     def set_offers(self, offers: Offers) -> None:
-        """Set the available suggestions."""
+        """Set the notes, folders, tags and commands that can be suggested."""
         self._offers = offers
         self._hide()
         self._update()
 
     def begin(self, mark: str) -> None:
-        """Insert a trigger such as `@` at the cursor, and show suggestions."""
+        """Insert a prefix such as `@` at the cursor, and show suggestions for it."""
         cursor = self._field.textCursor()
         before = cursor.block().text()[: cursor.positionInBlock()]
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -190,7 +190,7 @@ class Completer(QObject):
         self.popup.show_at(matches, self._field, found.start)
 
     def _place_again(self) -> None:
-        """Show the suggestions again at the trigger's new position."""
+        """Show the suggestions again at the new position of the word to complete."""
         self._hide()
         self._update()
 

@@ -118,11 +118,11 @@ class Composer(Scaled, QWidget):
         self._name_keys()
 
     def text(self) -> str:
-        """Return the text in the field."""
+        """Return the message text in the field."""
         return self.input.toPlainText()
 
     def set_text(self, text: str) -> None:
-        """Replace the text in the field."""
+        """Replace the message text in the field."""
         self.input.set_text(text)
 
     def mode(self) -> str:
@@ -208,7 +208,7 @@ class Composer(Scaled, QWidget):
         self._frame.set_error(False)
 
     def error(self) -> str:
-        """Return the error that is shown, or an empty string if no error is shown."""
+        """Return the error shown below the message text, or an empty string if none is shown."""
         return "" if self._error.isHidden() else self._error.text
 
     def set_drop_target(self, is_target: bool) -> None:

@@ -135,7 +135,7 @@ class SendButton(PushButton):
         self.set_stop(False)
 
     def set_stop(self, is_stop: bool) -> None:
-        """Turn the button into Stop, or back into Send."""
+        """Turn the Send button into Stop, or back into Send."""
         self.is_stop = is_stop
         self.setProperty("role", "" if is_stop else "primary")
         self.setText("Stop" if is_stop else "Send")
@@ -208,7 +208,7 @@ class ComposerLine(Scaled, QFrame):
 
     @property
     def text(self) -> str:
-        """The sentence that the line shows."""
+        """The sentence shown above the composer's buttons."""
         return self._text.text()
 
     def say(self, text: str, actions: Sequence[Action] = ()) -> None:
@@ -240,7 +240,7 @@ class ComposerLine(Scaled, QFrame):
         self.setMinimumHeight(self._row.heightForWidth(self.width()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line's background."""
+        """Paint the background of the sentence and its buttons."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -88,7 +88,7 @@ class Answer(AccessibleFrame):
 
     @property
     def text(self) -> str:
-        """The Markdown text that has arrived so far."""
+        """The answer's Markdown text that has arrived so far."""
         return self._text
 
     @property
@@ -102,7 +102,7 @@ class Answer(AccessibleFrame):
         self.step.show_step(text, seconds)
 
     def append(self, text: str) -> None:
-        """Append newly arrived text."""
+        """Append newly arrived text to the answer."""
         self._text += text
         if text:
             self.view.show()
@@ -118,7 +118,7 @@ class Answer(AccessibleFrame):
             self.set_text("")
 
     def set_text(self, text: str) -> None:
-        """Replace the streamed text with a complete one."""
+        """Replace the streamed text of the answer with the complete text."""
         self._text = text
         self.view.set_markdown(text)
         self.view.setVisible(bool(text))

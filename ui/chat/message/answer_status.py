@@ -64,7 +64,7 @@ class StepLine(Scaled, AccessibleFrame):
         self._ticker.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stop counting the seconds while the line is hidden."""
+        """Stop counting the seconds while the line with the current step is hidden."""
         super().hideEvent(event)
         self._ticker.stop()
 

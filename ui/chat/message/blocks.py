@@ -114,7 +114,7 @@ class FoldedDivider(AccessibleFrame):
         self.more.setText(f"{word} {self._noun}")
 
     def _list_actions(self) -> Sequence[QPushButton]:
-        """Return the buttons above the longer text."""
+        """Return the buttons to show above the expandable text."""
         return ()
 
     def _build_block(self) -> QWidget:

@@ -86,7 +86,7 @@ class StepView:
 
     @property
     def icon(self) -> str:
-        """The name of the icon for the tool."""
+        """The name of the icon for the step's tool."""
         return _TOOLS.get(self.name, _OTHER).icon
 
     @property

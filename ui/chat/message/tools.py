@@ -87,7 +87,7 @@ class ToolStrip(Scaled, AccessibleFrame):
         self._outer.addLayout(self._second, 1 if growing in second else 0)
 
     def event(self, event: QEvent) -> bool:
-        """Update the number of lines when buttons are shown or hidden."""
+        """Update the number of lines that the buttons need when some are shown or hidden."""
         if event.type() in {QEvent.Type.LayoutRequest, QEvent.Type.StyleChange}:
             self._widths = None
         if event.type() == QEvent.Type.LayoutRequest:
@@ -95,7 +95,7 @@ class ToolStrip(Scaled, AccessibleFrame):
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Update the number of lines for the new width."""
+        """Update the number of lines that the buttons need at the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -268,7 +268,7 @@ class LabelTag(Scaled, QWidget):
 
     @property
     def text(self) -> str:
-        """The current label, or an empty string if the message has no label."""
+        """The message's current label, or an empty string if the message has no label."""
         return self._words.whole
 
     def show_label(self, text: str) -> None:
@@ -279,7 +279,7 @@ class LabelTag(Scaled, QWidget):
             self.setVisible(bool(text))
 
     def edit(self) -> None:
-        """Edit the label. Enter accepts the new label, Esc keeps the old one."""
+        """Let the user edit the label. Enter accepts the new label, Esc keeps the old one."""
         self.field.setText(self.text)
         self._stack.setCurrentWidget(self.field)
         self.show()

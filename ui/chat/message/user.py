@@ -150,7 +150,7 @@ class UserMessage(AccessibleFrame):
         self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def close_editor(self) -> None:
-        """Close the editor and show the unchanged message."""
+        """Close the message's editor and show the unchanged message."""
         if self.editor is None:
             return
         self._texts.removeWidget(self.editor)
@@ -314,7 +314,7 @@ class MessageEditor(QWidget):
 
     @property
     def text(self) -> str:
-        """The text in the field."""
+        """The text in the editor's field."""
         return self.field.toPlainText()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

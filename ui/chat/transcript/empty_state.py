@@ -146,7 +146,7 @@ class QuestionButton(QPushButton):
         self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the row with the key that a click stands for."""
+        """Draw the suggested question, with an icon of the Enter key at the right edge."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)

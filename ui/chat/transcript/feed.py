@@ -164,7 +164,7 @@ class Feed(QWidget):
         self._fit(self.rows)
 
     def set_margins(self, left: int, right: int) -> None:
-        """Set the left and right margin in pixels."""
+        """Set the left and right margin of the messages in pixels."""
         self._column.setContentsMargins(left, 0, right, 24)
 
     def reset(self, slots: Sequence[Slot]) -> None:
@@ -221,7 +221,7 @@ class Feed(QWidget):
                 self.insert(place, slot)
 
     def make_again(self, slot: Slot) -> None:
-        """Rebuild the widget of a message if it has one."""
+        """Rebuild the widget of a message if the message has a widget at the moment."""
         if slot.row is not None:
             place = self._column.indexOf(slot.row)
             self._put_away(slot)
@@ -311,7 +311,7 @@ class Feed(QWidget):
         self._is_older_side = False
 
     def _trim(self) -> None:
-        """Remove the widget at one end, because the other end has grown."""
+        """Remove the message widget at one end of the feed, because the other end has grown."""
         if self._is_older_side:
             slot = self._slots[self._last - 1]
             if slot.is_kept:

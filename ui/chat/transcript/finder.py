@@ -202,7 +202,7 @@ class Finder(QObject):
         QTimer.singleShot(0, self, self._show_marked)
 
     def _show_marked(self) -> None:
-        """Highlight all matches, and scroll to the current one."""
+        """Highlight all matches in the chat, and scroll to the current match."""
         self._mark()
         row = self._places[self._at].slot.row if self._places else None
         field = None if row is None else _find_field(row.widget)

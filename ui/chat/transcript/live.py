@@ -64,7 +64,7 @@ class LiveTurn(QObject):
         self._feed.append(self._slot)
 
     def place_question(self, entry: str) -> None:
-        """Set the user message's entry ID once it is stored."""
+        """Set the entry ID of the user message once the message is stored."""
         slot = self._asked
         if slot is not None and slot.row and isinstance(slot.row.widget, UserMessage):
             slot.key = ("user", entry)
@@ -134,7 +134,7 @@ class LiveTurn(QObject):
         return row.widget if row and isinstance(row.widget, Answer) else None
 
     def _let_go(self) -> None:
-        """Release the turn, so that its widgets can be removed."""
+        """Allow the feed to remove the widgets of the turn, because the turn has ended."""
         for slot in (self._slot, self._asked):
             if slot is not None:
                 slot.is_kept = False

@@ -59,7 +59,7 @@ class Scroller(PlaceKeeper, QWidget):
         return self.area.verticalScrollBar()
 
     def to_end(self) -> None:
-        """Scroll to the end, and stay there while the feed grows."""
+        """Scroll to the end of the chat, and stay there while the chat grows."""
         if self.feed.has_newer:
             self.feed.show_latest()
         self._is_following = True
@@ -81,7 +81,7 @@ class Scroller(PlaceKeeper, QWidget):
         return begun[-1] if begun else self.feed.row_at(top)
 
     def reveal(self, slot: Slot) -> None:
-        """Build a message's widget if it has none, and stop following the end."""
+        """Build a message's widget if it has none, and stop following the end of the chat."""
         self._is_following = False
         self.feed.reveal(slot)
         self._note_anchor()

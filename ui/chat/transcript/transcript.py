@@ -97,7 +97,7 @@ class Transcript(QWidget):
         self.maker.set_models(choices, self.feed.rows)
 
     def load(self, chat: Chat) -> None:
-        """Show another chat, scrolled to its end."""
+        """Show another chat, scrolled to the end."""
         self.live.forget()
         self.feed.reset([self.maker.slot(item) for item in chat.items])
         self._stack.setCurrentWidget(self.scroller)
@@ -148,7 +148,7 @@ class Transcript(QWidget):
         self.scroller.to_end()
 
     def show_aside(self, title: str, text: str) -> None:
-        """Append Markdown text that is only displayed."""
+        """Append a block of Markdown that is only displayed, and neither stored nor sent."""
         self._stack.setCurrentWidget(self.scroller)
         self.feed.append(self.maker.loose("aside", lambda: self._aside(title, text)))
         self.scroller.to_end()

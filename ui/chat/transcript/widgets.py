@@ -225,7 +225,7 @@ class MessageMaker(QObject):
 
 
 def build_key(item: TranscriptItem) -> tuple[object, ...]:
-    """Return a key that identifies an item within its chat."""
+    """Return a key that identifies a transcript item within its chat."""
     if isinstance(item, DroppedItem):
         return ("divider", item.turns, item.tokens, item.reason)
     return (_find_kind(item), item.entry)

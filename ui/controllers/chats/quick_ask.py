@@ -58,7 +58,7 @@ class QuickAskController(QObject):
 
     @cached_property
     def window(self) -> QuickAskWindow:
-        """The small window, created when it is first needed."""
+        """The window for a quick question, created when it is first needed."""
         made = QuickAskWindow()
         made.asked.connect(self._ask)
         made.stop_requested.connect(self._stop)
@@ -66,7 +66,7 @@ class QuickAskController(QObject):
         return made
 
     def open(self) -> None:
-        """Open the window. Its first question starts a new chat."""
+        """Open the window for a quick question. The first question in it starts a new chat."""
         if self._turn is None:
             self._chat = None
         self.window.begin("Ask the model" if self._mode == "chat" else "Ask about your notes")
@@ -160,7 +160,7 @@ class QuickAskController(QObject):
         turn.deleteLater()
 
     def _show_failure(self, turn: ChatTurn) -> None:
-        """Show why there is no answer. The question stays in the field."""
+        """Show why there is no answer. The question stays in the window's field."""
         is_stopped = turn.error is None or turn.error.code == "cancelled"
         said = "Stopped." if is_stopped or turn.error is None else turn.error.message
         self.window.tell(said)

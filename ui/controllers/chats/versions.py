@@ -70,7 +70,7 @@ class VersionsController(QObject):
         return made
 
     def open_last(self) -> None:
-        """Open the dialog for the last answer of the open chat."""
+        """Open the dialog that compares versions of the open chat's last answer."""
         entry = self._frame.transcript.last_answer_entry
         if entry:
             self.open(entry)
@@ -78,7 +78,7 @@ class VersionsController(QObject):
             self._frame.notifier.toast(_NOTHING)
 
     def open(self, entry: str) -> None:
-        """Open the dialog for one answer, given its entry ID."""
+        """Open the dialog that compares versions of an answer, given the answer's entry ID."""
         if self._session.is_running:
             self._frame.notifier.toast(_BUSY)
         else:

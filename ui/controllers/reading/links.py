@@ -66,7 +66,7 @@ class LinkController(QObject):
         task.start()
 
     def refuse(self) -> bool:
-        """Refuse the proposed change. Return False if no change is shown."""
+        """Refuse the proposed link. Return False if no link is proposed."""
         if self._card is None or not isValid(self._card) or not self._card.isVisible():
             return False
         self._card.decide("reject")

@@ -129,7 +129,7 @@ class CitationCard(QFrame):
         return self._title.whole, self._place.whole, self._passage.text, self._doubt.text()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the popup's background and border."""
+        """Paint the background and border of the card that shows a source."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         # The corners too: without a compositor, a translucent window has black ones.
@@ -148,7 +148,7 @@ class CitationCard(QFrame):
 
 
 class _Passage(QWidget):
-    """The first lines of a passage, at most four."""
+    """The first lines of a source's passage, at most four."""
 
     def __init__(self) -> None:
         super().__init__()

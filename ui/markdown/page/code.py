@@ -30,7 +30,7 @@ class CodeHighlighter:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether some code has not been highlighted yet."""
+        """Whether some code of the document has not been highlighted yet."""
         return bool(self._waiting)
 
     def add(self, position: int, code: str, language: str) -> None:
@@ -46,7 +46,7 @@ class CodeHighlighter:
         self._waiting.append(zip(count(first), each_line(code, language), strict=False))
 
     def go_on(self, seconds: float) -> None:
-        """Highlight queued lines for about the given number of seconds."""
+        """Highlight queued lines of code for about the given number of seconds."""
         until = time.perf_counter() + seconds
         edit = QTextCursor(self._document)
         edit.beginEditBlock()

@@ -58,7 +58,7 @@ class ListMarker:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The background of inline code, between two text positions."""
+    """The background of inline code, which extends between two text positions."""
 
     start: int
     end: int

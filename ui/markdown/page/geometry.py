@@ -17,18 +17,18 @@ _ABOVE_BASELINE = 0.8
 
 
 def parse_origin(block: QTextBlock) -> QPointF:
-    """Return the top left corner of a block. Line positions are relative to it."""
+    """Return the top left corner of a text block, which its line positions are relative to."""
     layout = block.document().documentLayout()
     return layout.blockBoundingRect(block).topLeft()
 
 
 def find_top(document: QTextDocument, position: int) -> float:
-    """Return the upper edge of the block at a position, without its margin."""
+    """Return the upper edge of the text block at a position, without the block's margin."""
     return parse_origin(document.findBlock(position)).y()
 
 
 def find_bottom(document: QTextDocument, position: int) -> float:
-    """Return the lower edge of a block, or of the whole table if the block is inside a table."""
+    """Return the lower edge of the text block at a position, or of the table that contains it."""
     block = document.findBlock(position)
     if table := QTextCursor(block).currentTable():
         return document.documentLayout().frameBoundingRect(table).bottom()

@@ -44,7 +44,7 @@ class NoteView(MarkdownView):
         self.set_leaves(leaves)
 
     def set_width(self, width: int) -> None:
-        """Set the view's width in pixels. Images are fitted to it."""
+        """Set the view's width in pixels, to which images are fitted."""
         self.resize(width, self.height())
         if self._text_width != width - 2 * OUTDENT:
             self._text_width = width - 2 * OUTDENT

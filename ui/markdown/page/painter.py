@@ -123,7 +123,7 @@ class DecorationPainter:
             painter.drawRoundedRect(rect.adjusted(-0.5, 0, 0.5, 0), 2, 2)
 
     def find_reach(self, clip: QRectF) -> Reach:
-        """Return the range of text positions to paint for a clip rectangle."""
+        """Return the range of text positions that must be painted for a clip rectangle."""
         layout = self._document.documentLayout()
         spare = 2 * Theme.current().line("body")
         fuzzy = Qt.HitTestAccuracy.FuzzyHit

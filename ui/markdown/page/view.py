@@ -92,7 +92,7 @@ class MarkdownView(QTextBrowser):
         return self._writer.written
 
     def set_markdown(self, text: str) -> None:
-        """Replace the text with a complete one."""
+        """Replace the text in the view with a complete Markdown text."""
         stream = MarkdownStream()
         stream.feed(text)
         self.set_leaves(stream.finish())
@@ -114,7 +114,7 @@ class MarkdownView(QTextBrowser):
             self._timer.start()
 
     def flush(self) -> None:
-        """Draw the text that has arrived, without waiting for the timer."""
+        """Draw the streamed text that has arrived, without waiting for the timer."""
         self._timer.stop()
         if self._stream is None:
             return
@@ -249,7 +249,7 @@ class MarkdownView(QTextBrowser):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move the focus to the next or previous link, and show it as if hovered."""
+        """Move the focus to the next or previous link, and show the link as if hovered."""
         is_here = super().focusNextPrevChild(forward)
         href = self.textCursor().charFormat().anchorHref() if is_here else ""
         self._pointing.focus(href)

@@ -50,7 +50,7 @@ class _Strip:
 
     @property
     def most(self) -> int:
-        """The largest scroll position in pixels, or 0 if the block fits."""
+        """The largest scroll position in pixels, or 0 if the code block or table fits."""
         return max(0, self.content - self.rect.width())
 
 

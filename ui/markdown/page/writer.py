@@ -94,10 +94,7 @@ class DocumentWriter:
 
     @property
     def open_code(self) -> Panel | None:
-        """The background of the unfinished code block at the end of the text, or None.
-
-        This is None if the text does not end with an unfinished code block.
-        """
+        """The background of the unfinished code block that ends the text, or None without one."""
         return self._code
 
     @property
@@ -322,10 +319,7 @@ class DocumentWriter:
         boxes: tuple[Box, ...],
         char: QTextCharFormat | None = None,
     ) -> None:
-        """Begin a text block, indented for the boxes around it.
-
-        Right-to-left text is indented from the right.
-        """
+        """Begin a text block, indented for its boxes: from the right for right-to-left text."""
         inset = compute_inset(boxes)
         is_rtl_block = block.layoutDirection() == _RTL
         block.setLeftMargin(inset.end if is_rtl_block else inset.start)

@@ -32,7 +32,7 @@ class ProjectListModel(QAbstractListModel):
         self._projects: tuple[Project, ...] = ()
 
     def set_projects(self, projects: "Sequence[Project]") -> None:
-        """Replace all projects."""
+        """Replace all projects in the list."""
         self.beginResetModel()
         self._projects = tuple(projects)
         self.endResetModel()

@@ -94,7 +94,7 @@ class ContextBar(QProgressBar):
         return QRect(0, self.height() - high - _BELOW, self.width(), high)
 
     def sizeHint(self) -> QSize:
-        """Return the size of the bar with the labels above it and the line below it."""
+        """Return the size of the bar, including the labels above and the line below."""
         theme = Theme.current()
         above = theme.line("micro") + theme.value("bar.mark_over")
         return QSize(240, above + theme.px(theme.value("bar.height")) + _BELOW)

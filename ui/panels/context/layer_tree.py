@@ -120,7 +120,7 @@ class LayerTree(PartTree):
         self.fit()
 
     def is_open(self, index: Index) -> bool:
-        """Return whether a layer's items are shown."""
+        """Return whether a layer is expanded, so that its items are shown."""
         row = self.items.index(index.row(), 0)
         return self.isExpanded(row) and self.items.hasChildren(row)
 
@@ -132,7 +132,7 @@ class PinList(PartTree):
         super().__init__("Pinned", parent)
 
     def show_rows(self, rows: Sequence[PartRow]) -> None:
-        """Show the pinned items."""
+        """Show the chat's pinned items, replacing those shown before."""
         _show_parts(self.items.invisibleRootItem(), list(rows))
         self.fit()
 

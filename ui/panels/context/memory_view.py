@@ -67,7 +67,7 @@ class MemoryView(QWidget):
         return bool(lines) or current is not None or self.fields is not None
 
     def close_fields(self) -> None:
-        """Close the editor and show the memory as lines again."""
+        """Close the editor of the chat's memory, and show the memory as lines again."""
         if self.fields is not None:
             self._column.removeWidget(self.fields)
             self.fields.hide()
@@ -87,7 +87,7 @@ class MemoryView(QWidget):
 
 
 class _MemoryFields(QWidget):
-    """The editor's fields, with buttons to save and to discard."""
+    """The fields in which the user edits the chat's memory, with buttons to save and to discard."""
 
     saved = Signal(object)
     discarded = Signal()

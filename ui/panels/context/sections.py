@@ -52,7 +52,7 @@ class Section(QWidget):
         self.hide()
 
     def show_figure(self, text: str, *, is_shown: bool) -> None:
-        """Set the number at the right, and show or hide the section."""
+        """Set the number at the right of the section's title, and show or hide the section."""
         self._figure.setText(text)
         self.setVisible(is_shown)
 
@@ -69,7 +69,7 @@ class MemoryText(QWidget):
         self._column.setSpacing(2)
 
     def show_lines(self, lines: Sequence[Line]) -> None:
-        """Show lines of memory, unless they are already shown."""
+        """Show lines of the chat's memory, unless the same lines are already shown."""
         if lines != self._lines:
             self._lines = lines
             self._fill()

@@ -147,7 +147,7 @@ class NoteRows(QAbstractListModel):
         self._count = 0
 
     def set_notes(self, notes: "Sequence[NoteState]") -> None:
-        """Replace the list of notes, or do nothing if it is the same object."""
+        """Replace the list of notes, unless the new list is the same object."""
         if notes is not self.notes:
             self.beginResetModel()
             self.notes, self._count = notes, min(len(notes), _FETCHED)

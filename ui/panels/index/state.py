@@ -61,12 +61,12 @@ class IndexState:
 
     @property
     def icon(self) -> tuple[str, str]:
-        """The icon for the state, as its name and colour token."""
+        """The icon for the state of the index, as its name and colour token."""
         return _ICONS["problems" if self.failed and self.kind == "done" else self.kind]
 
     @property
     def text(self) -> str:
-        """A one-line description of the state."""
+        """A one-line description of the state of the index."""
         match self.kind:
             case "running":
                 does = "Reading" if self.phase == "scan" else "Indexing"
@@ -187,7 +187,7 @@ class NotesByState:
                 self._notes[state] = of
 
     def of(self, state: str) -> "Sequence[NoteState]":
-        """Return the notes in a state."""
+        """Return the notes in a state, such as `failed`."""
         return self._notes.get(state, ())
 
     def filter_notes(self, state: str, words: Sequence[str]) -> "Sequence[NoteState]":

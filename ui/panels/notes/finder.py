@@ -127,7 +127,7 @@ class NoteFinder(QObject):
         return find_start(field, found[place.nth]).top() >= above
 
     def _show(self) -> None:
-        """Scroll to the current occurrence, and highlight all of them."""
+        """Scroll to the current occurrence of the search text, and highlight all occurrences."""
         if self._places and not self._is_source:
             self._page.draw_part(self._places[self._at].part)
             self._recount()

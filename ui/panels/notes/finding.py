@@ -121,7 +121,7 @@ class NoteButton(QAbstractButton):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the icon, the title and the line."""
+        """Draw the note's icon and title, and the number of the line."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.underMouse() or self.isDown():

@@ -33,7 +33,7 @@ class OpenImage:
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """The name of the image's file."""
         return self.path.rpartition("/")[2]
 
     @property

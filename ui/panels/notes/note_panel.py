@@ -181,7 +181,7 @@ class NotePanel(Pane):
         self._on_selected()
 
     def open_outline(self) -> None:
-        """Open a menu of the note's headings. Choosing one scrolls to it."""
+        """Open a menu of the note's headings. The panel scrolls to the heading that is chosen."""
         if self._note is None or not self._note.headings:
             return
         menu = QMenu(self)
@@ -214,7 +214,7 @@ class NotePanel(Pane):
         self.forward.setEnabled(has_forward)
 
     def open_search(self) -> None:
-        """Open the search in the note. Closing it restores the focus."""
+        """Open the search in the note. When the search is closed, the focus is restored."""
         focused = QApplication.focusWidget()
         if self._note is not None:
             if focused is None or not self._bar.isAncestorOf(focused):
@@ -252,7 +252,7 @@ class NotePanel(Pane):
             self._card = None
 
     def show_line(self, line: int) -> None:
-        """Scroll so that a line of the note is at the upper edge."""
+        """Scroll so that a line of the note is at the upper edge of the panel."""
         (self.source if self.is_source else self.page).show_line(line)
 
     def find_top_line(self) -> int:
@@ -331,7 +331,7 @@ class NotePanel(Pane):
         self._set_visible("")
 
     def _forget_note(self) -> None:
-        """Remove the note or image from the views."""
+        """Remove the open note or image from all views of the panel."""
         self.remove_card()
         self.path, self._note = "", None
         self.finder.close()

@@ -92,7 +92,7 @@ class NoteText(QPlainTextEdit):
         self._scroll_to(first)
 
     def show_line(self, line: int) -> None:
-        """Scroll so that a line is at the top."""
+        """Scroll so that a line is at the top of the view."""
         block = self.document().findBlockByNumber(max(0, line - self._start))
         self.stay_at(block.firstLineNumber())
 
@@ -215,7 +215,7 @@ class NoteText(QPlainTextEdit):
         self._numbers.update()
 
     def _scroll_to(self, line: int) -> None:
-        """Scroll so that a line is slightly below the upper edge."""
+        """Scroll so that a line is slightly below the upper edge of the view."""
         block = self.document().findBlockByNumber(max(0, line - self._start))
         self.setTextCursor(QTextCursor(block))
         if line:
@@ -268,7 +268,7 @@ class MarkdownColors(QSyntaxHighlighter):
 
     @property
     def is_done(self) -> bool:
-        """Whether all lines are highlighted."""
+        """Whether the Markdown in all lines is highlighted."""
         return self._lines >= self.document().blockCount()
 
     def begin(self, *, is_note_start: bool) -> None:

@@ -91,7 +91,7 @@ class NoteReader(QScrollArea):
             view.light(*self._lit)
 
     def show_line(self, line: int) -> None:
-        """Scroll so that a line of the note is at the upper edge."""
+        """Scroll so that a line of the note is at the upper edge of the visible area."""
         self._anchor = (line, 0)
         self._fill()
 
@@ -171,7 +171,7 @@ class NoteReader(QScrollArea):
         return super().eventFilter(watched, event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll vertically only."""
+        """Scroll the note vertically, and ignore horizontal scrolling."""
         if event.angleDelta().y() or event.pixelDelta().y():
             super().wheelEvent(event)
 

@@ -79,7 +79,7 @@ class RelatedPanel(Pane):
         self.show_nothing()
 
     def show_nothing(self) -> None:
-        """Show a hint about what the panel will contain."""
+        """Show a hint that explains which notes the panel will list."""
         self._show("", (), _NO_NOTE)
 
     def begin(self, path: str) -> None:
@@ -127,7 +127,7 @@ class RelatedPanel(Pane):
         self._show(path, (), message)
 
     def rows(self) -> "Sequence[RelatedNote]":
-        """Return the notes in the list."""
+        """Return the related notes in the list."""
         return self._model.notes
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -180,7 +180,7 @@ class RelatedRows(QAbstractListModel):
         self.can_link = False
 
     def set_notes(self, notes: "Sequence[RelatedNote]") -> None:
-        """Replace all notes."""
+        """Replace all notes in the list."""
         self.beginResetModel()
         self.notes = notes
         self.endResetModel()
@@ -205,11 +205,11 @@ class Skeleton(QWidget):
         self.hide()
 
     def sizeHint(self) -> QSize:
-        """Return the height of three rows."""
+        """Return the height of the placeholder's three rows."""
         return QSize(0, 3 * Theme.current().px(44))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw two bars for each row."""
+        """Draw two bars for each row of the placeholder."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

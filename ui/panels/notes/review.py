@@ -150,7 +150,7 @@ class ReviewPanel(Pane):
         return place
 
     def insert_finding(self, finding: "Finding", place: int) -> None:
-        """Insert a finding at the index at which it was removed."""
+        """Insert a finding again, at the index at which it was removed."""
         self._findings.insert(min(place, len(self._findings)), finding)
         self._limit = max(self._limit, place + 1)
         self._fill()
@@ -177,7 +177,7 @@ class ReviewPanel(Pane):
         return not self.stop.isHidden()
 
     def _show(self, title: str, text: str) -> None:
-        """Show a title and a text without findings."""
+        """Show a title and a text in place of the findings."""
         self._title.setText(title)
         self._text.setText(text)
         self._text.setVisible(bool(text))

@@ -229,7 +229,7 @@ class _Body:
             yield from self._end(name)
 
     def end_list(self) -> Iterator[ExtractPart]:
-        """Finish the current list, if any, and yield it."""
+        """Finish the list that is being read, if there is one, and yield it."""
         if self._items:
             yield ExtractPart("list", "\n".join(self._items))
             self._items = []
