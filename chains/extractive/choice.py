@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
-from chains.extractive.parts import Part, PartKind, build_parts
+from chains.extractive.parts import Part, PartKind, build_parts, verify_part
 from chains.extractive.question import AskedQuestion, Facet, QuestionKind
 from chains.extractive.words import measure_match, split_words, weigh_words
 from context.layers import Segment
@@ -176,7 +177,7 @@ def _widen(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
         and (shows_code or not each.has_one_code_block)
     )
     short = (each for each in whole if len(each.text.split()) <= SHORT_SECTION_WORDS)
-    return next(short, part)
+    return next(filter(None, map(verify_part, short)), part)
 
 
 def _rank(
@@ -279,7 +280,8 @@ def _weigh_instructions(part: Part) -> float:
         return STEPS_WORTH
     if part.kind == "item" and part.is_numbered:
         return SINGLE_STEP_WORTH
-    return CODE_WORTH if part.kind == "item" and "`" in "".join(part.pieces[-1]) else 1.0
+    has_code = any("`" in line for piece in part.pieces for line in piece)
+    return CODE_WORTH if part.kind == "item" and has_code else 1.0
 
 
 def _weigh_facet(weights: Mapping[str, float], facet: Facet) -> dict[str, float]:
@@ -290,14 +292,16 @@ def _weigh_facet(weights: Mapping[str, float], facet: Facet) -> dict[str, float]
 
 
 def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_Scored]) -> None:
-    if not ranked:
+    verified = _verify(ranked)
+    best = next(verified, None)
+    if best is None:
         return
     most = _MOST[question.kind] if len(question.facets) == 1 else MOST_OF_FACET
-    least = ranked[0].worth * _LEAST[question.kind]
+    least = best.worth * _LEAST[question.kind]
     if question.asks_for_notes:
-        most, least = MOST_NOTES, ranked[0].worth * LEAST_OF_NOTE
+        most, least = MOST_NOTES, best.worth * LEAST_OF_NOTE
     added = words = 0
-    for scored in ranked:
+    for scored in chain((best,), verified):
         if added >= max(most, MOST_SHORT) or scored.worth < least or scored.worth <= 0:
             break
         length = len(scored.part.text.split())
@@ -311,6 +315,13 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
             chosen.append(scored)
             added += 1
             words += length
+
+
+def _verify(ranked: Sequence[_Scored]) -> Iterator[_Scored]:
+    """Yield the parts that can be quoted verbatim."""
+    for scored in ranked:
+        if (part := verify_part(scored.part)) is not None:
+            yield replace(scored, part=part)
 
 
 def _repeats(question: AskedQuestion, part: Part, other: Part) -> bool:

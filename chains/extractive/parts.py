@@ -7,7 +7,7 @@ such as greetings and licences, are skipped.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Final, Literal
@@ -19,7 +19,7 @@ from chains.extractive.words import split_words
 from chains.extractive.writer import write_code, write_lines, write_text
 from context.layers import Segment
 
-__all__ = ["Part", "PartKind", "build_parts"]
+__all__ = ["Part", "PartKind", "build_parts", "verify_part"]
 
 PartKind = Literal["sentences", "item", "row", "list", "section"]
 
@@ -58,6 +58,7 @@ class Part:
         title: the title of the note.
         is_first: whether this is the first sentence below a heading.
         sentence: the index of a sentence in its paragraph, or None for another kind of part.
+        origin: the text of the source, in which the quotation is verified.
     """
 
     number: int
@@ -71,6 +72,9 @@ class Part:
     title: str = ""
     is_first: bool = False
     sentence: int | None = None
+    origin: VerbatimText = field(
+        default_factory=lambda: VerbatimText(""), repr=False, compare=False
+    )
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -126,23 +130,22 @@ class Part:
 
 
 def build_parts(source: Segment) -> list[Part]:
-    """Build the parts of a source that can be quoted, and whose quotations can be verified."""
+    """Build the parts of a source that can be quoted if `verify_part` accepts them."""
     starts_note = source.lines is None or source.lines[0] == 1
-    builder = _Builder(source, parse_blocks(source.raw_content, starts_note=starts_note))
-    text = VerbatimText(source.raw_content)
-    return [found for part in builder.build() if (found := _verify(part, text)) is not None]
+    blocks = parse_blocks(source.raw_content, starts_note=starts_note)
+    return list(_Builder(source, blocks).build())
 
 
-def _verify(part: Part, text: VerbatimText) -> Part | None:
+def verify_part(part: Part) -> Part | None:
     """Limit a part to text that occurs verbatim in the source, or return None if that fails.
 
     If the whole text of a list or section does not occur in the source, only the blocks that do are
-    quoted.
+    quoted. This takes as long as building the part, so only parts to be quoted are verified.
     """
     whole = tuple(line for piece in part.pieces for line in piece)
-    if text.find("\n".join(whole)) is not None:
+    if part.origin.find("\n".join(whole)) is not None:
         return replace(part, pieces=(whole,))
-    pieces = tuple(piece for piece in part.pieces if text.find("\n".join(piece)) is not None)
+    pieces = tuple(piece for piece in part.pieces if part.origin.find("\n".join(piece)) is not None)
     return replace(part, pieces=pieces) if pieces and part.kind in {"list", "section"} else None
 
 
@@ -152,6 +155,7 @@ class _Builder:
     def __init__(self, source: Segment, blocks: Sequence[PassageBlock]) -> None:
         self._source = source
         self._blocks = blocks
+        self._origin = VerbatimText(source.raw_content)
 
     def build(self) -> Iterator[Part]:
         for _, group in groupby(self._blocks, key=lambda block: block.heading):
@@ -273,7 +277,7 @@ class _Builder:
         around = " ".join((source.title, *heading, intro))
         shown = tuple(map(tuple, pieces))
         place = (source.number or 0, kind, block.first, end)
-        return Part(*place, shown, text, around, heading, source.title)
+        return Part(*place, shown, text, around, heading, source.title, origin=self._origin)
 
 
 def _write_block(block: PassageBlock, least: int = 0) -> list[str]:

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from chains.citations.quotes import VerbatimText
 from chains.extractive.blocks import parse_blocks
-from chains.extractive.parts import build_parts
+from chains.extractive.parts import build_parts, verify_part
 from context.layers import Layer, Segment
 
 NOTE = """---
@@ -62,15 +62,17 @@ def test_blocks_know_their_kind_and_lines():
 
 def test_an_item_comes_with_what_is_below_it():
     items = [part for part in build_parts(passage(NOTE)) if part.kind == "item"]
-    assert items[0].pieces == (("- one", "  - below one"),)
+    item = verify_part(items[0])
+    assert item is not None
+    assert item.pieces == (("- one", "  - below one"),)
 
 
 LINES = st.sampled_from([*NOTE.split("\n"), "1. first", "`code`", "Why?", "a: ", "[x](y) *z* [1]"])
 
 
 @given(st.lists(LINES, max_size=12))
-def test_every_part_is_found_in_its_source(lines):
+def test_every_verified_part_is_found_in_its_source(lines):
     source = passage("\n".join(lines))
     text = VerbatimText(source.raw_content)
-    for part in build_parts(source):
+    for part in filter(None, map(verify_part, build_parts(source))):
         assert all(text.find("\n".join(piece)) for piece in part.pieces)
