@@ -112,8 +112,7 @@ class SettingsDialog(QDialog):
     def show_key(self, owner: str) -> None:
         """Show the API key of a provider or address on its page, and focus the key's field."""
         self.show_page("Models")
-        self.keys.show_owner(owner)
-        self.keys.field.setFocus()
+        self.keys.enter_key(owner)
 
     def show_page(self, name: str) -> None:
         """Show a page by its name, or a setting by its key. "" keeps the current page."""

@@ -1,5 +1,6 @@
 """The section for an API key on the page "Models": enter, test and remove it."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.assistant import Assistant
@@ -27,6 +28,7 @@ class KeySection(QWidget):
         super().__init__()
         self._assistant = assistant
         self._owner = self._wanted = ""
+        self._takes_focus = False
         self._looks = LatestOnly(runner, 0, self)
         self._looks.answered.connect(self._on_looked)
         self._looks.failed.connect(self._on_failed)
@@ -65,6 +67,11 @@ class KeySection(QWidget):
         self._wanted = owner
         self.refresh()
 
+    def enter_key(self, owner: str) -> None:
+        """Show the API key of a provider or address, and focus its field once it is visible."""
+        self._takes_focus = True
+        self.show_owner(owner)
+
     def _look(self) -> tuple[str, str, bool]:
         assistant = self._assistant
         set_owner = assistant.key_provider(assistant.settings.values.chat_model) or ""
@@ -82,6 +89,9 @@ class KeySection(QWidget):
             words = "No key is sent to this server. Enter one if it asks for a key."
         self._say(f"{words} Keys are kept in the system's keyring, never in a file.", "secondary")
         self.remove.setVisible(has_key)
+        if self._takes_focus and self._owner:
+            self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._takes_focus = False
 
     def _on_save(self) -> None:
         if not self.field.text().strip():

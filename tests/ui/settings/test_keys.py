@@ -39,3 +39,15 @@ def test_one_click_says_whether_the_service_takes_the_key(
     click_button(dialog, "Test the key")
     assert "needs a key" in dialog.keys.state.text()
     assert len(server.bodies) == 2
+
+
+def test_the_field_of_the_key_takes_what_is_typed_once_it_is_shown(
+    assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    runner = TaskRunner()
+    with open_settings(assistant, runner, qtbot) as dialog:
+        dialog.activateWindow()
+        qtbot.waitUntil(dialog.isActiveWindow)
+        dialog.show_key(server.url)
+        qtbot.waitUntil(dialog.keys.field.hasFocus, timeout=30_000)
+    runner.close()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["REASON", "SourceRow", "SourcesPanel", "source_rows"]
 
+_NOT_SENT: Final = "No passage with this number was sent."
 REASON: Final = "Why was this note used?"
 
 
@@ -267,7 +268,8 @@ def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -
 
 def _doubtful(claim: "Unverified", source: "Segment | None") -> SourceRow:
     if claim.quote is None:
-        return SourceRow(claim.n, f"[{claim.n}] has no source.", one_line(claim.reason), False)
+        title, reason = f"[{claim.n}] has no source.", one_line(claim.reason)
+        return SourceRow(claim.n, title, _NOT_SENT if reason == title else reason, False)
     title = f"“{one_line(claim.quote)}”"
     if source is None:
         return SourceRow(claim.n, title, "Not found in the notes that were sent", False)
