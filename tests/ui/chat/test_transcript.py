@@ -337,6 +337,11 @@ def test_parts_have_names_and_roles(transcript: Transcript) -> None:
     assert transcript.feed.rows[1].widget.accessibleName().endswith(", 1 source")
 
 
+def test_only_cited_sources_are_counted_in_the_name(transcript: Transcript) -> None:
+    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain falls."))))
+    assert transcript.feed.rows[1].widget.accessibleName().endswith(", 0 sources")
+
+
 def test_a_name_that_changes_is_said_anew(transcript: Transcript) -> None:
     transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
     answer = transcript.feed.rows[1].widget

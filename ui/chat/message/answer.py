@@ -4,6 +4,7 @@
 that draws it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from ui.chat.message.steps import Steps
 from ui.chat.message.tools import MessageAction
 from ui.markdown.page.card import Source
 from ui.markdown.page.view import MarkdownView
+from ui.markdown.parser import CITATION
 from ui.theme import Theme
 from ui.widgets.controls import button, make_wrapped_label, one_line
 from ui.widgets.diff import DiffView
@@ -28,6 +30,8 @@ from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = ["Answer"]
+
+_NUMBER = re.compile(r"\d+")
 
 
 class Answer(AccessibleFrame):
@@ -236,8 +240,10 @@ class Answer(AccessibleFrame):
         self._slot_widget.setFixedHeight(Theme.current().px(28) * self.tools.lines)
 
     def _say(self) -> None:
-        sources = sum(1 for source in self._sources.values() if source.path)
-        said = ["Answer", self._clock, plural(sources, "source")]
+        marks = "".join(CITATION.findall(self._text))
+        cited = {int(number) for number in _NUMBER.findall(marks)}
+        known = [number for number, source in self._sources.items() if source.path]
+        said = ["Answer", self._clock, plural(len(cited.intersection(known)), "source")]
         name = ", ".join(part for part in said if part)
         self.setAccessibleName(name)
         self.view.setAccessibleName(name)
