@@ -107,8 +107,9 @@ class MainWindow(WindowFrame):
 
     def choose_folder(self) -> None:
         """Let the user choose a folder and open it as the vault."""
-        start = str(self.assistant.vault or Path.home())
-        chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", start)
+        vault = self.assistant.vault
+        start = vault.parent if vault and vault != sample_vault().resolve() else Path.home()
+        chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", str(start))
         if chosen:
             self.open_folder(Path(chosen))
 

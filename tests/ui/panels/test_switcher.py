@@ -68,3 +68,21 @@ def test_without_a_vault_there_is_nothing_to_read_again(window: WindowPage) -> N
         "Read the notes again": False,
         "Look after your notes": False,
     }
+
+
+def test_another_folder_is_chosen_beside_the_open_one_and_never_inside_the_program(
+    window: WindowPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Path] = []
+
+    def choose(_parent: object, _title: str, start: str) -> str:
+        begun.append(Path(start))
+        return ""
+
+    monkeypatch.setattr("ui.window.QFileDialog.getExistingDirectory", choose)
+    window.view.open_samples()
+    window.run("choose_folder")
+    write_notes(tmp_path / "Garden")
+    window.view.open_folder(tmp_path / "Garden")
+    window.run("choose_folder")
+    assert begun == [Path.home(), tmp_path]
