@@ -118,7 +118,8 @@ def choose(press: Callable[[], object], item: str) -> None:
             click_item(menu, item)
             clicked.append(item)
         finally:
-            menu.close()  # otherwise its event loop would never end
+            if isValid(menu):  # a chosen item may have opened a folder, which takes long enough
+                menu.close()  # otherwise its event loop would never end
 
     QTimer.singleShot(0, click)
     press()
