@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import httpx2
     from anyio.abc import Process
 
-__all__ = ["ServerProcess", "open_http"]
+__all__ = ["ServerProcess", "find_reason", "open_http"]
 
 MAX_MESSAGE_CHARS: Final = 16_000_000
 END_S: Final = 2.0
@@ -137,8 +137,8 @@ class ServerProcess:
             code = process.returncode
             how = f"with signal {-code}" if code and code < 0 else f"with code {code}"
             self.end = f"it ended {how}" if code is not None else "it closed its output"
-            lines = self._errors.decode("utf-8", "replace").strip().splitlines()
-            self.end += f" ({show_text(lines[-1].strip()[:200])})" if lines else ""
+            reason = find_reason(self._errors.decode("utf-8", "replace"))
+            self.end += f" ({show_text(reason[:200])})" if reason else ""
         self._on_end()
 
     async def _keep_errors(self, process: "Process") -> None:
@@ -149,6 +149,17 @@ class ServerProcess:
             async for chunk in process.stderr:
                 self._errors = (self._errors + chunk)[-_STDERR_BYTES:]
         self._errors_read.set()
+
+
+def find_reason(errors: str) -> str:
+    """Return the line of a program's error output that says why it ended, or an empty string.
+
+    This is the last line, except for npm, which ends with the path of its log and gives the reason
+    in its second line, after an error code.
+    """
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    of_npm = [line for line in lines if line.startswith(("npm error ", "npm ERR! "))]
+    return (of_npm[:2] or lines)[-1] if lines else ""
 
 
 async def _deliver(line: bytes, received: Any) -> None:

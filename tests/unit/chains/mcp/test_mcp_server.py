@@ -9,6 +9,7 @@ from chains.errors import ToolFailed
 from chains.mcp.calls import check_mcp_arguments
 from chains.mcp.client import _choose_usable
 from chains.mcp.server import McpServer, McpTool, parse_servers
+from chains.mcp.wire import find_reason
 
 
 def test_a_server_shows_its_full_command_without_values_of_variables() -> None:
@@ -126,3 +127,20 @@ def test_tools_that_are_too_large_or_have_no_arguments_by_name_are_left_out() ->
     ]
     chosen = [tool.name for tool in _choose_usable(tools)]
     assert chosen == [f"t{number}" for number in range(66)]
+
+
+@pytest.mark.parametrize(
+    ("errors", "reason"),
+    [
+        ("", ""),
+        ("Traceback:\n  in main\nValueError: no token\n\n", "ValueError: no token"),
+        (
+            "npm error code E404\nnpm error 404 Not Found - GET https://example.org/x\n"
+            "npm error A complete log of this run can be found in: /home/me/log\n",
+            "npm error 404 Not Found - GET https://example.org/x",
+        ),
+        ("npm error canceled\n", "npm error canceled"),
+    ],
+)
+def test_the_reason_of_an_end_is_taken_from_the_errors(errors: str, reason: str) -> None:
+    assert find_reason(errors) == reason
