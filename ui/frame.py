@@ -15,6 +15,7 @@ from PySide6.QtGui import QMoveEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from app.startup import StartupInfo
+from resources import sample_vault
 from ui.actions import Keymap
 from ui.chat.composer.composer import Composer
 from ui.chat.middle import Middle
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ui.panels.docks import Docking
     from ui.panels.notes.note_panel import NotePanel
 
-__all__ = ["Navigation", "WindowFrame"]
+__all__ = ["Navigation", "WindowFrame", "choose_start"]
 
 _HINT_MESSAGES = 10
 _MOST_RECENT = 8
@@ -282,6 +283,12 @@ class WindowFrame(QMainWindow):
         self.columns.set_widths([])
         self.column.reset()
         self.columns.arrange()
+
+
+def choose_start(vault: Path | None) -> str:
+    """Return the folder in which another vault is looked for: beside the open one, or at home."""
+    is_own = vault is not None and vault != sample_vault().resolve()
+    return str(vault.parent if vault is not None and is_own else Path.home())
 
 
 def _focus_first(region: QWidget) -> None:

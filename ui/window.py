@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.startup import StartupInfo
 from resources import sample_vault
 from ui.actions import Keymap
-from ui.frame import Navigation, WindowFrame
+from ui.frame import Navigation, WindowFrame, choose_start
 from ui.notify import DesktopNotifier, open_file
 from ui.panels.index.state import IndexState
 from ui.shortcuts import ShortcutsDialog, WindowActions
@@ -107,9 +107,8 @@ class MainWindow(WindowFrame):
 
     def choose_folder(self) -> None:
         """Let the user choose a folder and open it as the vault."""
-        vault = self.assistant.vault
-        start = vault.parent if vault and vault != sample_vault().resolve() else Path.home()
-        chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", str(start))
+        start = choose_start(self.assistant.vault)
+        chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", start)
         if chosen:
             self.open_folder(Path(chosen))
 

@@ -23,4 +23,4 @@ loaded. A leaf is final when text that arrives later can no longer change it. A 
 piece by piece yields the same leaves as the whole text, and its final part is never read again.
 """
 
-__all__ = ["blocks", "inline", "note_parts", "stream"]
+__all__ = ["blocks", "inline", "note_parts", "parser", "stream"]
