@@ -70,7 +70,7 @@ def is_hidden(path: str) -> bool:
 
 
 def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[Note, Document]:
-    """Read and parse a note. Raise the same errors as `read_allowed`."""
+    """Read and parse a note for a model. Raise the same errors as `read_allowed`."""
     _refuse_excluded(root, path, exclude)
     note, document = parse_note(printable(path), read_bytes(root, path))
     if note.is_private:

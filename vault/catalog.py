@@ -216,7 +216,7 @@ class Catalog:
         self.set_meta(FINGERPRINT, "")
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections to the database."""
         with self._writing_lock, self._lock:
             for connection in [*self._idle, *([self._writer] if self._writer else [])]:
                 connection.close()

@@ -163,7 +163,7 @@ class Embedders:
 
     @property
     def pids(self) -> tuple[int | None, ...]:
-        """The process ids of the embedders. Those that are not running are None."""
+        """The process id of each embedder, or None for an embedder that is not running."""
         with self._lock:
             return tuple(embedder.pid for embedder in self._by_stamp.values())
 

@@ -168,7 +168,7 @@ class ChoiceView(QListView):
 
     @property
     def matches(self) -> Sequence[Match]:
-        """The matches in the list."""
+        """The matching choices in the list."""
         return self._model.matches
 
     @property

@@ -73,7 +73,7 @@ class ElidedLabel(QLabel):
 
     @property
     def whole(self) -> str:
-        """The full text, before elision."""
+        """The label's full text, before elision."""
         return self._whole
 
     def set_text(self, text: str, hint: str = "") -> None:
@@ -96,7 +96,7 @@ class ElidedLabel(QLabel):
             self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the size of the full text."""
+        """Return the size of the label's full text."""
         width = self.fontMetrics().horizontalAdvance(self._whole) + 1
         return QSize(width, self.fontMetrics().height())
 
@@ -197,7 +197,7 @@ class Switch(QAbstractButton):
         return QSize(theme.px(32), theme.px(24))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the track and the knob."""
+        """Draw the switch as a track and a knob."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         high = theme.px(18)

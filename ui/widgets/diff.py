@@ -244,7 +244,7 @@ class _DiffText(QPlainTextEdit):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the height to the lines for the new width."""
+        """Fit the height to the lines of the diff for the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._fit()

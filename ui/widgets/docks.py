@@ -81,7 +81,7 @@ class DockWindow(QMainWindow):
         self._laid_out = self._heights()
 
     def _take_shares(self) -> None:
-        """Store the current heights as shares if they have changed."""
+        """Store the current heights of the dock areas as shares if they have changed."""
         if self._laid_out == self._heights():
             return
         for dock in self._list_placed():

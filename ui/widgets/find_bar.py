@@ -70,7 +70,7 @@ class FindBar(QWidget):
 
     @property
     def words(self) -> str:
-        """The search text."""
+        """The search text in the bar."""
         return self.field.text()
 
     def set_words(self, words: str) -> None:

@@ -248,7 +248,7 @@ class FitTree(WithMenus, QTreeView):
             self.height_changed.emit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Update the height when the font scale changes."""
+        """Update the view's height when the font scale changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self.scheduleDelayedItemsLayout()

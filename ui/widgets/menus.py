@@ -126,7 +126,7 @@ class MenuButton(QToolButton):
         self.showMenu()
 
     def sizeHint(self) -> QSize:
-        """Return the size of icon, label and arrow."""
+        """Return the size that the icon, the label and the arrow need."""
         text = QFontMetrics(self.font()).horizontalAdvance(self.text())
         before, after = self._sides()
         return QSize(before + text + _ROUNDED + after, Theme.current().px(28))
@@ -137,13 +137,13 @@ class MenuButton(QToolButton):
         return QSize(min(theme.px(88), self.sizeHint().width()), theme.px(28))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Update the size when the font changes."""
+        """Update the button's size when the font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw background, icon, label and arrow."""
+        """Draw the button's background, icon, label and arrow."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_hot = self.underMouse() or self.isDown()
@@ -169,7 +169,7 @@ class MenuButton(QToolButton):
         paint_icon(painter, arrow, "caret-down", "text.tertiary")
 
     def _sides(self) -> tuple[int, int]:
-        """Return the widths in pixels to the left and right of the label."""
+        """Return the widths in pixels of the button's areas to the left and right of its label."""
         theme = Theme.current()
         before = theme.px(_ICON) + 14 if self._icon_name else 8
         return before, theme.px(_ARROW) + 11
@@ -213,7 +213,7 @@ class TitleButton(QAbstractButton):
         return self._whole
 
     def set_text(self, text: str) -> None:
-        """Show a title."""
+        """Set the title that the button shows."""
         self._whole = one_line(text)
         self.setAccessibleName(f"{self._what}: {self._whole}")
         self.setToolTip(plain_tip(f"{self._whole}\n{self._tip}"))
@@ -232,13 +232,13 @@ class TitleButton(QAbstractButton):
         return QSize(min(theme.px(56), self.sizeHint().width()), theme.px(28))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Update the size when the font changes."""
+        """Update the button's size when the font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw background, title and arrow."""
+        """Draw the button's background, title and arrow."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.underMouse() or self.isDown():

@@ -58,11 +58,11 @@ class Header(Scaled, Pane):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the fixed height, because docks ignore the minimum height."""
+        """Return the header's fixed height, because docks ignore the minimum height."""
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the hairline along the lower edge."""
+        """Draw the hairline along the header's lower edge."""
         painter = QPainter(self)
         line = Theme.current().color("line.hairline")
         painter.fillRect(0, self.height() - 1, self.width(), 1, line)
@@ -139,7 +139,7 @@ class Notice(QFrame):
             widget.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the coloured background."""
+        """Draw the coloured background of the notice."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -73,7 +73,7 @@ class NoteEditor:
 
     @property
     def history(self) -> EditHistory:
-        """The edit history of all folders."""
+        """The history of the edits in all folders of notes."""
         return EditHistory(self._journal)
 
     def plan_create(self, path: str, text: str) -> EditPlan:

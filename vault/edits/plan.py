@@ -39,7 +39,7 @@ class ContentChange:
     after: bytes
 
     def build_diff(self) -> str:
-        """Build a unified diff of the change."""
+        """Build a unified diff of the file's old and new content."""
         return build_diff(printable(self.path), read_text(self.before), read_text(self.after))
 
 
@@ -52,7 +52,7 @@ class FileMove:
     content: bytes
 
     def build_diff(self) -> str:
-        """Build a diff that shows both paths."""
+        """Build a diff that shows the old and the new path of the file."""
         return build_diff(printable(self.to), "", "", printable(self.path))
 
 
@@ -82,7 +82,7 @@ class EditPlan:
 
     @property
     def diff(self) -> str:
-        """The unified diff of all changes."""
+        """The unified diff of all changes that the edit makes."""
         return "".join(change.build_diff() for change in self.changes)
 
     def list_hunks(self) -> tuple[DiffHunk, ...]:

@@ -116,7 +116,7 @@ class EditHistory:
         return self._undo(lambda step: step.run == run, f"run {run}")
 
     def undo_edit(self, edit: str) -> UndoneRun:
-        """Undo a single edit. Raise the same errors as `undo_run`."""
+        """Undo a single edit of a run. Raise the same errors as `undo_run`."""
         return self._undo(lambda step: step.id == edit, f"edit {edit}")
 
     def list_net_changes(self, run: str) -> tuple[NetChange, ...]:

@@ -96,7 +96,7 @@ class OnnxModel:
     """
 
     def __init__(self, file: Path, details: OnnxDetails) -> None:
-        """Load the graph and the tokenizer."""
+        """Load the graph and the tokenizer of the model."""
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -152,7 +152,7 @@ class OnnxFiles:
         return bool(_read_json(self.details).get("refused"))
 
     def load(self) -> OnnxModel | None:
-        """Load the model, or return None if it is missing or damaged."""
+        """Load the ONNX model, or return None if it is missing or damaged."""
         known = _read_json(self.details)
         try:
             with self.graph.open("rb") as file:
