@@ -22,8 +22,8 @@ class WindowCommand:
 
     Attributes:
         name: the name under which the command is run and stored.
-        words: the label.
-        keys: the default shortcuts.
+        words: the label of the command in menus and the palette.
+        keys: the default shortcuts of the command.
         group: the heading of the command in the list of shortcuts.
         other_words: other words by which the palette finds the command.
     """

@@ -171,7 +171,7 @@ class _Model:
         """Return the vectors of texts.
 
         Args:
-            texts: the texts.
+            texts: the texts to embed.
             is_urgent: whether a search is waiting for the vectors, in which case the precision is
                 not measured now.
             is_query: whether the texts are queries, because some models need another prompt for

@@ -51,8 +51,8 @@ class VaultIndex(IndexContents):
     method raises `IndexUnusable` if the index cannot be read or written.
 
     Attributes:
-        throttle: pauses and resumes updates.
-        updates: the queue of updates.
+        throttle: pauses and resumes index updates.
+        updates: the queue of index updates.
     """
 
     def __init__(

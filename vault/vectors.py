@@ -180,7 +180,7 @@ class VectorStore:
         return [(bytes.fromhex(text_hash), 1.0 - distance) for text_hash, distance in found]
 
     def use(self, server: VectorServer | None) -> None:
-        """Switch to another server, or to the local folder if `server` is None."""
+        """Switch to another vector server, or to the local folder if `server` is None."""
         if server == self.server:
             return  # without waiting for the thread that fills the store, which may take minutes
         with self._lock:

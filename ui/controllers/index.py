@@ -41,7 +41,7 @@ class IndexController(QObject):
     Signals:
         phase_changed: the new phase of an indexing run, in which the list of notes may have
             changed.
-        finished: the `IndexReport` of a run.
+        finished: the `IndexReport` of an indexing run.
     """
 
     phase_changed = Signal(str)

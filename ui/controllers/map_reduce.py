@@ -61,7 +61,7 @@ class ReadWholeController(QObject):
 
     @property
     def parts(self) -> Mapping[str, int]:
-        """The number of parts that each large attachment will be read in, keyed by source."""
+        """The number of parts in which each large attachment will be read, by attachment path."""
         if self._cost is None:
             return {}
         return {source: parts for source, _, _, parts in self._cost.attachments}

@@ -31,7 +31,7 @@ class VaultSwitcher(QAbstractButton):
         folder_requested: the user wants to choose a folder.
         samples_requested: the user wants to open the sample notes.
         index_requested: the user wants to update the index.
-        review_requested: the user wants to see what needs care in the notes.
+        review_requested: the user wants to see the findings of the review of the notes.
     """
 
     chosen = Signal(str)

@@ -150,7 +150,7 @@ def split_into_batches(
     """Yield batches of passages of similar length, roughly in note order.
 
     Args:
-        waiting: the passages.
+        waiting: the passages to embed.
         take_preferred: called before each batch. Returns the ids of notes to process next.
     """
     left = dict.fromkeys(range(len(waiting)))

@@ -61,8 +61,8 @@ class Fit:
     Attributes:
         weights: the chosen weights. They are the default ones unless others were clearly better, or
             a single score ranks better than the default ones.
-        questions: the total number of questions.
-        before: the nDCG@10 of the second half with the default weights.
+        questions: the total number of questions. The weights were fitted on the first half.
+        before: the nDCG@10 of the second half of the questions with the default weights.
         after: the nDCG@10 of the second half with the fitted weights.
         single: the nDCG@10 of the second half with the best single score.
         recall: the R@10 of the second half with the fitted weights.

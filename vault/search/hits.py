@@ -54,7 +54,7 @@ class SearchResult:
     Attributes:
         seconds: the duration of the search.
         filters: the query's filters with their values.
-        warnings: sentences about signals that failed.
+        warnings: sentences about parts of the search that failed.
         total: the number of matching notes in a listing, or None for a search.
         next: the offset of a listing's next page, or None.
         searched: the number of notes that a listing searched, or None for a search.

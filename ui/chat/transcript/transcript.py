@@ -215,7 +215,7 @@ class Transcript(QWidget):
             answer.view.mark(number)
 
     def is_last_answer(self, entry: str) -> bool:
-        """Return whether an entry is the last answer, whose sources the panel shows."""
+        """Return whether a log entry is the last answer, whose sources the panel shows."""
         answer = self._last_answer()
         return answer is not None and answer.entry == entry
 

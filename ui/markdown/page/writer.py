@@ -1,4 +1,4 @@
-"""Write blocks into a document: final ones once, and the changing end again at each update."""
+"""Write blocks of Markdown into a document: final blocks once, changing ones at each update."""
 
 from collections.abc import Mapping, Sequence
 

@@ -102,7 +102,7 @@ class ChatListModel(QAbstractListModel):
         return next((chat for chat in self._chats if chat.session == session), None)
 
     def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
-        """Show the texts that a search found, grouped by chat, newest text first."""
+        """Show the texts that a search of the chats found, grouped by chat, newest text first."""
         by_chat: dict[str, list[ChatHit]] = {}
         for hit in hits:
             by_chat.setdefault(hit.session, []).append(hit)

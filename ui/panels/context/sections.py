@@ -1,4 +1,4 @@
-"""The sections below the layer rows, and the text of the chat's memory."""
+"""The sections below the list of layers in the context panel, and the text of the chat's memory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

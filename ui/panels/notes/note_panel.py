@@ -40,7 +40,7 @@ class NotePanel(Pane):
     Signals:
         closed, related_requested: the user clicked the corresponding button in the header.
         attach_requested: the path and selected line range, or 0 and 0 for the whole note.
-        link_clicked: the address of a link.
+        link_clicked: the address of the clicked link.
         step_requested: -1 to go back, or 1 to go forward.
         menu_wanted: the note's menu, to be filled by the receiver.
         sidebar_requested, panel_requested: the user wants to show or hide a column.
