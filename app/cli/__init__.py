@@ -21,4 +21,4 @@ This package may import the rest of app, chains, context and vault. With `--json
 one JSON document to standard output.
 """
 
-__all__ = ["parser"]
+__all__ = ["arguments", "parser"]
