@@ -27,7 +27,7 @@ class Paths:
     def find(cls, environ: Mapping[str, str] = os.environ) -> "Paths":
         """Return the current user's folders, or those below `STRATA_HOME`."""
         if home := environ.get(HOME_VARIABLE):
-            root = Path(home).expanduser().absolute()
+            root = Path(os.path.expanduser(home)).absolute()  # an unknown ~user stays
             return cls(root / "config", root / "data", root / "state", root / "cache")
         import platformdirs
 

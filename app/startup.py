@@ -146,7 +146,10 @@ class Startup:
 def sweep_files(assistant: "Assistant") -> None:
     """Remove unused pasted texts and images, and old entries of the edit journal."""
     paths = assistant.paths
-    assistant.edits.prune([file.stem for file in paths.sessions.glob("*.jsonl")])
+    try:
+        assistant.edits.prune([file.stem for file in paths.sessions.glob("*.jsonl")])
+    except VaultError as error:  # the journal cannot be read; only edits and undo need it
+        _log.warning("The journal of edits was not pruned: %s", error)
     chats, drafts = paths.sessions.glob("*.jsonl*"), paths.state.glob("*.json")
     assistant.long_texts.sweep((*chats, *drafts))
 

@@ -1,5 +1,6 @@
 """Build the assistant from its components, and open the vault of a program run."""
 
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,9 @@ from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.web.client import WebClient
 from vault.embedder import Embedder
+from vault.errors import VaultError
+
+_log = logging.getLogger(__name__)
 
 
 def build(
@@ -44,7 +48,10 @@ def build(
     settings = SettingsStore(paths.settings_file, overrides)
     sessions = SessionStore(paths.sessions, StateDB(paths.state_db))
     assistant = Assistant(paths, settings, sessions, embedder, web)
-    assistant.edits.remove_leftovers()
+    try:
+        assistant.edits.remove_leftovers()
+    except VaultError as error:  # the journal cannot be read; only edits and undo need it
+        _log.warning("Leftovers of edits were not removed: %s", error)
     return assistant
 
 

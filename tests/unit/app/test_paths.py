@@ -47,3 +47,9 @@ def test_two_vaults_have_two_indexes_outside_of_both(tmp_path: Path) -> None:
     first, second = paths.index_folder(tmp_path / "a"), paths.index_folder(tmp_path / "b")
     assert first != second
     assert first.parent == second.parent == paths.data / "vaults"
+
+
+def test_a_home_of_an_unknown_user_is_a_folder_of_that_name() -> None:
+    assert Paths.find({"STRATA_HOME": "~nosuchuser/x"}).config.parts[-3:] == (
+        *("~nosuchuser", "x", "config"),
+    )

@@ -210,6 +210,15 @@ def test_a_bug_is_told_with_its_log_and_without_a_trace(
     assert "Traceback" in (strata_home / "state" / "strata.log").read_text()
 
 
+def test_a_journal_of_edits_that_cannot_be_read_stops_only_undo(
+    strata: Strata, strata_home: Path
+) -> None:
+    (strata_home / "state" / "edits" / "journal.jsonl").mkdir(parents=True)
+    assert strata("sessions", "list")[0] == 0
+    code, out, _ = strata("undo", "--json")
+    assert (code, "journal" in document(out)["error"]["message"]) == (1, True)
+
+
 def test_nobody_reading_is_quiet(strata_home: Path) -> None:
     script = "import sys\nfrom app.__main__ import main\nsys.exit(main())"
     listing = [sys.executable, "-c", script, "settings", "list"]
